@@ -1,0 +1,41 @@
+// What a query can name: datasets and functions. Implemented by `dataset` and `service`.
+import type { Path } from '../value/path.ts';
+import type { Snapshot } from '../value/snapshot.ts';
+import type { Row } from '../value/value.ts';
+import type { FunctionCatalog, UserFunction } from './function.ts';
+
+/** Column paths that a scan needs; `all` when a wildcard or the whole row is read. */
+export type NeededColumns = 'all' | readonly Path[];
+
+export interface RelationRow {
+  readonly name: Path;
+  readonly row: Row;
+}
+
+export interface RelationColumn {
+  readonly path: Path;
+  /** rows that have the column, explicit nulls included */
+  readonly rowCount: number;
+}
+
+/** Rows that a query reads: a dataset, or the result of a part of the query. */
+export interface Relation {
+  readonly rowCount: number;
+  /** flattened columns, in natural order */
+  columns(): readonly RelationColumn[];
+  columnCount(): number;
+  /** rows in stored order; a row has at least the needed columns it has values for */
+  scan(needed: NeededColumns): Iterable<RelationRow>;
+  /** one row by its path; every row of that name where names repeat */
+  findRows(name: Path, needed: NeededColumns): readonly RelationRow[];
+  rowNames(): Iterable<Path>;
+  /** the columnar or sparse memory behind it, when the vector engine can read it directly */
+  readonly snapshot?: Snapshot;
+}
+
+export interface Catalog {
+  /** @throws ENTITY_NOT_FOUND (404) or ENTITY_NOT_READY (409) */
+  dataset(name: string): Relation;
+  findUserFunction(name: string): UserFunction | undefined;
+  readonly builtins: FunctionCatalog;
+}

@@ -1,0 +1,151 @@
+// What a function of the SQL language declares about itself. Builtins implement these interfaces;
+// binding, evaluation, documentation, tests and the console derive from the same declaration.
+import type { Atom } from '../value/atom.ts';
+import type { Value } from '../value/value.ts';
+import type { ValueType } from './type.ts';
+
+/** `[expression, its value as JSON text of the atom format]`: printed in the manual, run as a test. */
+export type FunctionExample = readonly [expression: string, result: string];
+
+/** `immutable`: equal arguments give equal results, so constants fold; `volatile`: per use. */
+export type Volatility = 'immutable' | 'volatile';
+
+/**
+ * The timestamp of a result: of the first argument, the latest or earliest of all arguments,
+ * -Inf whatever they are (`constant`), or set by the function itself (`own`, value functions only).
+ */
+export type TimestampRule = 'first' | 'latest' | 'earliest' | 'constant' | 'own';
+
+interface FunctionDocumentation {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  /** the manual's chapter, for instance `numeric`, `string`, `vector` */
+  readonly family: string;
+  readonly summary: string;
+  readonly parameters: readonly ParameterDeclaration[];
+  readonly examples: readonly FunctionExample[];
+}
+
+export interface ParameterDeclaration {
+  readonly name: string;
+  readonly description: string;
+  readonly optional?: boolean;
+  /** any number of further arguments like this one; last only */
+  readonly variadic?: boolean;
+}
+
+/** Atoms in, one atom out: can run in generated code and over dictionaries. */
+export interface ScalarFunction extends FunctionDocumentation {
+  readonly kind: 'scalar';
+  readonly result: ValueType;
+  readonly volatility: Volatility;
+  readonly timestamps: TimestampRule;
+  /** `propagate`: a null argument gives null without a call; `handle`: evaluate sees nulls. */
+  readonly nulls: 'propagate' | 'handle';
+  /**
+   * Maps over the atoms of rows and embeddings: `first` (E1), `both` (E2), `first-only` (E2 whose
+   * second argument is used as it is). Absent: a row or embedding argument is an error.
+   */
+  readonly elementwise?: 'first' | 'both' | 'first-only';
+  /** Evaluates one call; `args` holds as many atoms as were written. */
+  evaluate(...args: Atom[]): Atom;
+  /**
+   * Specialises for arguments that are constant (undefined: not constant), for instance compiles a
+   * regular expression. Its errors are binding errors.
+   */
+  specialize?(constants: readonly (Atom | undefined)[]): (...args: Atom[]) => Atom;
+  /** JavaScript of a call on atoms known to be finite numbers, for generated code. */
+  emitNumeric?(...args: string[]): string;
+}
+
+/** What a value function may know about its call when it is bound. */
+export interface BoundArgument {
+  readonly type: ValueType;
+  /** the value, when the argument is constant */
+  readonly constant: Value | undefined;
+  /** the source text of the argument */
+  readonly surface: string;
+}
+
+/** Services of the query that a running function may use. */
+export interface CallScope {
+  /** Logs and throws CANCELLED when the query was cancelled; call it in long loops. */
+  checkCancelled(): void;
+  /** Synchronous access to what lives outside the query; absent where there is nothing outside. */
+  readonly host: CallHost | undefined;
+}
+
+/** Blocks the calling worker until the service has answered. */
+export interface CallHost {
+  fetchUrl(url: string): { content: Uint8Array; lastModified: number } | { error: string };
+  /** Runs a script function for a batch of argument lists in the sandbox. */
+  callScript(
+    source: string,
+    parameters: readonly string[],
+    calls: readonly (readonly Value[])[],
+  ): Value[];
+}
+
+/** Values (atoms, rows, embeddings) in, one value out. */
+export interface ValueFunction extends FunctionDocumentation {
+  readonly kind: 'value';
+  readonly volatility: Volatility;
+  readonly nulls: 'propagate' | 'handle';
+  /** `own`: evaluate sets the timestamps; else they are overwritten by the rule. */
+  readonly timestamps: TimestampRule;
+  /**
+   * `latest`: an argument that is a cell with several points gives its latest, and rows have one
+   * value a column. `all`: evaluatePoints is called with every point.
+   */
+  readonly versions: 'latest' | 'all';
+  resultType(args: readonly BoundArgument[]): ValueType;
+  /** Checks and prepares a call; its errors are binding errors. Default: evaluate as it is. */
+  bind?(args: readonly BoundArgument[]): (args: readonly Value[], scope: CallScope) => Value;
+  evaluate?(args: readonly Value[], scope: CallScope): Value;
+  /** For `versions: 'all'`: the points of each argument; a row is one value with repeated names. */
+  evaluatePoints?(args: readonly (readonly Value[])[], scope: CallScope): Value;
+}
+
+/**
+ * An aggregate over the rows of a group. States are plain objects; `merge` adds the second to the
+ * first. With one argument that is a row, the binder aggregates each top-level column separately
+ * when `overRows` is true.
+ */
+export interface AggregateFunction<State = unknown> extends FunctionDocumentation {
+  readonly kind: 'aggregate';
+  readonly overRows: boolean;
+  /** a query of only such aggregates gives a row even when no row was read */
+  readonly countsEmpty: boolean;
+  resultType(args: readonly ValueType[]): ValueType;
+  init(): State;
+  update(state: State, args: readonly Value[]): void;
+  merge(state: State, other: State): void;
+  finish(state: State): Value;
+  /** Names the vector kernel that computes the same over one numeric or dictionary column. */
+  readonly kernel?: 'count' | 'sum' | 'avg' | 'min' | 'max' | 'count_distinct' | 'variance' | 'stddev';
+}
+
+export type FunctionDeclaration = ScalarFunction | ValueFunction | AggregateFunction;
+
+/** The builtins, as the binder sees them. */
+export interface FunctionCatalog {
+  findFunction(name: string): FunctionDeclaration | undefined;
+  functionNames(): readonly string[];
+}
+
+/** A function entity, ready to be called from SQL. Called with one row, it returns a value. */
+export interface UserFunction {
+  readonly name: string;
+  /** true: a call with constant arguments may be evaluated once a query */
+  readonly deterministic: boolean;
+  readonly outputType: ValueType;
+  /** true: takes its argument as it is instead of a row (autoInput) */
+  readonly takesAnyValue: boolean;
+  apply(input: Value, scope: CallScope): Value;
+  /**
+   * Applies it to a batch of numeric features without rows; present for models.
+   * See src/function/classifier.ts.
+   */
+  readonly outputs?: readonly string[];
+}
+
