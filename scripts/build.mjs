@@ -1,0 +1,70 @@
+// Compiles src to dist when something has changed: the kernel module first, then the TypeScript.
+
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildKernel } from './build-kernel.mjs';
+import {
+  fingerprint,
+  installWhenStale,
+  isFresh,
+  listFiles,
+  projectRoot,
+  runTool,
+  withLock,
+  writeStamp,
+} from './lib.mjs';
+
+const STAMP = 'build/dist.stamp';
+const STAMP_WITH_ERRORS = 'build/dist-with-errors.stamp';
+
+/**
+ * @param options.tolerateTypeErrors take the output of a compilation with type errors as good
+ *   enough, as tests do while a type error elsewhere is being worked on
+ * @returns the exit code, 0 when dist is up to date
+ */
+export async function build({ tolerateTypeErrors = false } = {}) {
+  const kernelCode = await buildKernel();
+  if (kernelCode !== 0) return kernelCode;
+  const isUpToDate = (paths) =>
+    isFresh(STAMP, paths) || (tolerateTypeErrors && isFresh(STAMP_WITH_ERRORS, paths));
+  if (isUpToDate(inputPaths())) return 0;
+  return withLock('dist', async () => {
+    const paths = inputPaths();
+    if (isUpToDate(paths)) return 0;
+    const stamp = fingerprint(paths);
+    removeOrphans();
+    const code = await runTool('typescript', 'tsc', ['-p', 'tsconfig.build.json']);
+    writeStamp(code === 0 ? STAMP : STAMP_WITH_ERRORS, stamp);
+    return tolerateTypeErrors ? 0 : code;
+  });
+}
+
+function isInput(path) {
+  return /\.(ts|json)$/.test(path) && !path.includes(join('kernel', 'assembly'));
+}
+
+function inputPaths() {
+  const configs = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+  return [...configs, ...listFiles('src', isInput)];
+}
+
+/** Removes the output of source files that are gone, and starts afresh when dist itself is. */
+function removeOrphans() {
+  const outputs = listFiles('dist', (path) => path.endsWith('.js'));
+  if (outputs.length === 0) {
+    rmSync(join(projectRoot, 'build/tsc.tsbuildinfo'), { force: true });
+    return;
+  }
+  for (const output of outputs) {
+    const stem = output.slice('dist/'.length, -'.js'.length);
+    if (existsSync(join(projectRoot, 'src', `${stem}.ts`))) continue;
+    for (const extension of ['.js', '.js.map', '.d.ts']) {
+      rmSync(join(projectRoot, 'dist', stem + extension), { force: true });
+    }
+  }
+}
+
+if (process.argv[1] === import.meta.filename) {
+  await installWhenStale();
+  process.exitCode = await build();
+}

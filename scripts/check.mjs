@@ -1,0 +1,18 @@
+// Layout, lint rules and types of the whole project.
+
+import { installWhenStale, runTool } from './lib.mjs';
+
+/** @returns the number of checks that failed */
+export async function check() {
+  let failedCount = 0;
+  if ((await runTool('@biomejs/biome', 'biome', ['check', '--diagnostic-level=error'])) !== 0) {
+    failedCount++;
+  }
+  if ((await runTool('typescript', 'tsc', ['-p', 'tsconfig.json'])) !== 0) failedCount++;
+  return failedCount;
+}
+
+if (process.argv[1] === import.meta.filename) {
+  await installWhenStale();
+  process.exitCode = (await check()) === 0 ? 0 : 1;
+}

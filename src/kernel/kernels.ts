@@ -1,0 +1,32 @@
+// Loads the kernel module and binds it to a shared memory.
+
+import { readFileSync } from 'node:fs';
+import type { FillKernels } from './fill.ts';
+
+/** Every kernel of src/kernel/assembly; each family declares its part in a file of its name. */
+export interface Kernels extends FillKernels {}
+
+let compiled: WebAssembly.Module | undefined;
+
+/** The compiled module, read and compiled once a thread. It can be posted to other threads. */
+export function kernelModule(): WebAssembly.Module {
+  // build/ lies beside src/ and dist/, so one address serves both.
+  compiled ??= new WebAssembly.Module(
+    readFileSync(new URL('../../build/kernel/kernel.wasm', import.meta.url)),
+  );
+  return compiled;
+}
+
+/** Takes a module compiled by another thread, which saves compiling it again. */
+export function adoptKernelModule(module: WebAssembly.Module): void {
+  compiled = module;
+}
+
+/**
+ * Binds the kernels to an arena. Instances hold no state, so a thread needs one for each memory.
+ * @param memory shared, with at most 65,536 pages; its first page is reserved for the kernels
+ */
+export function instantiateKernels(memory: WebAssembly.Memory): Kernels {
+  const instance = new WebAssembly.Instance(kernelModule(), { env: { memory } });
+  return instance.exports as unknown as Kernels;
+}
