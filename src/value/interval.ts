@@ -47,7 +47,9 @@ export function compareIntervals(a: Interval, b: Interval): number {
   return a.negative ? -order : order;
 }
 
-const UNITS: Readonly<Record<string, { months?: number; days?: number; seconds?: number; name: string }>> = {
+const UNITS: Readonly<
+  Record<string, { months?: number; days?: number; seconds?: number; name: string }>
+> = {
   second: { seconds: 1, name: 'second' },
   s: { seconds: 1, name: 'second' },
   minute: { seconds: 60, name: 'minute' },
@@ -81,7 +83,10 @@ export function parseInterval(text: string): Interval {
     if (unit === undefined) throw unexpectedSymbol(text);
     const count = Number(match[1]);
     if (unit.name !== 'second' && !Number.isInteger(count)) {
-      throw failure('INVALID_PARAMETER', `Fractional ${unit.name}s not accepted in interval: '${text}'`);
+      throw failure(
+        'INVALID_PARAMETER',
+        `Fractional ${unit.name}s not accepted in interval: '${text}'`,
+      );
     }
     months += count * (unit.months ?? 0);
     days += count * (unit.days ?? 0);
@@ -89,7 +94,10 @@ export function parseInterval(text: string): Interval {
     rest = rest.slice(match[0].length);
   }
   if (months > 65_535 || days > 65_535) {
-    throw failure('INVALID_PARAMETER', `interval out of range: '${text}' (at most 65535 months and days)`);
+    throw failure(
+      'INVALID_PARAMETER',
+      `interval out of range: '${text}' (at most 65535 months and days)`,
+    );
   }
   return new Interval(months, days, seconds, negative);
 }

@@ -25,7 +25,9 @@ export function atomToJsonText(atom: Atom): string {
 
 function numberToJsonText(value: number): string {
   if (Number.isFinite(value)) {
-    return Number.isInteger(value) && Math.abs(value) >= 1e21 === false && !Number.isSafeInteger(value)
+    return Number.isInteger(value) &&
+      Math.abs(value) >= 1e21 === false &&
+      !Number.isSafeInteger(value)
       ? BigInt(value).toString()
       : String(value === 0 ? 0 : value);
   }
@@ -97,7 +99,9 @@ export function atomFromJson(json: unknown): Atom {
   if (typeof json === 'object' && !Array.isArray(json)) {
     const entries = Object.entries(json);
     const [key, content] = entries[0] ?? ['', undefined];
-    const read = Object.hasOwn(CELL_FORMS, key) ? CELL_FORMS[key as keyof typeof CELL_FORMS] : undefined;
+    const read = Object.hasOwn(CELL_FORMS, key)
+      ? CELL_FORMS[key as keyof typeof CELL_FORMS]
+      : undefined;
     if (entries.length === 1 && read !== undefined) return read(content);
   }
   throw failure(
@@ -137,7 +141,8 @@ export function timestampFromJson(json: unknown): number {
   if (typeof json === 'bigint') return Number(json);
   if (typeof json === 'string') {
     const seconds = parseTimestamp(json);
-    if (seconds !== null && !(Number.isNaN(seconds) && !/^\s*Na[DN]\s*$/.test(json))) return seconds;
+    if (seconds !== null && !(Number.isNaN(seconds) && !/^\s*Na[DN]\s*$/.test(json)))
+      return seconds;
   }
   if (typeof json === 'object' && json !== null && Object.keys(json).length === 1 && 'ts' in json) {
     return timestampFromJson(json.ts);
@@ -172,14 +177,20 @@ function pathElementFromJson(json: unknown): string {
 function blobFromJson(json: unknown): Uint8Array {
   if (json === null) return new Uint8Array(0);
   if (!Array.isArray(json)) {
-    throw failure('INVALID_PARAMETER', `blob ${previewJson(json)} is not an array of bytes and strings`);
+    throw failure(
+      'INVALID_PARAMETER',
+      `blob ${previewJson(json)} is not an array of bytes and strings`,
+    );
   }
   const parts = json.map((part: unknown) => {
     if (typeof part === 'string') return new TextEncoder().encode(part);
     if (typeof part === 'number' && Number.isInteger(part) && part >= 0 && part <= 255) {
       return Uint8Array.of(part);
     }
-    throw failure('INVALID_PARAMETER', `blob element ${previewJson(part)} is not a byte 0-255 or a string`);
+    throw failure(
+      'INVALID_PARAMETER',
+      `blob element ${previewJson(part)} is not a byte 0-255 or a string`,
+    );
   });
   const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let offset = 0;

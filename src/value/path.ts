@@ -25,7 +25,9 @@ export class Path {
     if (this.#printed === undefined) {
       const { elements } = this;
       this.#printed =
-        elements.length === 1 ? printElement(elements[0] as string) : elements.map(printElement).join('.');
+        elements.length === 1
+          ? printElement(elements[0] as string)
+          : elements.map(printElement).join('.');
     }
     return this.#printed;
   }
@@ -105,7 +107,10 @@ function parseElements(text: string): string[] {
     }
     if (position === text.length) return elements;
     if (text[position] !== '.') {
-      throw failure('INVALID_PARAMETER', `expected '.' between elements in Path ${JSON.stringify(text)}`);
+      throw failure(
+        'INVALID_PARAMETER',
+        `expected '.' between elements in Path ${JSON.stringify(text)}`,
+      );
     }
     position++;
   }
@@ -117,7 +122,10 @@ function parseQuotedElement(text: string, start: number): [string, number] {
   for (;;) {
     const quote = text.indexOf('"', position);
     if (quote === -1) {
-      throw failure('INVALID_PARAMETER', `PathElement terminated incorrectly: ${JSON.stringify(text)}`);
+      throw failure(
+        'INVALID_PARAMETER',
+        `PathElement terminated incorrectly: ${JSON.stringify(text)}`,
+      );
     }
     element += text.slice(position, quote);
     if (text[quote + 1] !== '"') return [checkNoNul(element), quote + 1];

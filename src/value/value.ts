@@ -202,7 +202,11 @@ export function cellsOf(value: Value): Cell[] {
   return cells;
 }
 
-function flattenEmbedding(embedding: Embedding, prefix: readonly string[], visit: CellVisitor): void {
+function flattenEmbedding(
+  embedding: Embedding,
+  prefix: readonly string[],
+  visit: CellVisitor,
+): void {
   const { shape, atoms, ts } = embedding;
   const position = shape.map(() => 0);
   for (const atom of atoms) {
@@ -278,7 +282,9 @@ export function compareValues(a: Value, b: Value): number {
   const rank = valueRank(a);
   const difference = rank - valueRank(b);
   if (difference !== 0) return difference;
-  return a instanceof Row ? compareRows(a, b as Row) : compareEmbeddings(a as Embedding, b as Embedding);
+  return a instanceof Row
+    ? compareRows(a, b as Row)
+    : compareEmbeddings(a as Embedding, b as Embedding);
 }
 
 function valueRank(value: Value): number {

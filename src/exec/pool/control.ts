@@ -1,0 +1,60 @@
+// Shared control cells: how threads claim, wake, cancel and wait for one another without messages.
+
+export const SLOT_COUNT_MAX = 64;
+const CELLS_PER_SLOT = 16;
+
+/** Cells of one worker's slot. Leaders own the unit cells while their parallel job runs. */
+export const CELL = {
+  /** one of STATE */
+  state: 0,
+  /** bumped and notified after anything was posted to the worker */
+  wake: 1,
+  /** 1: the running task was cancelled */
+  cancel: 2,
+  /** result chunks that the main thread has not consumed yet */
+  chunksInFlight: 3,
+  /** bumped and notified when a host call was answered */
+  hostReplies: 4,
+  /** next unit of the leader's job */
+  nextUnit: 5,
+  /** helpers of the leader's job that are done */
+  helpersDone: 6,
+} as const;
+
+export const STATE = {
+  /** no thread in the slot */
+  empty: 0,
+  idle: 1,
+  /** runs a task */
+  leading: 2,
+  /** runs units of another worker's job */
+  helping: 3,
+  starting: 4,
+} as const;
+
+/** Cells that belong to the pool as a whole. */
+export const POOL_CELL = {
+  /** tasks waiting on the main thread: a worker that becomes idle says so */
+  queued: SLOT_COUNT_MAX * CELLS_PER_SLOT,
+} as const;
+
+export function createControl(): Int32Array {
+  const cells = SLOT_COUNT_MAX * CELLS_PER_SLOT + 16;
+  return new Int32Array(new SharedArrayBuffer(cells * Int32Array.BYTES_PER_ELEMENT));
+}
+
+export function cellOf(slot: number, cell: number): number {
+  return slot * CELLS_PER_SLOT + cell;
+}
+
+/** Takes an idle worker; exactly one claimant succeeds. */
+export function claim(control: Int32Array, slot: number, state: number): boolean {
+  const cell = cellOf(slot, CELL.state);
+  return Atomics.compareExchange(control, cell, STATE.idle, state) === STATE.idle;
+}
+
+export function wake(control: Int32Array, slot: number): void {
+  const cell = cellOf(slot, CELL.wake);
+  Atomics.add(control, cell, 1);
+  Atomics.notify(control, cell);
+}

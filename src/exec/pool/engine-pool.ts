@@ -1,0 +1,344 @@
+// The main thread's side of the engine workers: starts them, gives them tasks, replaces the dead.
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { errorBody, failure, RowanError } from '../../util/error.ts';
+import {
+  CELL,
+  cellOf,
+  claim,
+  createControl,
+  POOL_CELL,
+  SLOT_COUNT_MAX,
+  STATE,
+  wake,
+} from './control.ts';
+import type { HostReply, ToMain, ToWorker, WorkerStart } from './message.ts';
+
+export interface EnginePoolOptions {
+  /** the compiled module that calls serveTasks */
+  readonly entry: URL;
+  /** threads that one task may use, itself included */
+  readonly threadCount: number;
+  /** tasks that may run at the same time; each has a worker */
+  readonly taskCountMax: number;
+  /** what a new worker must know: condensed broadcasts of the past */
+  initialMessages(): readonly unknown[];
+  /** answers a worker's synchronous call */
+  onHostCall?(request: unknown): Promise<unknown>;
+  /** a failure that is ours: logged by the service */
+  onDefect?(message: string, stack: string | undefined): void;
+}
+
+export interface TaskOptions {
+  readonly signal?: AbortSignal;
+  onProgress?(document: unknown): void;
+  /** Takes a piece of the result; the task waits while too many pieces are not taken. */
+  onChunk?(bytes: Uint8Array): void | Promise<void>;
+}
+
+interface PendingTask {
+  readonly id: number;
+  readonly kind: string;
+  readonly args: unknown;
+  readonly options: TaskOptions;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+interface Slot {
+  readonly index: number;
+  readonly worker: Worker;
+  readonly mainPort: MessagePort;
+  readonly hostPort: MessagePort;
+  task: PendingTask | undefined;
+  terminator: NodeJS.Timeout | undefined;
+  /** settles when every chunk received so far was taken, in order */
+  delivery: Promise<void>;
+}
+
+/** A task that does not notice its cancellation for this long loses its thread. */
+const CANCEL_GRACE_MS = 1500;
+
+export class EnginePool {
+  readonly #options: EnginePoolOptions;
+  readonly #control = createControl();
+  readonly #slots = new Map<number, Slot>();
+  readonly #queue: PendingTask[] = [];
+  #nextTaskId = 1;
+  #closed = false;
+
+  constructor(options: EnginePoolOptions) {
+    this.#options = options;
+  }
+
+  /** Starts the threads that one task uses, so that the first query does not wait for them. */
+  warmUp(): void {
+    const count = Math.min(this.#options.threadCount, this.#options.taskCountMax);
+    while (this.#slots.size < count) this.#startWorker();
+  }
+
+  /** Sends a message to every worker, before any task that is run after this call. */
+  broadcast(message: unknown): void {
+    for (const slot of this.#slots.values()) this.#post(slot, { type: 'broadcast', message });
+  }
+
+  /** Tasks that run or wait. */
+  get activeCount(): number {
+    let running = 0;
+    for (const slot of this.#slots.values()) if (slot.task !== undefined) running++;
+    return running + this.#queue.length;
+  }
+
+  /**
+   * Runs a task in a worker. Aborting the signal cancels it.
+   * @throws RowanError: the task's own, CANCELLED, or OUT_OF_MEMORY
+   */
+  run<Result>(kind: string, args: unknown, options: TaskOptions = {}): Promise<Result> {
+    if (this.#closed) return Promise.reject(failure('SHUTTING_DOWN', 'the engine is closed'));
+    if (options.signal?.aborted === true) return Promise.reject(cancelledError());
+    return new Promise<Result>((resolve, reject) => {
+      const task: PendingTask = {
+        id: this.#nextTaskId++,
+        kind,
+        args,
+        options,
+        resolve: resolve as (result: unknown) => void,
+        reject,
+      };
+      options.signal?.addEventListener('abort', () => this.#cancel(task), { once: true });
+      this.#queue.push(task);
+      this.#dispatch();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const task of this.#queue.splice(0)) {
+      task.reject(failure('SHUTTING_DOWN', 'the engine is closed'));
+    }
+    const slots = [...this.#slots.values()];
+    this.#slots.clear();
+    await Promise.all(slots.map((slot) => this.#endWorker(slot)));
+  }
+
+  async #endWorker(slot: Slot): Promise<void> {
+    clearTimeout(slot.terminator);
+    slot.task?.reject(failure('SHUTTING_DOWN', 'the engine is closed'));
+    slot.task = undefined;
+    await slot.worker.terminate();
+    slot.mainPort.close();
+    slot.hostPort.close();
+  }
+
+  #dispatch(): void {
+    Atomics.store(this.#control, POOL_CELL.queued, this.#queue.length);
+    while (this.#queue.length > 0) {
+      const slot = this.#claimWorker();
+      if (slot === undefined) break;
+      const task = this.#queue.shift() as PendingTask;
+      Atomics.store(this.#control, POOL_CELL.queued, this.#queue.length);
+      slot.task = task;
+      Atomics.store(this.#control, cellOf(slot.index, CELL.cancel), 0);
+      Atomics.store(this.#control, cellOf(slot.index, CELL.chunksInFlight), 0);
+      try {
+        this.#post(slot, { type: 'task', id: task.id, kind: task.kind, args: task.args });
+      } catch (thrown) {
+        slot.task = undefined;
+        Atomics.store(this.#control, cellOf(slot.index, CELL.state), STATE.idle);
+        task.reject(thrown);
+      }
+    }
+  }
+
+  #claimWorker(): Slot | undefined {
+    let starting = 0;
+    for (const slot of this.#slots.values()) {
+      if (slot.task !== undefined) continue;
+      if (claim(this.#control, slot.index, STATE.leading)) return slot;
+      const state = Atomics.load(this.#control, cellOf(slot.index, CELL.state));
+      if (state === STATE.starting) starting++;
+    }
+    const free = this.#options.taskCountMax - this.#slots.size;
+    for (let i = starting; i < Math.min(this.#queue.length, starting + free); i++) {
+      this.#startWorker();
+    }
+    return undefined;
+  }
+
+  #startWorker(): void {
+    const index = this.#freeSlotIndex();
+    const main = new MessageChannel();
+    const host = new MessageChannel();
+    const peers: [number, MessagePort][] = [];
+    for (const other of this.#slots.values()) {
+      const pair = new MessageChannel();
+      peers.push([other.index, pair.port1]);
+      this.#post(other, { type: 'peer', slot: index, port: pair.port2 }, [pair.port2]);
+    }
+    for (const cell of Object.values(CELL)) Atomics.store(this.#control, cellOf(index, cell), 0);
+    Atomics.store(this.#control, cellOf(index, CELL.state), STATE.starting);
+    const start: WorkerStart = {
+      slot: index,
+      control: this.#control,
+      threadCount: this.#options.threadCount,
+      mainPort: main.port2,
+      hostPort: host.port2,
+      peers,
+      initialMessages: this.#options.initialMessages(),
+    };
+    const worker = new Worker(this.#options.entry, {
+      workerData: start,
+      transferList: [main.port2, host.port2, ...peers.map(([, port]) => port)],
+      name: `rowan-engine-${index}`,
+    });
+    worker.unref();
+    const slot: Slot = {
+      index,
+      worker,
+      mainPort: main.port1,
+      hostPort: host.port1,
+      task: undefined,
+      terminator: undefined,
+      delivery: Promise.resolve(),
+    };
+    this.#slots.set(index, slot);
+    main.port1.on('message', (message: ToMain) => this.#receive(slot, message));
+    main.port1.unref();
+    worker.on('error', (error) => this.#workerFailed(slot, error));
+    worker.on('exit', () => this.#workerFailed(slot, new Error('worker thread ended')));
+  }
+
+  #freeSlotIndex(): number {
+    for (let index = 0; index < SLOT_COUNT_MAX; index++) {
+      if (!this.#slots.has(index)) return index;
+    }
+    throw new Error(`more than ${SLOT_COUNT_MAX} workers`);
+  }
+
+  #receive(slot: Slot, message: ToMain): void {
+    switch (message.type) {
+      case 'ready':
+      case 'idle':
+        this.#dispatch();
+        return;
+      case 'progress':
+        if (slot.task?.id === message.id) slot.task.options.onProgress?.(message.document);
+        return;
+      case 'chunk':
+        slot.delivery = slot.delivery.then(() =>
+          this.#deliverChunk(slot, message.id, message.bytes),
+        );
+        return;
+      case 'host':
+        void this.#answerHostCall(slot, message.request);
+        return;
+      case 'result':
+        void slot.delivery.then(() => {
+          this.#finish(slot, message.id)?.resolve(message.result);
+          this.#dispatch();
+        });
+        return;
+      case 'error':
+        if (message.error.code === 'INTERNAL') {
+          this.#options.onDefect?.(message.error.error, message.stack);
+        }
+        void slot.delivery.then(() => {
+          this.#finish(slot, message.id)?.reject(RowanError.fromBody(message.error));
+          this.#dispatch();
+        });
+        return;
+    }
+  }
+
+  #finish(slot: Slot, id: number): PendingTask | undefined {
+    if (slot.task?.id !== id) return undefined;
+    const { task } = slot;
+    slot.task = undefined;
+    clearTimeout(slot.terminator);
+    slot.terminator = undefined;
+    this.#updateReference(slot);
+    return task;
+  }
+
+  async #deliverChunk(slot: Slot, id: number, bytes: Uint8Array): Promise<void> {
+    const task = slot.task?.id === id ? slot.task : undefined;
+    try {
+      await task?.options.onChunk?.(bytes);
+    } catch {
+      if (task !== undefined) this.#cancel(task);
+    } finally {
+      const cell = cellOf(slot.index, CELL.chunksInFlight);
+      Atomics.sub(this.#control, cell, 1);
+      Atomics.notify(this.#control, cell);
+    }
+  }
+
+  async #answerHostCall(slot: Slot, request: unknown): Promise<void> {
+    let reply: HostReply;
+    try {
+      if (this.#options.onHostCall === undefined) throw new Error('no host to call');
+      reply = { result: await this.#options.onHostCall(request) };
+    } catch (thrown) {
+      reply = { error: errorBody(thrown) };
+    }
+    slot.hostPort.postMessage(reply);
+    const cell = cellOf(slot.index, CELL.hostReplies);
+    Atomics.add(this.#control, cell, 1);
+    Atomics.notify(this.#control, cell);
+  }
+
+  #cancel(task: PendingTask): void {
+    const queued = this.#queue.indexOf(task);
+    if (queued !== -1) {
+      this.#queue.splice(queued, 1);
+      Atomics.store(this.#control, POOL_CELL.queued, this.#queue.length);
+      task.reject(cancelledError());
+      return;
+    }
+    const slot = [...this.#slots.values()].find((candidate) => candidate.task === task);
+    if (slot === undefined || slot.terminator !== undefined) return;
+    Atomics.store(this.#control, cellOf(slot.index, CELL.cancel), 1);
+    Atomics.notify(this.#control, cellOf(slot.index, CELL.chunksInFlight));
+    Atomics.notify(this.#control, cellOf(slot.index, CELL.hostReplies));
+    slot.terminator = setTimeout(() => void slot.worker.terminate(), CANCEL_GRACE_MS);
+  }
+
+  #workerFailed(slot: Slot, error: Error): void {
+    if (this.#slots.get(slot.index) !== slot) return;
+    this.#slots.delete(slot.index);
+    Atomics.store(this.#control, cellOf(slot.index, CELL.state), STATE.empty);
+    const { task } = slot;
+    slot.task = undefined;
+    const wasCancelled = slot.terminator !== undefined;
+    clearTimeout(slot.terminator);
+    slot.mainPort.close();
+    slot.hostPort.close();
+    if (task !== undefined) task.reject(this.#deathError(error, wasCancelled));
+    else if (!this.#closed) this.#options.onDefect?.(error.message, error.stack);
+    if (!this.#closed && this.#queue.length > 0) this.#dispatch();
+  }
+
+  #deathError(error: Error, wasCancelled: boolean): unknown {
+    if (wasCancelled) return cancelledError();
+    if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') {
+      return failure('OUT_OF_MEMORY', 'Out of memory. The task needed more than a worker may use.');
+    }
+    this.#options.onDefect?.(error.message, error.stack);
+    return error;
+  }
+
+  #post(slot: Slot, message: ToWorker, transfer: MessagePort[] = []): void {
+    slot.mainPort.postMessage(message, transfer);
+    wake(this.#control, slot.index);
+    this.#updateReference(slot);
+  }
+
+  /** A running task keeps the process alive; an idle worker does not. */
+  #updateReference(slot: Slot): void {
+    if (slot.task !== undefined) slot.mainPort.ref();
+    else slot.mainPort.unref();
+  }
+}
+
+function cancelledError(): RowanError {
+  return failure('CANCELLED', 'the task was cancelled');
+}

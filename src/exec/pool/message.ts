@@ -1,0 +1,50 @@
+// Messages between the main thread and engine workers.
+import type { MessagePort } from 'node:worker_threads';
+import type { ErrorBody } from '../../util/error.ts';
+
+/** What a new worker is given. */
+export interface WorkerStart {
+  readonly slot: number;
+  readonly control: Int32Array;
+  readonly threadCount: number;
+  /** tasks and broadcasts from the main thread; replies to it */
+  readonly mainPort: MessagePort;
+  /** answers to host calls */
+  readonly hostPort: MessagePort;
+  readonly peers: readonly (readonly [slot: number, port: MessagePort])[];
+  /** broadcasts that were sent before this worker existed, condensed */
+  readonly initialMessages: readonly unknown[];
+}
+
+export type ToWorker =
+  | { readonly type: 'task'; readonly id: number; readonly kind: string; readonly args: unknown }
+  | { readonly type: 'broadcast'; readonly message: unknown }
+  | { readonly type: 'peer'; readonly slot: number; readonly port: MessagePort };
+
+export type ToMain =
+  | { readonly type: 'ready' }
+  | { readonly type: 'idle' }
+  | { readonly type: 'result'; readonly id: number; readonly result: unknown }
+  | {
+      readonly type: 'error';
+      readonly id: number;
+      readonly error: ErrorBody;
+      readonly stack?: string;
+    }
+  | { readonly type: 'progress'; readonly id: number; readonly document: unknown }
+  | { readonly type: 'chunk'; readonly id: number; readonly bytes: Uint8Array }
+  | { readonly type: 'host'; readonly id: number; readonly request: unknown };
+
+export type HostReply = { readonly result: unknown } | { readonly error: ErrorBody };
+
+/** A leader's job, posted to a helper. */
+export interface JobMessage {
+  readonly job: string;
+  readonly args: unknown;
+  readonly unitCount: number;
+}
+
+export interface JobReply {
+  readonly results: readonly (readonly [unit: number, result: unknown])[];
+  readonly failure?: { readonly unit: number; readonly error: ErrorBody };
+}

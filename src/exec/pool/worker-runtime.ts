@@ -1,0 +1,330 @@
+// The loop of an engine worker: sleeps on its wake cell, then serves tasks of the main thread,
+// broadcasts, and parallel jobs of other workers.
+import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { errorBody, RowanError } from '../../util/error.ts';
+import { findParallelJob, type JobScope, type Parallel, type ParallelJob } from '../parallel.ts';
+import { cancelled, type Task } from '../task.ts';
+import { CELL, cellOf, claim, POOL_CELL, STATE, wake } from './control.ts';
+import type { HostReply, JobMessage, JobReply, ToMain, ToWorker, WorkerStart } from './message.ts';
+
+export type TaskHandler = (args: never, task: Task) => unknown;
+
+export interface TaskService {
+  readonly handlers: Readonly<Record<string, TaskHandler>>;
+  /** Applies a message that every worker gets, in the order of sending. */
+  onBroadcast(message: unknown): void;
+}
+
+/** A result this far ahead of its reader makes the task wait. */
+const CHUNKS_IN_FLIGHT_MAX = 8;
+
+/** A lost wake-up or a dead peer costs at most this long. */
+const WAIT_TIMEOUT_MS = 1000;
+
+/** Serves until the process ends. Must be called in a worker started by EnginePool. */
+export async function serveTasks(service: TaskService): Promise<never> {
+  const worker = new EngineWorker(workerData as WorkerStart, service);
+  return worker.serve();
+}
+
+class EngineWorker {
+  readonly #start: WorkerStart;
+  readonly #service: TaskService;
+  readonly #control: Int32Array;
+  readonly #slot: number;
+  readonly #peers = new Map<number, MessagePort>();
+
+  constructor(start: WorkerStart, service: TaskService) {
+    this.#start = start;
+    this.#service = service;
+    this.#control = start.control;
+    this.#slot = start.slot;
+    for (const [slot, port] of start.peers) this.#peers.set(slot, port);
+    for (const message of start.initialMessages) service.onBroadcast(message);
+  }
+
+  async serve(): Promise<never> {
+    this.#becomeIdle();
+    this.#post({ type: 'ready' });
+    for (;;) {
+      const seen = Atomics.load(this.#control, this.#cell(CELL.wake));
+      if (await this.#serveMain()) continue;
+      if (this.#servePeers()) continue;
+      Atomics.wait(this.#control, this.#cell(CELL.wake), seen, WAIT_TIMEOUT_MS);
+    }
+  }
+
+  /** Handles everything the main thread has posted. @returns whether there was anything */
+  async #serveMain(): Promise<boolean> {
+    let served = false;
+    for (;;) {
+      const received = receiveMessageOnPort(this.#start.mainPort);
+      if (received === undefined) return served;
+      served = true;
+      const message = received.message as ToWorker;
+      if (message.type === 'task') await this.#runTask(message.id, message.kind, message.args);
+      else if (message.type === 'peer') this.#peers.set(message.slot, message.port);
+      else this.#service.onBroadcast(message.message);
+    }
+  }
+
+  async #runTask(id: number, kind: string, args: unknown): Promise<void> {
+    const task = new WorkerTask(id, this.#start, this.#peers);
+    let reply: ToMain;
+    try {
+      const handler = this.#service.handlers[kind];
+      if (handler === undefined) throw new Error(`no handler for tasks of kind "${kind}"`);
+      const result = await handler(args as never, task);
+      task.flushProgress();
+      reply = { type: 'result', id, result };
+    } catch (thrown) {
+      reply = errorReply(id, thrown);
+    }
+    Atomics.store(this.#control, this.#cell(CELL.cancel), 0);
+    try {
+      this.#post(reply);
+    } catch (thrown) {
+      this.#post(errorReply(id, thrown));
+    }
+    this.#becomeIdle();
+  }
+
+  /** Takes part in a job for which another worker has claimed this one. */
+  #servePeers(): boolean {
+    for (const [leader, port] of this.#peers) {
+      const received = receiveMessageOnPort(port);
+      if (received === undefined) continue;
+      // What the leader knows from broadcasts must be known here before its units run.
+      this.#applyBroadcasts();
+      port.postMessage(this.#help(leader, received.message as JobMessage));
+      this.#becomeIdle();
+      Atomics.add(this.#control, cellOf(leader, CELL.helpersDone), 1);
+      Atomics.notify(this.#control, cellOf(leader, CELL.helpersDone));
+      return true;
+    }
+    return false;
+  }
+
+  #applyBroadcasts(): void {
+    // A task cannot be among them: the main thread claims a worker before it posts one.
+    for (;;) {
+      const received = receiveMessageOnPort(this.#start.mainPort);
+      if (received === undefined) return;
+      const message = received.message as ToWorker;
+      if (message.type === 'peer') this.#peers.set(message.slot, message.port);
+      else if (message.type === 'broadcast') this.#service.onBroadcast(message.message);
+    }
+  }
+
+  #help(leader: number, message: JobMessage): JobReply {
+    const job = findParallelJob(message.job);
+    const error = `no parallel job named "${message.job}"`;
+    if (job === undefined) return { results: [], failure: { unit: 0, error: errorBody(error) } };
+    return takeUnits(this.#control, leader, job, message.args, message.unitCount);
+  }
+
+  #becomeIdle(): void {
+    Atomics.store(this.#control, this.#cell(CELL.state), STATE.idle);
+    if (Atomics.load(this.#control, POOL_CELL.queued) > 0) this.#post({ type: 'idle' });
+  }
+
+  #cell(cell: number): number {
+    return cellOf(this.#slot, cell);
+  }
+
+  #post(message: ToMain): void {
+    this.#start.mainPort.postMessage(message);
+  }
+}
+
+function errorReply(id: number, thrown: unknown): ToMain {
+  const stack =
+    thrown instanceof Error && !(thrown instanceof RowanError) ? thrown.stack : undefined;
+  return { type: 'error', id, error: errorBody(thrown), ...(stack === undefined ? {} : { stack }) };
+}
+
+/** Executes units of a leader's job until none is left, in whichever thread this is. */
+function takeUnits(
+  control: Int32Array,
+  leader: number,
+  job: ParallelJob<never, unknown>,
+  args: unknown,
+  unitCount: number,
+): JobReply {
+  const scope = cancelScope(control, leader);
+  const results: [number, unknown][] = [];
+  for (;;) {
+    const unit = Atomics.add(control, cellOf(leader, CELL.nextUnit), 1);
+    if (unit >= unitCount) return { results };
+    try {
+      scope.checkCancelled();
+      results.push([unit, job.execute(args as never, unit, scope)]);
+    } catch (thrown) {
+      // The others stop at their next unit: there is no result to complete any more.
+      Atomics.store(control, cellOf(leader, CELL.nextUnit), unitCount);
+      return { results, failure: { unit, error: errorBody(thrown) } };
+    }
+  }
+}
+
+function cancelScope(control: Int32Array, slot: number): JobScope {
+  const cell = cellOf(slot, CELL.cancel);
+  return {
+    checkCancelled() {
+      if (Atomics.load(control, cell) !== 0) throw cancelled();
+    },
+  };
+}
+
+const PROGRESS_INTERVAL_MS = 50;
+
+class WorkerTask implements Task {
+  readonly parallel: Parallel;
+  readonly #id: number;
+  readonly #start: WorkerStart;
+  #progressPostedAt = Number.NEGATIVE_INFINITY;
+  #pendingProgress: unknown;
+
+  constructor(id: number, start: WorkerStart, peers: ReadonlyMap<number, MessagePort>) {
+    this.#id = id;
+    this.#start = start;
+    this.parallel = new WorkerParallel(start, peers);
+  }
+
+  checkCancelled(): void {
+    if (Atomics.load(this.#start.control, cellOf(this.#start.slot, CELL.cancel)) !== 0) {
+      throw cancelled();
+    }
+  }
+
+  progress(document: unknown): void {
+    const now = performance.now();
+    this.#pendingProgress = document;
+    if (now - this.#progressPostedAt < PROGRESS_INTERVAL_MS) return;
+    this.#progressPostedAt = now;
+    this.flushProgress();
+  }
+
+  flushProgress(): void {
+    if (this.#pendingProgress === undefined) return;
+    const document = this.#pendingProgress;
+    this.#pendingProgress = undefined;
+    this.#post({ type: 'progress', id: this.#id, document });
+  }
+
+  emit(bytes: Uint8Array): void {
+    const { control, slot } = this.#start;
+    const cell = cellOf(slot, CELL.chunksInFlight);
+    for (;;) {
+      this.checkCancelled();
+      const inFlight = Atomics.load(control, cell);
+      if (inFlight < CHUNKS_IN_FLIGHT_MAX) break;
+      Atomics.wait(control, cell, inFlight, WAIT_TIMEOUT_MS);
+    }
+    Atomics.add(control, cell, 1);
+    const whole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength;
+    const owned = whole && bytes.buffer instanceof ArrayBuffer ? bytes : Uint8Array.from(bytes);
+    this.#start.mainPort.postMessage({ type: 'chunk', id: this.#id, bytes: owned }, [
+      owned.buffer as ArrayBuffer,
+    ]);
+  }
+
+  callHost(request: unknown): unknown {
+    const { control, slot, hostPort } = this.#start;
+    const cell = cellOf(slot, CELL.hostReplies);
+    const before = Atomics.load(control, cell);
+    this.#post({ type: 'host', id: this.#id, request });
+    for (;;) {
+      Atomics.wait(control, cell, before, WAIT_TIMEOUT_MS);
+      const received = receiveMessageOnPort(hostPort);
+      if (received !== undefined) {
+        const reply = received.message as HostReply;
+        if ('error' in reply) throw RowanError.fromBody(reply.error);
+        return reply.result;
+      }
+      this.checkCancelled();
+    }
+  }
+
+  #post(message: ToMain): void {
+    this.#start.mainPort.postMessage(message);
+  }
+}
+
+class WorkerParallel implements Parallel {
+  readonly threadCount: number;
+  readonly #start: WorkerStart;
+  readonly #peers: ReadonlyMap<number, MessagePort>;
+  #running = false;
+
+  constructor(start: WorkerStart, peers: ReadonlyMap<number, MessagePort>) {
+    this.threadCount = start.threadCount;
+    this.#start = start;
+    this.#peers = peers;
+  }
+
+  run<Args, Result>(job: ParallelJob<Args, Result>, args: Args, unitCount: number): Result[] {
+    const { control, slot } = this.#start;
+    const scope = cancelScope(control, slot);
+    if (this.#running || unitCount < 2) {
+      return Array.from({ length: unitCount }, (_, unit) => job.execute(args, unit, scope));
+    }
+    this.#running = true;
+    try {
+      Atomics.store(control, cellOf(slot, CELL.nextUnit), 0);
+      Atomics.store(control, cellOf(slot, CELL.helpersDone), 0);
+      const helpers = this.#callHelpers({ job: job.name, args, unitCount });
+      const own = takeUnits(control, slot, job as ParallelJob<never, unknown>, args, unitCount);
+      const replies = [own, ...this.#collect(helpers)];
+      return inUnitOrder<Result>(replies, unitCount);
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  #callHelpers(message: JobMessage): number[] {
+    const { control } = this.#start;
+    const wanted = Math.min(this.threadCount, message.unitCount) - 1;
+    const helpers: number[] = [];
+    for (const [peer, port] of this.#peers) {
+      if (helpers.length === wanted) break;
+      if (!claim(control, peer, STATE.helping)) continue;
+      port.postMessage(message);
+      wake(control, peer);
+      helpers.push(peer);
+    }
+    return helpers;
+  }
+
+  #collect(helpers: readonly number[]): JobReply[] {
+    const { control, slot } = this.#start;
+    const cell = cellOf(slot, CELL.helpersDone);
+    for (;;) {
+      const done = Atomics.load(control, cell);
+      const gone = helpers.filter((helper) => {
+        const state = Atomics.load(control, cellOf(helper, CELL.state));
+        return state === STATE.empty || state === STATE.starting;
+      });
+      if (gone.length > 0) throw new Error('a worker thread ended while it was helping');
+      if (done >= helpers.length) break;
+      Atomics.wait(control, cell, done, WAIT_TIMEOUT_MS);
+    }
+    return helpers.map((helper) => {
+      const port = this.#peers.get(helper) as MessagePort;
+      return receiveMessageOnPort(port)?.message as JobReply;
+    });
+  }
+}
+
+function inUnitOrder<Result>(replies: readonly JobReply[], unitCount: number): Result[] {
+  const results = new Array<Result>(unitCount);
+  let failure: JobReply['failure'];
+  for (const reply of replies) {
+    for (const [unit, result] of reply.results) results[unit] = result as Result;
+    if (reply.failure && (failure === undefined || reply.failure.unit < failure.unit)) {
+      failure = reply.failure;
+    }
+  }
+  if (failure !== undefined) throw RowanError.fromBody(failure.error);
+  return results;
+}
