@@ -1,9 +1,11 @@
 import { defineConfig } from 'vitest/config';
+import { ClosingLine } from './test/support/closing-line.ts';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
+    reporters: ['default', new ClosingLine()],
     // Forked processes: native modules and worker threads end with the process that made them.
     pool: 'forks',
     testTimeout: 20_000,
