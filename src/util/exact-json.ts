@@ -71,12 +71,19 @@ class JsonParser {
     return value;
   }
 
-  /** A cheap upper bound of the nesting: the greatest surplus of opening over closing brackets. */
+  /** Whether brackets outside of strings nest deeper than is allowed. */
   #isDeep(): boolean {
+    const text = this.#text;
+    if (text.length <= JSON_DEPTH_MAX) return false;
     let depth = 0;
-    for (let i = 0; i < this.#text.length; i++) {
-      const code = this.#text.charCodeAt(i);
-      if (code === 0x5b || code === 0x7b) {
+    let inString = false;
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (inString) {
+        if (code === 0x5c) i++;
+        else if (code === 0x22) inString = false;
+      } else if (code === 0x22) inString = true;
+      else if (code === 0x5b || code === 0x7b) {
         if (++depth > JSON_DEPTH_MAX) return true;
       } else if (code === 0x5d || code === 0x7d) depth--;
     }

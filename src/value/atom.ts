@@ -123,7 +123,7 @@ export function isInteger(atom: Atom): atom is number | bigint {
 
 /** An integral double in the signed 64-bit range is an integer. */
 export function isIntegral(value: number): boolean {
-  return Number.isInteger(value) && value >= -9223372036854775808 && value < 9223372036854775808;
+  return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
 }
 
 /** The type name used in conversion errors. */

@@ -44,7 +44,7 @@ export class Interval {
 export function compareIntervals(a: Interval, b: Interval): number {
   if (a.negative !== b.negative) return a.negative ? -1 : 1;
   const order = a.months - b.months || a.days - b.days || a.seconds - b.seconds;
-  return a.negative ? -order : order;
+  return a.negative ? 0 - order : order;
 }
 
 const UNITS: Readonly<

@@ -10,7 +10,7 @@ export function printNumber(value: number | bigint): string {
   if (Number.isSafeInteger(value)) return Object.is(value, -0) ? '0' : value.toString();
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
-  if (Number.isInteger(value) && Math.abs(value) < 9223372036854775808) {
+  if (Number.isInteger(value) && Math.abs(value) < 2 ** 63) {
     return BigInt(value).toString();
   }
   const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(value.toExponential()) as RegExpExecArray;

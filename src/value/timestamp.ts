@@ -80,8 +80,7 @@ export function parseTimestamp(text: string): number | null {
   return addTime(date.seconds, time);
 }
 
-const TIME =
-  /^[T ](\d{2})(?::?(\d{2})(?::?(\d{2})(?:[.,](\d+))?)?)?(Z|[+-]\d{2}(?::?\d{2})?)?$/;
+const TIME = /^[T ](\d{2})(?::?(\d{2})(?::?(\d{2})(?:[.,](\d+))?)?)?(Z|[+-]\d{2}(?::?\d{2})?)?$/;
 
 function addTime(dateSeconds: number, time: RegExpExecArray): number {
   const hours = Number(time[1]);

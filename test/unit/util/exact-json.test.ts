@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseJson, stringifyJson } from '../../../src/util/exact-json.ts';
+
+test('agrees with JSON.parse on every value it can hold', () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      expect(stringifyJson(parseJson(text))).toBe(stringifyJson(JSON.parse(text)));
+    }),
+  );
+});
+
+test('integers keep all their digits up to 64 bits', () => {
+  expect(parseJson('[9007199254740993,18446744073709551615,-9223372036854775808]')).toEqual([
+    9007199254740993n,
+    18446744073709551615n,
+    -9223372036854775808n,
+  ]);
+  expect(parseJson('18446744073709551616')).toBe(2 ** 64);
+  expect(stringifyJson({ a: [9007199254740993n], b: undefined })).toBe('{"a":[9007199254740993]}');
+});
+
+test('__proto__ is an ordinary key and the last duplicate counts', () => {
+  const value = parseJson('{"__proto__":{"x":1},"a":1,"a":2}') as Record<string, unknown>;
+  expect(Object.keys(value)).toEqual(['__proto__', 'a']);
+  expect((value as { x?: number }).x).toBeUndefined();
+  expect(value.a).toBe(2);
+});
+
+test.each([
+  ['{"a":\n 1,}', 'line 2, column 4'],
+  ['[1 2]', "expected ',' or ']' at line 1, column 4"],
+  ['', 'unexpected end of JSON at line 1, column 1'],
+  ['{"a":1} x', 'extra characters'],
+  ['"\\x"', 'bad escape'],
+  ['"a\nb"', 'control character'],
+  ['"abc', 'unterminated string'],
+  ['nul', 'unexpected character'],
+])('%j fails: %s', (text, reason) => {
+  expect(() => parseJson(text)).toThrow(reason);
+});
+
+test('deep nesting is refused, also behind brackets in strings', () => {
+  expect(() => parseJson('['.repeat(100_000))).toThrow('nesting deeper than 512');
+  expect(() => parseJson(`["${']'.repeat(600)}",${'['.repeat(600)}${']'.repeat(600)}]`)).toThrow(
+    'nesting deeper than 512',
+  );
+});
+
+test('a byte-order mark is skipped', () => {
+  expect(parseJson('\ufeff1')).toBe(1);
+});
