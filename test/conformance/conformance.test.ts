@@ -1,0 +1,71 @@
+// Every case of cases/ against one server, over HTTP. README.md describes the format.
+
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { HttpClient } from '../support/http.ts';
+import { openRowan, type TestService } from '../support/rowan.ts';
+import { readCaseFiles, readPending, selectCases, writePending } from './cases.ts';
+import { runCase } from './run-case.ts';
+
+const files = readCaseFiles();
+const selected = selectCases(files, process.env.ROWAN_CONFORMANCE);
+const pending = readPending();
+const writesPending = process.env.ROWAN_CONFORMANCE_PENDING === 'write';
+const failing = new Set<string>();
+const passing = new Set<string>();
+
+let service: TestService | undefined;
+let client: HttpClient | undefined;
+let startError: unknown = new Error('the server was not started');
+
+beforeAll(async () => {
+  try {
+    service = await openRowan();
+    const address = await service.listen({ host: '127.0.0.1', port: 0 });
+    client = new HttpClient(new URL(address).origin);
+  } catch (error) {
+    startError = error; // each case reports it, pending ones as a reason to wait
+  }
+});
+
+afterAll(async () => {
+  client?.close();
+  await service?.close();
+  if (!writesPending) return;
+  const names = new Set([...pending, ...failing]);
+  for (const name of passing) names.delete(name);
+  writePending(names);
+});
+
+for (const file of selected) {
+  describe(file.name, () => {
+    for (const conformanceCase of file.cases) {
+      const { name } = conformanceCase;
+      test(name, async (context) => {
+        try {
+          if (client === undefined) throw startError;
+          await runCase(client, conformanceCase);
+        } catch (error) {
+          failing.add(name);
+          if (writesPending || pending.has(name)) return context.skip(String(error));
+          throw error;
+        }
+        passing.add(name);
+        if (pending.has(name) && !writesPending) {
+          throw new Error(`${name} passes: remove it from pending.json`);
+        }
+      });
+    }
+  });
+}
+
+describe('the case files', () => {
+  const names = files.flatMap(({ cases }) => cases.map(({ name }) => name));
+
+  test('give every case a name of its own', ({ expect }) => {
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  });
+
+  test('have every pending case', ({ expect }) => {
+    expect([...pending].filter((name) => !names.includes(name))).toEqual([]);
+  });
+});
