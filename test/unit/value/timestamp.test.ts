@@ -48,7 +48,10 @@ test('an impossible month or day is null', () => {
 });
 
 test('what is printed is read back as the same double', () => {
-  const seconds = fc.maxSafeInteger().map((value) => value / 1e6);
+  const seconds = fc
+    .maxSafeInteger()
+    .filter((value) => Math.abs(value) > 1e12)
+    .map((value) => value / 1e6);
   fc.assert(
     fc.property(seconds, (value) => {
       fc.pre(value >= -17987443200 && value < 253402300800);
