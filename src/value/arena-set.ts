@@ -14,6 +14,7 @@ const ARENA_SIZE_MAX = ARENA_PAGE_COUNT_MAX * PAGE_SIZE;
 const BUDGET = 0;
 const USED = 1;
 const PEAK = 2;
+const LAST_ID = 3;
 
 /** Where spans come from: the arenas themselves, or a scope that remembers what it handed out. */
 export interface ArenaAllocator {
@@ -23,6 +24,10 @@ export interface ArenaAllocator {
   free(span: Span): void;
   /** One more hold on a span that is shared by several snapshots. */
   retain(span: Span): void;
+  /** Gives back the end of a span that has one holder. @returns the span that is left */
+  shrink(span: Span, sizeBytes: number): Span;
+  /** A number that no dictionary and no snapshot of this process has yet. */
+  nextId(): number;
 }
 
 /** Everything another thread needs; can be posted. */
@@ -124,6 +129,17 @@ export class ArenaSet implements ArenaAllocator {
     this.get(span.arena).retain(span.offset, span.sizeBytes);
   }
 
+  shrink(span: Span, sizeBytes: number): Span {
+    if (sizeBytes === span.sizeBytes) return span;
+    const freed = this.get(span.arena).shrink(span.offset, span.sizeBytes, sizeBytes);
+    Atomics.sub(this.#counters, USED, BigInt(freed));
+    return { ...span, sizeBytes };
+  }
+
+  nextId(): number {
+    return Number(Atomics.add(this.#counters, LAST_ID, 1n)) + 1;
+  }
+
   get budgetBytes(): number {
     return Number(Atomics.load(this.#counters, BUDGET));
   }
@@ -178,6 +194,16 @@ export class ArenaScope implements ArenaAllocator {
 
   retain(span: Span): void {
     this.#owner.retain(span);
+  }
+
+  shrink(span: Span, sizeBytes: number): Span {
+    const shrunk = this.#owner.shrink(span, sizeBytes);
+    if (this.#spans.has(spanKey(span))) this.#spans.set(spanKey(span), shrunk);
+    return shrunk;
+  }
+
+  nextId(): number {
+    return this.#owner.nextId();
   }
 
   /** From now on the spans are the caller's. */

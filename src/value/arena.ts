@@ -42,6 +42,7 @@ const CLASS_COUNT = 128;
 /** How many blocks of the class of the size itself are tried before a larger class is. */
 const TRY_COUNT = 8;
 const NONE = 0;
+const REST_UNITS_MIN = 8;
 const SPIN_COUNT = 2000;
 
 /** What another thread needs to use an arena; can be posted. */
@@ -67,6 +68,8 @@ export class Arena {
   readonly f64: Float64Array;
   readonly i64: BigInt64Array;
 
+  readonly #bytes: Buffer;
+
   private constructor(id: number, memory: WebAssembly.Memory) {
     const { buffer } = memory;
     this.id = id;
@@ -79,6 +82,7 @@ export class Arena {
     this.f32 = new Float32Array(buffer);
     this.f64 = new Float64Array(buffer);
     this.i64 = new BigInt64Array(buffer);
+    this.#bytes = Buffer.from(buffer);
   }
 
   /**
@@ -107,6 +111,11 @@ export class Arena {
 
   descriptor(): ArenaDescriptor {
     return { id: this.id, memory: this.memory };
+  }
+
+  /** Decodes UTF-8 between two offsets. */
+  text(start: number, end: number): string {
+    return this.#bytes.toString('utf8', start, end);
   }
 
   /** Bytes in use, headers and padding included. */
@@ -157,6 +166,26 @@ export class Arena {
     return units * UNIT_SIZE;
   }
 
+  /**
+   * Gives back the end of a span that has one holder.
+   * @returns bytes that became free
+   */
+  shrink(offset: number, sizeBytes: number, newSizeBytes: number): number {
+    const block = this.#blockAt(offset, sizeBytes);
+    const word = block << 2;
+    assert(newSizeBytes <= sizeBytes, `a span of ${sizeBytes} bytes cannot grow`);
+    assert(this.i32[word + HOLDERS] === 1, `a shared span at ${offset} cannot shrink`);
+    this.#lock();
+    this.u32[word + ASKED_SIZE] = newSizeBytes;
+    const before = this.#unitsOf(block);
+    const rest = this.#cut(block, blockUnits(newSizeBytes));
+    if (rest !== NONE) this.#release(rest);
+    const units = before - this.#unitsOf(block);
+    Atomics.sub(this.i32, USED_UNITS, units);
+    this.#unlock();
+    return units * UNIT_SIZE;
+  }
+
   /** Adds a hold: the bytes stay until `free` was called once more. */
   retain(offset: number, sizeBytes: number): void {
     const block = this.#blockAt(offset, sizeBytes);
@@ -203,19 +232,23 @@ export class Arena {
     if (block === NONE) block = this.#firstOfLargerClass(classOf(units) + 1);
     if (block === NONE) return NONE;
     this.#remove(block);
-    const have = this.#unitsOf(block);
-    const rest = have - units;
-    // A remainder too small to be of use stays with the block.
-    if (rest >= 8) {
-      this.#setBlock(block, units, TAG_USED);
-      this.#setBlock(block + units, rest, TAG_USED);
-      this.u32[((block + units) << 2) + BEFORE] = block;
-      this.u32[((block + have) << 2) + BEFORE] = block + units;
-      this.#insert(block + units);
-    } else {
-      this.#setBlock(block, have, TAG_USED);
-    }
+    this.#setBlock(block, this.#unitsOf(block), TAG_USED);
+    const rest = this.#cut(block, units);
+    if (rest !== NONE) this.#insert(rest);
     return block;
+  }
+
+  /** Cuts a block behind its first `units`. @returns the rest, unless it is too small to be of use */
+  #cut(block: number, units: number): number {
+    const have = this.#unitsOf(block);
+    const restUnits = have - units;
+    if (restUnits < REST_UNITS_MIN) return NONE;
+    const rest = block + units;
+    this.#setBlock(block, units, TAG_USED);
+    this.#setBlock(rest, restUnits, TAG_USED);
+    this.u32[(rest << 2) + BEFORE] = block;
+    this.u32[((block + have) << 2) + BEFORE] = rest;
+    return rest;
   }
 
   #findInClass(sizeClass: number, units: number): number {

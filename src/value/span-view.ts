@@ -1,0 +1,45 @@
+// Typed views of spans.
+import type { ArenaAllocator } from './arena-set.ts';
+import type { Span } from './snapshot.ts';
+
+type Arenas = Pick<ArenaAllocator, 'get'>;
+
+export function bytesOf(arenas: Arenas, span: Span): Uint8Array {
+  return arenas.get(span.arena).u8.subarray(span.offset, span.offset + span.sizeBytes);
+}
+
+export function uint16Of(arenas: Arenas, span: Span): Uint16Array {
+  const start = span.offset / 2;
+  return arenas.get(span.arena).u16.subarray(start, start + Math.floor(span.sizeBytes / 2));
+}
+
+export function int32Of(arenas: Arenas, span: Span): Int32Array {
+  const start = span.offset / 4;
+  return arenas.get(span.arena).i32.subarray(start, start + Math.floor(span.sizeBytes / 4));
+}
+
+export function uint32Of(arenas: Arenas, span: Span): Uint32Array {
+  const start = span.offset / 4;
+  return arenas.get(span.arena).u32.subarray(start, start + Math.floor(span.sizeBytes / 4));
+}
+
+export function float64Of(arenas: Arenas, span: Span): Float64Array {
+  const start = span.offset / 8;
+  return arenas.get(span.arena).f64.subarray(start, start + Math.floor(span.sizeBytes / 8));
+}
+
+/** Copies bytes into a new span. */
+export function spanOf(
+  allocator: ArenaAllocator,
+  content: {
+    readonly buffer: ArrayBufferLike;
+    readonly byteOffset: number;
+    readonly byteLength: number;
+  },
+): Span {
+  const span = allocator.allocate(content.byteLength);
+  bytesOf(allocator, span).set(
+    new Uint8Array(content.buffer, content.byteOffset, content.byteLength),
+  );
+  return span;
+}

@@ -1,0 +1,68 @@
+// UTF-8 in and out of byte arrays. Written by hand because most texts here are short: the library
+// call alone costs more than the loop.
+
+/** An upper bound of the bytes that a text takes. */
+export function utf8SizeMax(text: string): number {
+  return text.length * 3;
+}
+
+/**
+ * Writes a text at `position`; lone surrogates become U+FFFD.
+ * @returns the position behind it
+ */
+export function writeUtf8(target: Uint8Array, position: number, text: string): number {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 0x80) target[position++] = code;
+    else return writeUtf8Rest(target, position, text, i);
+  }
+  return position;
+}
+
+function writeUtf8Rest(target: Uint8Array, position: number, text: string, from: number): number {
+  for (let i = from; i < text.length; i++) {
+    let code = text.charCodeAt(i);
+    if (code < 0x80) {
+      target[position++] = code;
+      continue;
+    }
+    if (code < 0x800) {
+      target[position++] = 0xc0 | (code >> 6);
+      target[position++] = 0x80 | (code & 63);
+      continue;
+    }
+    if (code >= 0xd800 && code < 0xe000) {
+      const low = text.charCodeAt(i + 1);
+      if (code < 0xdc00 && low >= 0xdc00 && low < 0xe000) {
+        i++;
+        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+        target[position++] = 0xf0 | (code >> 18);
+        target[position++] = 0x80 | ((code >> 12) & 63);
+        target[position++] = 0x80 | ((code >> 6) & 63);
+        target[position++] = 0x80 | (code & 63);
+        continue;
+      }
+      code = 0xfffd;
+    }
+    target[position++] = 0xe0 | (code >> 12);
+    target[position++] = 0x80 | ((code >> 6) & 63);
+    target[position++] = 0x80 | (code & 63);
+  }
+  return position;
+}
+
+/** The bytes of a text in an array of their own. */
+export function utf8Bytes(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+const encoder = new TextEncoder();
+
+/** FNV-1a (Fowler, Noll and Vo) with a final mix, for tables of a power of two. */
+export function hashBytes(bytes: Uint8Array, start: number, end: number): number {
+  let hash = 0x811c9dc5;
+  for (let i = start; i < end; i++) hash = Math.imul(hash ^ (bytes[i] as number), 0x01000193);
+  hash ^= hash >>> 15;
+  hash = Math.imul(hash, 0x2c1b3c6d);
+  return (hash ^ (hash >>> 13)) >>> 0;
+}
