@@ -1,10 +1,12 @@
 // Loads the kernel module and binds it to a shared memory.
 
 import { readFileSync } from 'node:fs';
+import type { BinKernels } from './bin.ts';
 import type { FillKernels } from './fill.ts';
+import type { TreeKernels } from './tree.ts';
 
 /** Every kernel of src/kernel/assembly; each family declares its part in a file of its name. */
-export interface Kernels extends FillKernels {}
+export interface Kernels extends BinKernels, FillKernels, TreeKernels {}
 
 let compiled: WebAssembly.Module | undefined;
 

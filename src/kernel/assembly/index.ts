@@ -1,2 +1,10 @@
 // The one entry of the kernel module: a kernel is callable from TypeScript once its file stands here.
+export * from './aggregate';
+export * from './arithmetic';
 export * from './fill';
+export * from './filter';
+export * from './order';
+export * from './bin';
+export * from './forest-train';
+export * from './tree-predict';
+export * from './tree-split';

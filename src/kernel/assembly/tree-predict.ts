@@ -1,0 +1,189 @@
+// Walking of tree ensembles. A node is 8 bytes: column u15, stop flag u1, threshold u8, offset u8,
+// distance to the left child in nodes i32; the right child follows the left one. A row goes right
+// when u8(code - offset) > threshold. A leaf is 0 nodes away from itself and sends nothing to the
+// right, so every walk takes the same number of branchless steps and many can be interleaved to
+// hide the latency of memory. Code 0 means "missing": where the flag is set no training row was
+// missing, and the walk stops with the node's own value.
+
+/** A tree as walks need it; see TREE_ENTRY_SIZE in src/kernel/tree.ts. */
+@unmanaged
+class TreeEntry {
+  nodes: usize;
+  /** width f64 a node */
+  values: usize;
+  depth: i32;
+  unused: i32;
+  weight: f64;
+}
+
+const ENTRY_SIZE: usize = 24;
+
+// @ts-ignore: decorator
+@inline
+function step(at: usize, row: usize): usize {
+  const node = load<u64>(at);
+  const code = <u32>load<u8>(row + <usize>(<u32>node & 0x7fff));
+  const distance = (code - (<u32>node >> 24)) & 0xff;
+  return at + (<usize>(<u32>(node >> 32) + u32(distance > ((<u32>node >> 16) & 0xff))) << 3);
+}
+
+/** For rows with missing values, one at a time. Answers the address where the walk ends. */
+function carefulWalk(at: usize, row: usize): usize {
+  let next = at;
+  do {
+    at = next;
+    const node = load<u64>(at);
+    const code = <u32>load<u8>(row + <usize>(<u32>node & 0x7fff));
+    if (code == 0 && (<u32>node & 0x8000) != 0) break;
+    const distance = (code - (<u32>node >> 24)) & 0xff;
+    next = at + (<usize>(<u32>(node >> 32) + u32(distance > ((<u32>node >> 16) & 0xff))) << 3);
+  } while (next != at);
+  return at;
+}
+
+function hasZero(address: usize, size: usize): bool {
+  const end = address + size;
+  for (; address + 16 <= end; address += 16) {
+    if (!i8x16.all_true(v128.load(address))) return true;
+  }
+  for (; address < end; address++) if (load<u8>(address) == 0) return true;
+  return false;
+}
+
+/** Adds what a tree says at `leaf`, times the tree's weight, to the width f64 at `target`. */
+// @ts-ignore: decorator
+@inline
+function addOutput(target: usize, tree: TreeEntry, leaf: usize, width: i32): void {
+  const source = tree.values + (leaf - tree.nodes) * <usize>width;
+  for (let k: i32 = 0; k < width; k++) {
+    const at = target + (<usize>k << 3);
+    store<f64>(at, load<f64>(at) + load<f64>(source + (<usize>k << 3)) * tree.weight);
+  }
+}
+
+/**
+ * Adds the weighted outputs of all trees to `out`, rowCount x width f64. `codes`: row-major, stride
+ * bytes a row. `flags`: scratch, a byte for every eight rows.
+ */
+export function ensembleRows(
+  trees: usize,
+  treeCount: i32,
+  width: i32,
+  codes: usize,
+  stride: i32,
+  rowCount: i32,
+  out: usize,
+  flags: usize,
+): void {
+  const s = <usize>stride;
+  const o = <usize>width << 3;
+  const groupCount = rowCount >> 3;
+  for (let g: i32 = 0; g < groupCount; g++) {
+    store<u8>(flags + <usize>g, <u8>hasZero(codes + <usize>(g << 3) * s, s << 3));
+  }
+  for (let t: i32 = 0; t < treeCount; t++) {
+    const tree = changetype<TreeEntry>(trees + <usize>t * ENTRY_SIZE);
+    const root = tree.nodes;
+    const depth = tree.depth;
+    let x = codes;
+    let target = out;
+    for (let g: i32 = 0; g < groupCount; g++) {
+      if (load<u8>(flags + <usize>g)) {
+        for (let i: i32 = 0; i < 8; i++, x += s, target += o) {
+          addOutput(target, tree, carefulWalk(root, x), width);
+        }
+        continue;
+      }
+      let a = root;
+      let b = root;
+      let c = root;
+      let d = root;
+      let e = root;
+      let f = root;
+      let h = root;
+      let k = root;
+      for (let q: i32 = 0; q < depth; q++) {
+        a = step(a, x);
+        b = step(b, x + s);
+        c = step(c, x + s * 2);
+        d = step(d, x + s * 3);
+        e = step(e, x + s * 4);
+        f = step(f, x + s * 5);
+        h = step(h, x + s * 6);
+        k = step(k, x + s * 7);
+      }
+      addOutput(target, tree, a, width);
+      addOutput(target + o, tree, b, width);
+      addOutput(target + o * 2, tree, c, width);
+      addOutput(target + o * 3, tree, d, width);
+      addOutput(target + o * 4, tree, e, width);
+      addOutput(target + o * 5, tree, f, width);
+      addOutput(target + o * 6, tree, h, width);
+      addOutput(target + o * 7, tree, k, width);
+      x += s << 3;
+      target += o << 3;
+    }
+    for (let row = groupCount << 3; row < rowCount; row++, x += s, target += o) {
+      addOutput(target, tree, carefulWalk(root, x), width);
+    }
+  }
+}
+
+/**
+ * The same for one row, trees interleaved instead of rows. The sum runs in the order of the trees,
+ * so it equals that of ensembleRows to the last bit.
+ */
+export function ensembleRow(
+  trees: usize,
+  treeCount: i32,
+  width: i32,
+  row: usize,
+  stride: i32,
+  out: usize,
+): void {
+  for (let k: i32 = 0; k < width; k++) store<f64>(out + (<usize>k << 3), 0);
+  let at = trees;
+  let t: i32 = 0;
+  if (!hasZero(row, stride)) {
+    for (; t + 7 < treeCount; t += 8, at += 8 * ENTRY_SIZE) {
+      let a = treeAt(at, 0).nodes;
+      let b = treeAt(at, 1).nodes;
+      let c = treeAt(at, 2).nodes;
+      let d = treeAt(at, 3).nodes;
+      let e = treeAt(at, 4).nodes;
+      let f = treeAt(at, 5).nodes;
+      let h = treeAt(at, 6).nodes;
+      let k = treeAt(at, 7).nodes;
+      let depth: i32 = 0;
+      for (let i: i32 = 0; i < 8; i++) depth = max(depth, treeAt(at, i).depth);
+      for (let q: i32 = 0; q < depth; q++) {
+        a = step(a, row);
+        b = step(b, row);
+        c = step(c, row);
+        d = step(d, row);
+        e = step(e, row);
+        f = step(f, row);
+        h = step(h, row);
+        k = step(k, row);
+      }
+      addOutput(out, treeAt(at, 0), a, width);
+      addOutput(out, treeAt(at, 1), b, width);
+      addOutput(out, treeAt(at, 2), c, width);
+      addOutput(out, treeAt(at, 3), d, width);
+      addOutput(out, treeAt(at, 4), e, width);
+      addOutput(out, treeAt(at, 5), f, width);
+      addOutput(out, treeAt(at, 6), h, width);
+      addOutput(out, treeAt(at, 7), k, width);
+    }
+  }
+  for (; t < treeCount; t++, at += ENTRY_SIZE) {
+    const tree = changetype<TreeEntry>(at);
+    addOutput(out, tree, carefulWalk(tree.nodes, row), width);
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function treeAt(trees: usize, index: i32): TreeEntry {
+  return changetype<TreeEntry>(trees + <usize>index * ENTRY_SIZE);
+}

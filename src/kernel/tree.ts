@@ -1,0 +1,137 @@
+/** Tree kernels; addresses are byte offsets into the arena, see src/kernel/assembly/tree-*.ts. */
+export interface TreeKernels {
+  /** Answers the number of nodes. */
+  forestTree(task: number): number;
+  forestCopy(
+    sourceNodes: number,
+    sourceValues: number,
+    sourceCovers: number,
+    count: number,
+    targetNodes: number,
+    targetValues: number,
+    targetCovers: number,
+    sources: number,
+  ): void;
+  ensembleRows(
+    trees: number,
+    treeCount: number,
+    width: number,
+    codes: number,
+    stride: number,
+    rowCount: number,
+    out: number,
+    flags: number,
+  ): void;
+  ensembleRow(
+    trees: number,
+    treeCount: number,
+    width: number,
+    row: number,
+    stride: number,
+    out: number,
+  ): void;
+  splitTotals(
+    rows: number,
+    count: number,
+    labels: number,
+    weights: number,
+    labelCount: number,
+    totals: number,
+  ): void;
+  splitHistogram(
+    rows: number,
+    count: number,
+    column: number,
+    labels: number,
+    weights: number,
+    labelCount: number,
+    cells: number,
+  ): void;
+  splitTargetTotals(
+    rows: number,
+    count: number,
+    targets: number,
+    weights: number,
+    totals: number,
+  ): void;
+  splitVariance(
+    rows: number,
+    count: number,
+    targets: number,
+    weights: number,
+    mean: number,
+  ): number;
+  splitTargetHistogram(
+    rows: number,
+    count: number,
+    column: number,
+    targets: number,
+    weights: number,
+    mean: number,
+    cells: number,
+  ): void;
+  splitSearch(
+    cells: number,
+    codes: number,
+    labelCount: number,
+    isOrdered: number,
+    equalMax: number,
+    margin: number,
+    scratch: number,
+    result: number,
+  ): void;
+  splitRows(
+    rows: number,
+    count: number,
+    column: number,
+    first: number,
+    last: number,
+    spare: number,
+    counts: number,
+  ): void;
+}
+
+/** Byte offsets of a ForestTask, all 32-bit words. */
+export const FOREST_TASK = {
+  rowCount: 0,
+  drawCount: 4,
+  labels: 8,
+  weights: 12,
+  columns: 16,
+  codeCounts: 20,
+  columnNumbers: 24,
+  featureCount: 28,
+  featuresPerNode: 32,
+  maxDepth: 36,
+  shift: 40,
+  entries: 44,
+  buffer: 48,
+  scratch: 52,
+  local: 56,
+  nodes: 60,
+  values: 64,
+  covers: 68,
+  rowState: 72,
+  nodeState: 88,
+  entryCount: 104,
+  nodeCount: 108,
+  depth: 112,
+} as const;
+export const FOREST_TASK_SIZE = 128;
+
+/** Scratch of a forest tree: histograms, sort space, and two words a feature. */
+export const FOREST_SCRATCH_SIZE = 2 * 4096 + 512;
+/** A node of at most this many entries works on its own copy of the columns. */
+export const FOREST_LOCAL_ROWS = 16_384;
+
+/** nodes u32, values u32, depth i32, unused, weight f64 */
+export const TREE_ENTRY_SIZE = 24;
+
+/** Bytes of a packed node. */
+export const NODE_SIZE = 8;
+/** Columns that the nodes of one model can name. */
+export const NODE_COLUMN_MAX = 0x8000;
+/** Set in a node when no training row was missing at it: a missing value ends the walk. */
+export const NODE_STOPS_MISSING = 0x8000;
+/** The test of a leaf, which sends nothing to the right. */
+export const NODE_LEAF = 0x00ff_0000;
