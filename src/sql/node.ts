@@ -180,7 +180,7 @@ export interface IsNode extends Span {
 
 export interface CaseBranch {
   readonly when: Expression;
-  readonly then: Expression;
+  readonly result: Expression;
 }
 
 /** The simple form has an operand to compare with each `when`; the searched form has none. */

@@ -1,0 +1,102 @@
+// The words of the language, and the guess at which of them a misspelt word was meant to be.
+
+/** Words that are never a column where an operand starts; quote a column of such a name. */
+export const RESERVED_WORDS: ReadonlySet<string> = new Set([
+  'ALL',
+  'ANY',
+  'CASE',
+  'CAST',
+  'FALSE',
+  'INF',
+  'INFINITY',
+  'INTERVAL',
+  'NAN',
+  'NOT',
+  'NULL',
+  'SOME',
+  'TIMESTAMP',
+  'TRUE',
+]);
+
+/** The clauses of a query in the only order in which they may stand. */
+export const CLAUSES = [
+  'SELECT',
+  'NAMED',
+  'FROM',
+  'WHEN',
+  'WHERE',
+  'GROUP BY',
+  'HAVING',
+  'ORDER BY',
+  'LIMIT',
+  'OFFSET',
+] as const;
+
+/** Every word with a meaning somewhere; all but the reserved ones can name columns too. */
+export const KEYWORDS: ReadonlySet<string> = new Set([
+  ...RESERVED_WORDS,
+  ...CLAUSES.flatMap((clause) => clause.split(' ')),
+  ...['AND', 'AS', 'ASC', 'BETWEEN', 'COLUMN', 'DESC', 'DISTINCT', 'ELSE', 'END', 'EXCLUDING'],
+  ...['EXPR', 'FULL', 'IN', 'INNER', 'IS', 'JOIN', 'KEYS', 'LEFT', 'LIKE', 'OF', 'ON', 'OR'],
+  ...['OUTER', 'RIGHT', 'STRUCTURED', 'THEN', 'VALUES'],
+]);
+
+/** Words that can follow a complete operand, so that a name before them is an operand. */
+export const OPERATOR_WORDS: ReadonlySet<string> = new Set([
+  'AND',
+  'BETWEEN',
+  'IN',
+  'IS',
+  'LIKE',
+  'NOT',
+  'OR',
+]);
+
+/** The candidate at most two edits away from `word`, or one it begins; undefined when none is. */
+export function findNearestWord(word: string, candidates: Iterable<string>): string | undefined {
+  let nearest: string | undefined;
+  let nearestDistance = word.length < 4 ? 2 : 3;
+  for (const candidate of candidates) {
+    const prefix = word.length >= 3 && candidate.startsWith(word);
+    const distance = prefix ? 1 : editDistance(word, candidate);
+    if (distance > 0 && distance < nearestDistance) {
+      nearest = candidate;
+      nearestDistance = distance;
+    }
+  }
+  return nearest;
+}
+
+/**
+ * Insertions, deletions, substitutions and swaps of neighbours between two short words.
+ * @see Damerau, "A technique for computer detection and correction of spelling errors", CACM 1964
+ */
+function editDistance(a: string, b: string): number {
+  // Keywords are short: a word that is much longer is no misspelling of one.
+  if (Math.abs(a.length - b.length) > 2) return 3;
+  let beforePrevious: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const cost = a[row - 1] === b[column - 1] ? 0 : 1;
+      let distance = Math.min(
+        at(previous, column) + 1,
+        at(current, column - 1) + 1,
+        at(previous, column - 1) + cost,
+      );
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2];
+      if (swapped && a[row - 2] === b[column - 1]) {
+        distance = Math.min(distance, at(beforePrevious, column - 2) + 1);
+      }
+      current.push(distance);
+    }
+    beforePrevious = previous;
+    previous = current;
+  }
+  return at(previous, b.length);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] as number;
+}

@@ -1,0 +1,88 @@
+// The parser's entry points: each reads the whole of a text or says where it is wrong.
+import { type SqlSource, wholeText } from '../error.ts';
+import type { Expression, OrderKey, Query, SelectItem, TableExpression } from '../node.ts';
+import { Cursor, type Grammar } from './cursor.ts';
+import { parseExpression as readExpression } from './expression.ts';
+import {
+  parseGroupKeys,
+  parseOrderKeys,
+  parseSelect,
+  parseSelectItems,
+  parseQuery as readQuery,
+  type SelectClause,
+} from './query.ts';
+import { parseRow, parseSelectItem } from './select-item.ts';
+import { parseTableExpression as readTable } from './table.ts';
+
+const GRAMMAR: Grammar = {
+  expression: readExpression,
+  row: parseRow,
+  selectItem: parseSelectItem,
+  orderKeys: parseOrderKeys,
+  query: readQuery,
+  table: readTable,
+};
+
+function parseWhole<Result>(source: SqlSource, read: (cursor: Cursor) => Result): Result {
+  const cursor = new Cursor(source, GRAMMAR);
+  const result = read(cursor);
+  cursor.miss('the end of the text');
+  cursor.expectEnd();
+  return result;
+}
+
+/**
+ * Reads `SELECT …`.
+ * @throws SqlSyntaxError with the line and column of the first thing that does not fit; so does
+ *   every other entry point
+ */
+export function parseQuery(text: string): Query {
+  return parseWhole(wholeText(text), readQuery);
+}
+
+/** Reads one expression. */
+export function parseExpression(text: string): Expression {
+  return parseExpressionOf(wholeText(text));
+}
+
+/** Reads the items of a select list, without SELECT and without DISTINCT ON. */
+export function parseSelectList(text: string): readonly SelectItem[] {
+  return parseWhole(wholeText(text), parseSelectItems);
+}
+
+/** Reads what follows FROM. */
+export function parseTableExpression(text: string): TableExpression {
+  return parseTableExpressionOf(wholeText(text));
+}
+
+/** Reads what follows ORDER BY. */
+export function parseOrderBy(text: string): readonly OrderKey[] {
+  return parseOrderByOf(wholeText(text));
+}
+
+/** Reads what follows GROUP BY. */
+export function parseGroupBy(text: string): readonly Expression[] {
+  return parseGroupByOf(wholeText(text));
+}
+
+// The same for a part of a text.
+
+export function parseExpressionOf(source: SqlSource): Expression {
+  return parseWhole(source, (cursor) => readExpression(cursor));
+}
+
+export function parseSelectOf(source: SqlSource): SelectClause {
+  return parseWhole(source, parseSelect);
+}
+
+export function parseTableExpressionOf(source: SqlSource): TableExpression {
+  return parseWhole(source, readTable);
+}
+
+export function parseOrderByOf(source: SqlSource): readonly OrderKey[] {
+  return parseWhole(source, parseOrderKeys);
+}
+
+export function parseGroupByOf(source: SqlSource): readonly Expression[] {
+  return parseWhole(source, parseGroupKeys);
+}
