@@ -36,6 +36,12 @@ export interface ColumnExpression extends BoundBase {
   readonly path: readonly string[];
 }
 
+/** A member of the value that an extract evaluates its index against. */
+export interface MemberExpression extends BoundBase {
+  readonly kind: 'member';
+  readonly path: readonly string[];
+}
+
 /**
  * A column that the select list may produce; `otherwise` is read where it does not. Only in the
  * keys of a sort above a projection.
@@ -75,7 +81,7 @@ export interface TryExpression extends BoundBase {
   readonly otherwise: BoundExpression | undefined;
 }
 
-/** Evaluates `index` against the members of `operand`. */
+/** Evaluates `index` against the members of `operand`: see MemberExpression. */
 export interface ExtractExpression extends BoundBase {
   readonly kind: 'extract';
   readonly operand: BoundExpression;
@@ -187,15 +193,16 @@ export interface IsExpression extends BoundBase {
 
 export interface BoundCaseBranch {
   readonly when: BoundExpression;
-  readonly then: BoundExpression;
+  readonly result: BoundExpression;
 }
 
 export interface CaseExpression extends BoundBase {
   readonly kind: 'case';
   readonly operand: BoundExpression | undefined;
   readonly branches: readonly BoundCaseBranch[];
-  /** absent: null, or the empty row when the first branch yields a row */
   readonly otherwise: BoundExpression | undefined;
+  /** no match and no ELSE gives the empty row instead of null: the first branch is a row */
+  readonly emptyRow: boolean;
 }
 
 export interface CastExpression extends BoundBase {
@@ -267,6 +274,7 @@ export interface AggregateResultExpression extends BoundBase {
 export type BoundExpression =
   | ConstantExpression
   | ColumnExpression
+  | MemberExpression
   | OutputColumnExpression
   | ParameterExpression
   | CallExpression
@@ -311,15 +319,20 @@ export interface SpreadProjectItem extends Span {
   readonly expression: BoundExpression;
 }
 
-/** Columns of the input whose paths match, perhaps renamed. */
+/** The columns that a wildcard or COLUMN EXPR runs over: the input row's, or an extract's members. */
+export type ColumnSource = 'input' | 'members';
+
+/** Columns whose paths match, perhaps renamed. */
 export interface WildcardProjectItem extends Span {
   readonly kind: 'wildcard';
+  readonly source: ColumnSource;
   readonly pattern: WildcardPattern;
 }
 
 /** COLUMN EXPR; `select`, `as` and `where` see the column through column functions. */
 export interface ColumnProjectItem extends Span {
   readonly kind: 'column-expression';
+  readonly source: ColumnSource;
   readonly structured: boolean;
   readonly select: BoundExpression;
   readonly as: BoundExpression;

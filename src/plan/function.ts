@@ -24,6 +24,8 @@ interface FunctionDocumentation {
   readonly summary: string;
   readonly parameters: readonly ParameterDeclaration[];
   readonly examples: readonly FunctionExample[];
+  /** The whole message about a wrong number of arguments, where it differs from the usual one. */
+  arityMessage?(argumentCount: number): string;
 }
 
 export interface ParameterDeclaration {
@@ -122,7 +124,15 @@ export interface AggregateFunction<State = unknown> extends FunctionDocumentatio
   merge(state: State, other: State): void;
   finish(state: State): Value;
   /** Names the vector kernel that computes the same over one numeric or dictionary column. */
-  readonly kernel?: 'count' | 'sum' | 'avg' | 'min' | 'max' | 'count_distinct' | 'variance' | 'stddev';
+  readonly kernel?:
+    | 'count'
+    | 'sum'
+    | 'avg'
+    | 'min'
+    | 'max'
+    | 'count_distinct'
+    | 'variance'
+    | 'stddev';
 }
 
 export type FunctionDeclaration = ScalarFunction | ValueFunction | AggregateFunction;
@@ -148,4 +158,3 @@ export interface UserFunction {
    */
   readonly outputs?: readonly string[];
 }
-

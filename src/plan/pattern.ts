@@ -11,15 +11,48 @@ export type PatternExclusion =
   | { readonly kind: 'star'; readonly star: StarPattern };
 
 /**
- * How the matched leading text is replaced. `keep`: names stay as they are from element `from` on
- * (a dropped alias or table name); `replace`: the elements `exact` and the matched start of the
- * next one become `by` and, when `join`, the rest of that element continues the last of `by`.
+ * What becomes of the names. `keep`: they stay. `move`: the elements from `from` on go below `to`.
+ * `replace`: `exact` and the matched start of the next element become `to`; the rest of that
+ * element continues the last element of `to`.
  */
 export type PatternRename =
   | { readonly kind: 'keep' }
-  | { readonly kind: 'replace'; readonly by: readonly string[]; readonly join: boolean };
+  | { readonly kind: 'move'; readonly to: readonly string[]; readonly from: number }
+  | { readonly kind: 'replace'; readonly to: readonly string[] };
 
 export interface WildcardPattern extends StarPattern {
   readonly excluding: readonly PatternExclusion[];
   readonly rename: PatternRename;
+}
+
+/** `*`, `x*` or `x.*` as a pattern over full column paths. */
+export function patternOfStar(path: readonly string[], dotted: boolean): StarPattern {
+  if (dotted || path.length === 0) return { exact: path, prefix: '' };
+  return { exact: path.slice(0, -1), prefix: path[path.length - 1] as string };
+}
+
+/** The renaming that `star AS replacement` asks for. */
+export function renameOfStar(pattern: StarPattern, replacement: Replacement): PatternRename {
+  const to = replacement.path;
+  if (pattern.prefix === '') {
+    if (to.length === 0 && pattern.exact.length === 0) return { kind: 'keep' };
+    return { kind: 'move', to, from: pattern.exact.length };
+  }
+  if (to.length === 0) return { kind: 'move', to, from: pattern.exact.length + 1 };
+  return { kind: 'replace', to: replacement.dotted ? [...to, ''] : to };
+}
+
+export interface Replacement {
+  readonly path: readonly string[];
+  readonly dotted: boolean;
+}
+
+/** True when the pattern matches every column and keeps its name. */
+export function isWholeRow(pattern: WildcardPattern): boolean {
+  return (
+    pattern.exact.length === 0 &&
+    pattern.prefix === '' &&
+    pattern.excluding.length === 0 &&
+    pattern.rename.kind === 'keep'
+  );
 }

@@ -1,0 +1,106 @@
+// One aggregate of a query: over values, or over each column when its argument is a row.
+import { isStructuredType } from '../../plan/type.ts';
+import type { AggregateFunction } from '../../plan/function.ts';
+import type { AggregateCall } from '../../plan/plan.ts';
+import { failure } from '../../util/error.ts';
+import { EMPTY_ROW, type Row, Scalar, sortedRow, type Value } from '../../value/value.ts';
+import type { Compiler } from './compiler.ts';
+import type { Evaluator, Frame } from './frame.ts';
+import { asRow, latestVersions } from './lookup.ts';
+
+export interface AggregateState {
+  update(frame: Frame): void;
+  finish(): Value;
+}
+
+export interface Aggregator {
+  readonly countsEmpty: boolean;
+  init(): AggregateState;
+}
+
+export function compileAggregate(call: AggregateCall, compiler: Compiler): Aggregator {
+  const declaration = compiler.runtime.catalog.builtins.findFunction(call.name);
+  if (declaration?.kind !== 'aggregate') {
+    throw failure('SQL_BINDING', `Unable to find function '${call.name}'`);
+  }
+  const args = call.args.map((arg) => compiler.evaluator(arg));
+  const { countsEmpty } = declaration;
+  const [only] = args;
+  if (declaration.overRows && args.length === 1 && only !== undefined) {
+    const overRow = isStructuredType(call.args[0]?.type ?? { kind: 'any' });
+    return { countsEmpty, init: () => new ColumnwiseState(declaration, only, overRow) };
+  }
+  return { countsEmpty, init: () => new ValueState(declaration, args) };
+}
+
+class ValueState implements AggregateState {
+  readonly #declaration: AggregateFunction;
+  readonly #args: readonly Evaluator[];
+  readonly #state: unknown;
+
+  constructor(declaration: AggregateFunction, args: readonly Evaluator[]) {
+    this.#declaration = declaration;
+    this.#args = args;
+    this.#state = declaration.init();
+  }
+
+  update(frame: Frame): void {
+    const values = this.#args.map((arg) => latestVersions(arg(frame)));
+    this.#declaration.update(this.#state, values);
+  }
+
+  finish(): Value {
+    return this.#declaration.finish(this.#state);
+  }
+}
+
+/** Aggregates atoms into one state, and the top-level columns of rows into a state each. */
+class ColumnwiseState implements AggregateState {
+  readonly #declaration: AggregateFunction;
+  readonly #arg: Evaluator;
+  /** the argument is a row even when no row had a column */
+  readonly #overRow: boolean;
+  #scalar: unknown;
+  #columns: Map<string, unknown> | undefined;
+
+  constructor(declaration: AggregateFunction, arg: Evaluator, overRow: boolean) {
+    this.#declaration = declaration;
+    this.#arg = arg;
+    this.#overRow = overRow;
+    this.#scalar = undefined;
+    this.#columns = overRow ? new Map() : undefined;
+  }
+
+  update(frame: Frame): void {
+    const value = this.#arg(frame);
+    if (!(value instanceof Scalar)) {
+      this.#updateColumns(asRow(latestVersions(value)) ?? EMPTY_ROW);
+    } else if (!this.#overRow || value.atom !== null) {
+      this.#scalar ??= this.#declaration.init();
+      this.#declaration.update(this.#scalar, [value]);
+    }
+  }
+
+  finish(): Value {
+    const declaration = this.#declaration;
+    if (this.#columns === undefined) return declaration.finish(this.#scalar ?? declaration.init());
+    const states = [...this.#columns.values()];
+    return sortedRow(
+      [...this.#columns.keys()],
+      states.map((state) => declaration.finish(state)),
+    );
+  }
+
+  #updateColumns(row: Row): void {
+    this.#columns ??= new Map();
+    for (let i = 0; i < row.length; i++) {
+      const name = row.names[i] as string;
+      let state = this.#columns.get(name);
+      if (state === undefined) {
+        state = this.#declaration.init();
+        this.#columns.set(name, state);
+      }
+      this.#declaration.update(state, [row.values[i] as Value]);
+    }
+  }
+}

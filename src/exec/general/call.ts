@@ -1,0 +1,258 @@
+// Calls of builtin functions and function entities.
+import type {
+  CallExpression,
+  TryExpression,
+  UserCallExpression,
+} from '../../plan/expression.ts';
+import { boundArguments, constantAtoms } from '../../plan/bound-argument.ts';
+import type {
+  ScalarFunction,
+  TimestampRule,
+  UserFunction,
+  ValueFunction,
+} from '../../plan/function.ts';
+import { failure, RowanError } from '../../util/error.ts';
+import type { Atom } from '../../value/atom.ts';
+import { earlierOf, laterOf, MINUS_INFINITY, NOT_A_DATE } from '../../value/timestamp.ts';
+import {
+  constant,
+  EMPTY_ROW,
+  effectiveTs,
+  embeddingAsRow,
+  NULL_VALUE,
+  Scalar,
+  type Value,
+  withTimestamp,
+} from '../../value/value.ts';
+import type { Compiler } from './compiler.ts';
+import { type AtomCall, mapElements } from './elementwise.ts';
+import type { Evaluator, Frame } from './frame.ts';
+import { isNull, latestVersions } from './lookup.ts';
+
+export function compileCall(expression: CallExpression, compiler: Compiler): Evaluator {
+  const declaration = compiler.runtime.catalog.builtins.findFunction(expression.name);
+  if (declaration === undefined || declaration.kind === 'aggregate') {
+    throw failure('SQL_BINDING', `Unable to find function '${expression.name}'`);
+  }
+  return declaration.kind === 'scalar'
+    ? compileScalarCall(expression, declaration, compiler)
+    : compileValueCall(expression, declaration, compiler);
+}
+
+function compileScalarCall(
+  expression: CallExpression,
+  declaration: ScalarFunction,
+  compiler: Compiler,
+): Evaluator {
+  const args = expression.args.map((arg) => compiler.evaluator(arg));
+  const call: AtomCall =
+    declaration.specialize?.(constantAtoms(expression.args)) ??
+    ((...atoms) => declaration.evaluate(...atoms));
+  const located = locating(expression.name, call);
+  const propagates = declaration.nulls === 'propagate';
+  const rule = declaration.timestamps;
+  const [first, second] = args;
+  if (args.length === 1 && first !== undefined) {
+    return (frame) => {
+      const value = first(frame);
+      if (!(value instanceof Scalar)) return mapElements(declaration, located, [value]);
+      const ts = rule === 'constant' ? MINUS_INFINITY : value.ts;
+      if (propagates && value.atom === null) return new Scalar(null, ts);
+      return new Scalar(located(value.atom), ts);
+    };
+  }
+  if (args.length === 2 && first !== undefined && second !== undefined) {
+    return (frame) => {
+      const a = first(frame);
+      const b = second(frame);
+      if (!(a instanceof Scalar && b instanceof Scalar)) {
+        return mapElements(declaration, located, [a, b]);
+      }
+      if (propagates && (a.atom === null || b.atom === null)) {
+        return new Scalar(null, nullTs(rule, [a, b]));
+      }
+      return new Scalar(located(a.atom, b.atom), ruleTs(rule, [a, b]));
+    };
+  }
+  return (frame) => {
+    const values = args.map((arg) => arg(frame));
+    if (!values.every((value) => value instanceof Scalar)) {
+      return mapElements(declaration, located, values);
+    }
+    const atoms = values.map((value) => value.atom);
+    if (propagates && atoms.includes(null)) return new Scalar(null, nullTs(rule, values));
+    return new Scalar(located(...atoms), ruleTs(rule, values));
+  };
+}
+
+function compileValueCall(
+  expression: CallExpression,
+  declaration: ValueFunction,
+  compiler: Compiler,
+): Evaluator {
+  const { runtime } = compiler;
+  const rule = declaration.timestamps;
+  const propagates = declaration.nulls === 'propagate';
+  const finish = (args: readonly Value[], result: Value): Value =>
+    rule === 'own' ? result : withTimestamp(result, ruleTs(rule, args));
+  const evaluate = valueEvaluation(expression, declaration);
+  if (declaration.versions === 'all') {
+    const points = expression.args.map((arg) => compiler.points(arg));
+    return (frame) => {
+      const args = points.map((arg) => toArray(arg(frame)));
+      const flat = args.flat();
+      if (propagates && args.some((values) => values.every(isNull))) {
+        return new Scalar(null, nullTs(rule, flat));
+      }
+      return finish(
+        flat,
+        locate(expression.name, () => evaluate.points(args, runtime.scope)),
+      );
+    };
+  }
+  const args = expression.args.map((arg) => compiler.evaluator(arg));
+  return (frame) => {
+    const values = args.map((arg) => latestVersions(arg(frame)));
+    if (propagates && values.some(isNull)) return new Scalar(null, nullTs(rule, values));
+    return finish(
+      values,
+      locate(expression.name, () => evaluate.values(values, runtime.scope)),
+    );
+  };
+}
+
+interface ValueEvaluation {
+  values: NonNullable<ValueFunction['evaluate']>;
+  points: NonNullable<ValueFunction['evaluatePoints']>;
+}
+
+/** The prepared call of a value function; `bind` sees constant arguments. */
+function valueEvaluation(expression: CallExpression, declaration: ValueFunction): ValueEvaluation {
+  const bound = declaration.bind?.(boundArguments(expression.args, expression.surfaces));
+  const values: ValueEvaluation['values'] =
+    bound ??
+    ((args, scope) => {
+      if (declaration.evaluate === undefined) {
+        throw new Error(`function ${declaration.name} declares no evaluation`);
+      }
+      return declaration.evaluate(args, scope);
+    });
+  return {
+    values,
+    points: (args, scope) =>
+      declaration.evaluatePoints === undefined
+        ? values(
+            args.map((points) => points[0] as Value),
+            scope,
+          )
+        : declaration.evaluatePoints(args, scope),
+  };
+}
+
+function toArray(points: Value | readonly Value[]): readonly Value[] {
+  return Array.isArray(points) ? points : [points as Value];
+}
+
+/** Nulls carry the latest timestamp of the arguments unless the function has none of its own. */
+function nullTs(rule: TimestampRule, args: readonly Value[]): number {
+  return rule === 'constant' ? MINUS_INFINITY : latestTs(args);
+}
+
+function ruleTs(rule: TimestampRule, args: readonly Value[]): number {
+  switch (rule) {
+    case 'first':
+      return args[0] === undefined ? MINUS_INFINITY : effectiveTs(args[0]);
+    case 'earliest':
+      return args.reduce((ts, arg) => earlierOf(ts, effectiveTs(arg)), Number.POSITIVE_INFINITY);
+    case 'constant':
+      return MINUS_INFINITY;
+    default:
+      return latestTs(args);
+  }
+}
+
+function latestTs(args: readonly Value[]): number {
+  if (args.length === 0) return MINUS_INFINITY;
+  let ts = NOT_A_DATE;
+  for (const arg of args) ts = laterOf(ts, effectiveTs(arg));
+  return ts;
+}
+
+/** The same function, its failures announced with the function's name. */
+function locating(name: string, call: AtomCall): AtomCall {
+  return (...atoms: Atom[]) => {
+    try {
+      return call(...atoms);
+    } catch (error) {
+      throw executionError(name, error);
+    }
+  };
+}
+
+function locate(name: string, evaluate: () => Value): Value {
+  try {
+    return evaluate();
+  } catch (error) {
+    throw executionError(name, error);
+  }
+}
+
+function executionError(name: string, error: unknown): unknown {
+  if (!(error instanceof RowanError) || error.code === 'CANCELLED') return error;
+  const prefix = `Executing builtin function ${name}: `;
+  if (error.message.startsWith(prefix)) return error;
+  return new RowanError(error.code, error.httpCode, prefix + error.message, error.details);
+}
+
+/** Functions that call one another deeper than this are taken for endless recursion. */
+const CALL_DEPTH_MAX = 50;
+let callDepth = 0;
+
+export function compileUserCall(expression: UserCallExpression, compiler: Compiler): Evaluator {
+  const { runtime } = compiler;
+  const user = runtime.catalog.findUserFunction(expression.name);
+  if (user === undefined) {
+    throw failure('SQL_BINDING', `Unable to find function '${expression.name}'`);
+  }
+  const apply = (input: Value): Value => {
+    if (callDepth >= CALL_DEPTH_MAX) {
+      throw failure('SQL_EXECUTION', `Reached a stack depth of over ${CALL_DEPTH_MAX} functions`);
+    }
+    callDepth++;
+    try {
+      return user.apply(input, runtime.scope);
+    } finally {
+      callDepth--;
+    }
+  };
+  if (expression.arg === undefined) return () => apply(EMPTY_ROW);
+  const arg = compiler.evaluator(expression.arg);
+  return (frame) => {
+    const input = latestVersions(arg(frame));
+    if (user.takesAnyValue) return apply(input);
+    return isNull(input) ? NULL_VALUE : apply(inputRow(input, user));
+  };
+}
+
+function inputRow(input: Value, user: UserFunction): Value {
+  if (input instanceof Scalar) {
+    const message = `User function ${user.name} expected a single row { } argument`;
+    throw failure('SQL_EXECUTION', message);
+  }
+  return 'shape' in input ? embeddingAsRow(input) : input;
+}
+
+/** `try` catches what goes wrong while its operand is evaluated, and nothing before. */
+export function compileTry(expression: TryExpression, compiler: Compiler): Evaluator {
+  const operand = compiler.evaluator(expression.operand);
+  const otherwise =
+    expression.otherwise === undefined ? undefined : compiler.evaluator(expression.otherwise);
+  return (frame: Frame) => {
+    try {
+      return operand(frame);
+    } catch (error) {
+      if (!(error instanceof RowanError) || error.code === 'CANCELLED') throw error;
+      return otherwise === undefined ? constant(error.message) : otherwise(frame);
+    }
+  };
+}

@@ -1,0 +1,38 @@
+// What the parts of the general evaluator share while a plan is compiled to closures.
+import type { BoundExpression } from '../../plan/expression.ts';
+import type { Catalog, RelationColumn } from '../../plan/catalog.ts';
+import type { CallScope } from '../../plan/function.ts';
+import type { Value } from '../../value/value.ts';
+import type { Evaluator, PointsEvaluator, Predicate } from './frame.ts';
+
+/**
+ * What closures read while they run and what may differ from run to run: a plan that was compiled
+ * once is run again with other parameters.
+ */
+export interface Runtime {
+  readonly catalog: Catalog;
+  scope: CallScope;
+  /** values of `$name`; null for a name that the caller did not bind */
+  parameters: (name: string) => Value;
+  /** values of functions that the caller added to the scope, such as `lineNumber()` */
+  scopeCalls: (name: string) => Value;
+  /** the cells of the sub-select of that number */
+  subqueryCells: (index: number) => readonly Value[];
+  /** counts runs, so that what is computed once a run is computed again in the next */
+  run: number;
+}
+
+/** The columns of the rows that an operator reads, for COLUMN EXPR; runs the input if it must. */
+export type InputColumns = (structured: boolean) => readonly RelationColumn[];
+
+export interface Compiler {
+  readonly runtime: Runtime;
+  /** the columns of the FROM that the expressions are about */
+  readonly inputColumns: InputColumns;
+  /** Evaluates to the latest value. */
+  evaluator(expression: BoundExpression): Evaluator;
+  /** Evaluates to all points, as a select list carries them over. */
+  points(expression: BoundExpression): PointsEvaluator;
+  /** IS TRUE. */
+  predicate(expression: BoundExpression): Predicate;
+}

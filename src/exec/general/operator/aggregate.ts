@@ -1,0 +1,68 @@
+// GROUP BY: one row for each distinct tuple of keys.
+import type { AggregateNode } from '../../../plan/plan.ts';
+import { compareValues, type Value } from '../../../value/value.ts';
+import { type AggregateState, type Aggregator, compileAggregate } from '../aggregator.ts';
+import { type CanonicalKey, keyOfTuple } from '../canonical-key.ts';
+import type { Compiler } from '../compiler.ts';
+import { type Evaluator, Frame } from '../frame.ts';
+import { GroupRow } from '../row.ts';
+import type { RowSource } from './source.ts';
+
+interface Group {
+  readonly keys: readonly Value[];
+  readonly states: readonly AggregateState[];
+}
+
+export function compileAggregation(
+  node: AggregateNode,
+  input: RowSource,
+  compiler: Compiler,
+): RowSource {
+  const keys = node.keys.map((key) => compiler.evaluator(key));
+  const aggregators = node.aggregates.map((call) => compileAggregate(call, compiler));
+  return function* () {
+    const groups = collectGroups(input, keys, aggregators);
+    if (groups.length === 0 && !node.explicit && aggregators.some((each) => each.countsEmpty)) {
+      groups.push({ keys: [], states: aggregators.map((aggregator) => aggregator.init()) });
+    }
+    groups.sort((a, b) => compareTuples(a.keys, b.keys));
+    for (const { keys: values, states } of groups) {
+      yield new GroupRow(
+        values,
+        states.map((state) => state.finish()),
+      );
+    }
+  };
+}
+
+function collectGroups(
+  input: RowSource,
+  keys: readonly Evaluator[],
+  aggregators: readonly Aggregator[],
+): Group[] {
+  const groups = new Map<CanonicalKey, Group>();
+  const frame = new Frame();
+  const keyCount = keys.length;
+  const aggregateCount = aggregators.length;
+  for (const row of input()) {
+    frame.at(row);
+    const values = new Array<Value>(keyCount);
+    for (let i = 0; i < keyCount; i++) values[i] = (keys[i] as Evaluator)(frame);
+    const key = keyOfTuple(values);
+    let group = groups.get(key);
+    if (group === undefined) {
+      group = { keys: values, states: aggregators.map((aggregator) => aggregator.init()) };
+      groups.set(key, group);
+    }
+    for (let i = 0; i < aggregateCount; i++) (group.states[i] as AggregateState).update(frame);
+  }
+  return [...groups.values()];
+}
+
+function compareTuples(a: readonly Value[], b: readonly Value[]): number {
+  for (let i = 0; i < a.length; i++) {
+    const order = compareValues(a[i] as Value, b[i] as Value);
+    if (order !== 0) return order;
+  }
+  return 0;
+}

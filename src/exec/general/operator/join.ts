@@ -1,0 +1,156 @@
+// Joins: a hash table over the right side when keys must be equal, else every pair is tried.
+import type { JoinNode } from '../../../plan/plan.ts';
+import { failure } from '../../../util/error.ts';
+import { EMPTY_ROW, mergeRows, Row, type Value } from '../../../value/value.ts';
+import { type CanonicalKey, keyOfTuple } from '../canonical-key.ts';
+import type { Compiler, Runtime } from '../compiler.ts';
+import { type Evaluator, Frame, type Predicate } from '../frame.ts';
+import { isNull } from '../lookup.ts';
+import { type ExecRow, JoinedRow, type JoinShape } from '../row.ts';
+import type { RowSource } from './source.ts';
+
+/** Pairs that a join without an equality may try. */
+export const JOIN_PAIR_COUNT_MAX = 100_000_000;
+
+const CANCEL_CHECK_PAIR_COUNT = 4096;
+
+export function compileJoin(
+  node: JoinNode,
+  left: RowSource,
+  right: RowSource,
+  compiler: Compiler,
+): RowSource {
+  const { joinKind, residual } = node;
+  const makeRow = pairMaker(node);
+  const matches = residual === undefined ? undefined : compiler.predicate(residual);
+  const candidates = compileCandidates(node, right, compiler);
+  const keepsLeft = joinKind === 'left' || joinKind === 'full';
+  const keepsRight = joinKind === 'right' || joinKind === 'full';
+  return function* () {
+    const frame = new Frame();
+    const side = candidates();
+    const matchedRight = keepsRight ? new Set<ExecRow>() : undefined;
+    const unmatchedLeft: ExecRow[] = [];
+    for (const leftRow of left()) {
+      let matched = false;
+      for (const rightRow of side.of(leftRow)) {
+        const pair = makeRow(leftRow, rightRow);
+        if (matches !== undefined && !matches(frame.at(pair))) continue;
+        matched = true;
+        matchedRight?.add(rightRow);
+        yield pair;
+      }
+      if (!matched && keepsLeft) unmatchedLeft.push(leftRow);
+    }
+    for (const row of unmatchedLeft) yield makeRow(row, undefined);
+    if (matchedRight === undefined) return;
+    for (const row of side.all) if (!matchedRight.has(row)) yield makeRow(undefined, row);
+  };
+}
+
+/** The rows of the right side, and those that may match a row of the left. */
+interface Candidates {
+  readonly all: readonly ExecRow[];
+  of(left: ExecRow): readonly ExecRow[];
+}
+
+function compileCandidates(node: JoinNode, right: RowSource, compiler: Compiler): () => Candidates {
+  const { equalities } = node;
+  if (equalities.length === 0) return () => everyPair([...right()], compiler.runtime);
+  const probe = compileKey(
+    equalities.map((equality) => compiler.evaluator(equality.left)),
+  );
+  const build = compileKey(
+    equalities.map((equality) => compiler.evaluator(equality.right)),
+  );
+  return () => {
+    const all = [...right()];
+    const table = new Map<CanonicalKey, ExecRow[]>();
+    for (const row of all) {
+      const key = build(row);
+      if (key === undefined) continue;
+      const bucket = table.get(key);
+      if (bucket === undefined) table.set(key, [row]);
+      else bucket.push(row);
+    }
+    return {
+      all,
+      of(left) {
+        const key = probe(left);
+        return (key === undefined ? undefined : table.get(key)) ?? NO_ROWS;
+      },
+    };
+  };
+}
+
+const NO_ROWS: readonly ExecRow[] = [];
+
+/** The key of a row; undefined when a part is null, which equals nothing. */
+function compileKey(evaluators: readonly Evaluator[]): (row: ExecRow) => CanonicalKey | undefined {
+  const frame = new Frame();
+  return (row) => {
+    frame.at(row);
+    const values = evaluators.map((evaluate) => evaluate(frame));
+    return values.some(isNull) ? undefined : keyOfTuple(values);
+  };
+}
+
+function everyPair(all: readonly ExecRow[], runtime: Runtime): Candidates {
+  let pairCount = 0;
+  let untilCheck = CANCEL_CHECK_PAIR_COUNT;
+  return {
+    all,
+    of() {
+      pairCount += all.length;
+      if (pairCount > JOIN_PAIR_COUNT_MAX) {
+        throw failure(
+          'SQL_EXECUTION',
+          `the join tries more than ${JOIN_PAIR_COUNT_MAX} pairs of rows; add a condition a.x = b.y between the tables`,
+        );
+      }
+      untilCheck -= all.length;
+      if (untilCheck <= 0) {
+        runtime.scope.checkCancelled();
+        untilCheck = CANCEL_CHECK_PAIR_COUNT;
+      }
+      return all;
+    },
+  };
+}
+
+type PairMaker = (left: ExecRow | undefined, right: ExecRow | undefined) => JoinedRow;
+
+/** Puts the columns of both sides together, each below the alias of its table. */
+function pairMaker(node: JoinNode): PairMaker {
+  const shape: JoinShape = {
+    leftTableCount: node.left.tableCount,
+    rightTableCount: node.right.tableCount,
+  };
+  const leftColumns = compileSide(node.left.alias);
+  const rightColumns = compileSide(node.right.alias);
+  const combine = node.left.alias !== undefined && node.right.alias !== undefined;
+  const names = combine ? orderedAliases(node.left.alias, node.right.alias) : undefined;
+  return (left, right) => {
+    if (names !== undefined && left !== undefined && right !== undefined) {
+      const values: Value[] = names.leftFirst ? [left.row, right.row] : [right.row, left.row];
+      return new JoinedRow(left, right, new Row(names.names, values), shape);
+    }
+    const row = mergeRows(
+      left === undefined ? EMPTY_ROW : leftColumns(left.row),
+      right === undefined ? EMPTY_ROW : rightColumns(right.row),
+    );
+    return new JoinedRow(left, right, row, shape);
+  };
+}
+
+function compileSide(alias: string | undefined): (row: Row) => Row {
+  if (alias === undefined) return (row) => row;
+  const names = [alias];
+  return (row) => new Row(names, [row]);
+}
+
+/** The usual case: two aliased tables, whose rows share one list of names. */
+function orderedAliases(left = '', right = ''): { names: readonly string[]; leftFirst: boolean } {
+  const sorted = mergeRows(new Row([left], [EMPTY_ROW]), new Row([right], [EMPTY_ROW])).names;
+  return { names: sorted, leftFirst: sorted[0] === left };
+}

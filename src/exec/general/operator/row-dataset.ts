@@ -1,0 +1,42 @@
+// row_dataset and atom_dataset: the members or atoms of a value as rows.
+import type { RowDatasetNode } from '../../../plan/plan.ts';
+import { failure } from '../../../util/error.ts';
+import { Path } from '../../../value/path.ts';
+import { cellsOf, constant, NULL_VALUE, Row, Scalar, type Value } from '../../../value/value.ts';
+import type { Compiler } from '../compiler.ts';
+import { Frame } from '../frame.ts';
+import { asRow } from '../lookup.ts';
+import { TableRow } from '../row.ts';
+import type { RowSource } from './source.ts';
+
+const NAMES = ['column', 'value'];
+
+export function compileRowDataset(node: RowDatasetNode, compiler: Compiler): RowSource {
+  const evaluate = compiler.evaluator(node.expression);
+  const name = node.flat ? 'atom_dataset' : 'row_dataset';
+  return function* () {
+    const value = evaluate(new Frame());
+    if (value instanceof Scalar) {
+      const message = `Argument to ${name} must be a row, not a scalar or NULL`;
+      throw failure('SQL_EXECUTION', message);
+    }
+    let index = 0;
+    for (const [column, member] of node.flat ? atomsOf(value) : membersOf(value)) {
+      yield new TableRow(new Path([String(index++)]), new Row(NAMES, [constant(column), member]));
+    }
+  };
+}
+
+/** A member that is an empty row would vanish; it is shown as null. */
+function membersOf(value: Value): [Path, Value][] {
+  const row = asRow(value) as Row;
+  return row.names.map((name, index) => {
+    const member = row.values[index] as Value;
+    const empty = member instanceof Row && member.length === 0;
+    return [new Path([name]), empty ? NULL_VALUE : member];
+  });
+}
+
+function atomsOf(value: Value): [Path, Value][] {
+  return cellsOf(value).map(({ path, atom, ts }) => [path, new Scalar(atom, ts)]);
+}

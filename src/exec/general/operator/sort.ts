@@ -1,0 +1,83 @@
+// ORDER BY: a total order of rows; with a LIMIT above only as many rows are held as can be wanted.
+import type { SortNode } from '../../../plan/plan.ts';
+import { comparePaths } from '../../../value/path.ts';
+import { hashPath } from '../../../value/path-hash.ts';
+import { compareValues, type Value } from '../../../value/value.ts';
+import type { Compiler } from '../compiler.ts';
+import { Frame } from '../frame.ts';
+import type { ExecRow } from '../row.ts';
+import { moveTo } from './order-frame.ts';
+import type { RowSource } from './source.ts';
+
+interface SortEntry {
+  readonly row: ExecRow;
+  readonly keys: readonly Value[];
+  /** position in the input */
+  readonly index: number;
+  /** the row that ORDER BY is about: its name breaks ties */
+  readonly named: ExecRow;
+  hash: bigint | undefined;
+}
+
+type Comparer = (a: SortEntry, b: SortEntry) => number;
+
+export function compileSort(node: SortNode, input: RowSource, compiler: Compiler): RowSource {
+  const evaluators = node.keys.map((key) => compiler.evaluator(key.expression));
+  const compare = makeComparer(node);
+  return function* () {
+    const frame = new Frame();
+    const entries = new SortBuffer(compare, node.keep);
+    let index = 0;
+    for (const row of input()) {
+      moveTo(frame, row, node.late);
+      const keys = evaluators.map((evaluate) => evaluate(frame));
+      entries.add({ row, keys, index: index++, named: frame.current, hash: undefined });
+    }
+    for (const entry of entries.sorted()) yield entry.row;
+  };
+}
+
+function makeComparer(node: SortNode): Comparer {
+  const signs = node.keys.map((key) => (key.descending ? -1 : 1));
+  const breakTie = node.ties === 'row-hash' ? compareNames : compareIndexes;
+  return (a, b) => {
+    for (let i = 0; i < signs.length; i++) {
+      const order = compareValues(a.keys[i] as Value, b.keys[i] as Value);
+      if (order !== 0) return order * (signs[i] as number);
+    }
+    return breakTie(a, b);
+  };
+}
+
+function compareNames(a: SortEntry, b: SortEntry): number {
+  a.hash ??= hashPath(a.named.name);
+  b.hash ??= hashPath(b.named.name);
+  if (a.hash !== b.hash) return a.hash < b.hash ? -1 : 1;
+  return comparePaths(a.named.name, b.named.name) || a.index - b.index;
+}
+
+function compareIndexes(a: SortEntry, b: SortEntry): number {
+  return a.index - b.index;
+}
+
+/** Holds all entries, or at most twice as many as are wanted: then the worse half is dropped. */
+class SortBuffer {
+  readonly #compare: Comparer;
+  readonly #keep: number;
+  #entries: SortEntry[] = [];
+
+  constructor(compare: Comparer, keep: number | undefined) {
+    this.#compare = compare;
+    this.#keep = keep ?? Number.POSITIVE_INFINITY;
+  }
+
+  add(entry: SortEntry): void {
+    this.#entries.push(entry);
+    if (this.#entries.length >= 2 * this.#keep + 64) this.#entries = this.sorted();
+  }
+
+  sorted(): SortEntry[] {
+    this.#entries.sort(this.#compare);
+    return this.#entries.slice(0, this.#keep);
+  }
+}

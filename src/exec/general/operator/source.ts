@@ -1,0 +1,19 @@
+// How operators hand rows on: as iterables that are made anew for each run.
+import type { Runtime } from '../compiler.ts';
+import type { ExecRow } from '../row.ts';
+
+export type RowSource = () => Iterable<ExecRow>;
+
+/** Rows between two looks at the cancel flag. */
+const CANCEL_CHECK_ROW_COUNT = 256;
+
+export function* withCancellation(rows: Iterable<ExecRow>, runtime: Runtime): Iterable<ExecRow> {
+  let countdown = CANCEL_CHECK_ROW_COUNT;
+  for (const row of rows) {
+    if (--countdown === 0) {
+      runtime.scope.checkCancelled();
+      countdown = CANCEL_CHECK_ROW_COUNT;
+    }
+    yield row;
+  }
+}

@@ -1,0 +1,118 @@
+// A logical plan to sources of rows: each operator over those below it.
+import type { RelationColumn } from '../../plan/catalog.ts';
+import type { PlanNode } from '../../plan/plan.ts';
+import { unreachable } from '../../sql/node.ts';
+import { listColumns } from './column-list.ts';
+import type { Compiler, InputColumns, Runtime } from './compiler.ts';
+import { compileEvaluator, compilePoints, compilePredicate } from './expression.ts';
+import { compileAggregation } from './operator/aggregate.ts';
+import { compileDistinctOn } from './operator/distinct-on.ts';
+import { compileFilter } from './operator/filter.ts';
+import { compileJoin } from './operator/join.ts';
+import { compileLimit } from './operator/limit.ts';
+import { compileMerge } from './operator/merge.ts';
+import { compileProject } from './operator/project.ts';
+import { compileRowDataset } from './operator/row-dataset.ts';
+import { compileSample } from './operator/sample.ts';
+import { compileScan } from './operator/scan.ts';
+import { compileSort } from './operator/sort.ts';
+import type { RowSource } from './operator/source.ts';
+import { compileTranspose } from './operator/transpose.ts';
+import { compileWhen } from './operator/when.ts';
+import { SINGLE_ROW } from './row.ts';
+
+export function compilePlan(node: PlanNode, runtime: Runtime): RowSource {
+  const compile = (input: PlanNode) => compilePlan(input, runtime);
+  switch (node.kind) {
+    case 'scan':
+      return compileScan(node, makeCompiler(runtime, NO_COLUMNS));
+    case 'single-row':
+      return () => [SINGLE_ROW];
+    case 'row-dataset':
+      return compileRowDataset(node, makeCompiler(runtime, NO_COLUMNS));
+    case 'transpose':
+      return compileTranspose(compile(node.input));
+    case 'merge':
+      return compileMerge(node.inputs.map(compile));
+    case 'sample':
+      return compileSample(node, compile(node.input), makeCompiler(runtime, NO_COLUMNS));
+    case 'join': {
+      const compiler = makeCompiler(runtime, inputColumnsOf(node, runtime));
+      return compileJoin(node, compile(node.left.input), compile(node.right.input), compiler);
+    }
+    case 'filter':
+      return compileFilter(node, compile(node.input), compilerOver(node.input, runtime));
+    case 'when':
+      return compileWhen(node, compile(node.input), compilerOver(node.input, runtime));
+    case 'project':
+      return compileProject(node, compile(node.input), compilerOver(node.input, runtime));
+    case 'aggregate':
+      return compileAggregation(node, compile(node.input), compilerOver(node.input, runtime));
+    case 'sort':
+      return compileSort(node, compile(node.input), compilerOver(node.input, runtime));
+    case 'distinct-on':
+      return compileDistinctOn(node, compile(node.input), compilerOver(node.input, runtime));
+    case 'limit':
+      return compileLimit(node, compile(node.input));
+    default:
+      return unreachable(node);
+  }
+}
+
+const NO_COLUMNS: InputColumns = () => [];
+
+/** A compiler of expressions about the rows of a node. */
+export function makeCompiler(runtime: Runtime, inputColumns: InputColumns): Compiler {
+  const compiler: Compiler = {
+    runtime,
+    inputColumns,
+    evaluator: (expression) => compileEvaluator(expression, compiler),
+    points: (expression) => compilePoints(expression, compiler),
+    predicate: (expression) => compilePredicate(expression, compiler),
+  };
+  return compiler;
+}
+
+function compilerOver(node: PlanNode, runtime: Runtime): Compiler {
+  return makeCompiler(runtime, inputColumnsOf(node, runtime));
+}
+
+/** The columns of FROM, whatever WHERE, WHEN, ORDER BY and LIMIT leave of its rows. */
+function inputColumnsOf(node: PlanNode, runtime: Runtime): InputColumns {
+  const source = sourceOf(node);
+  const lists = new Map<boolean, { run: number; columns: readonly RelationColumn[] }>();
+  return (structured) => {
+    let list = lists.get(structured);
+    if (list === undefined || list.run !== runtime.run) {
+      list = { run: runtime.run, columns: columnsOf(source, structured, runtime) };
+      lists.set(structured, list);
+    }
+    return list.columns;
+  };
+}
+
+function sourceOf(node: PlanNode): PlanNode {
+  switch (node.kind) {
+    case 'filter':
+    case 'when':
+    case 'sort':
+    case 'distinct-on':
+    case 'limit':
+      return sourceOf(node.input);
+    case 'project':
+      return node.keepsInput ? sourceOf(node.input) : node;
+    default:
+      return node;
+  }
+}
+
+function columnsOf(
+  node: PlanNode,
+  structured: boolean,
+  runtime: Runtime,
+): readonly RelationColumn[] {
+  if (node.kind === 'scan' && !structured) return runtime.catalog.dataset(node.dataset).columns();
+  const whole: PlanNode =
+    node.kind === 'scan' ? { ...node, columns: 'all', lookup: undefined } : node;
+  return listColumns(compilePlan(whole, runtime)(), structured);
+}

@@ -1,0 +1,122 @@
+// Function calls: scope functions first, then function entities, then builtins.
+import { findNearestWord } from '../sql/keyword.ts';
+import type { CallNode, Expression } from '../sql/node.ts';
+import { arityOf, arityProblem } from './arity.ts';
+import { boundArguments, constantAtoms } from './bound-argument.ts';
+import type { BindContext, Scope } from './context.ts';
+import { bindingError, locateError } from './error.ts';
+import type { BoundExpression } from './expression.ts';
+import type { ScalarFunction, UserFunction, ValueFunction } from './function.ts';
+import { ANY_TYPE, commonType, isAtomType, type ValueType } from './type.ts';
+
+export function bindCall(node: CallNode, scope: Scope, context: BindContext): BoundExpression {
+  const scoped = scope.call(node, context);
+  if (scoped !== undefined) return scoped;
+  if (node.table !== undefined) throw unknownFunction(node, scope, context);
+  if (node.name === 'try') return bindTry(node, scope, context);
+  if (!scope.builtinsOnly) {
+    const user = context.catalog.findUserFunction(node.name);
+    if (user !== undefined) return bindUserCall(node, user, scope, context);
+  }
+  const declaration = context.catalog.builtins.findFunction(node.name);
+  if (declaration === undefined || declaration.kind === 'aggregate') {
+    throw unknownFunction(node, scope, context);
+  }
+  return bindBuiltin(node, declaration, scope, context);
+}
+
+function bindBuiltin(
+  node: CallNode,
+  declaration: ScalarFunction | ValueFunction,
+  scope: Scope,
+  context: BindContext,
+): BoundExpression {
+  if (node.star) throw bindingError(context.text, node, `function ${node.name} does not take *`);
+  const prefix = `Binding builtin function ${node.name}: `;
+  const problem = arityProblem(arityOf(declaration.parameters), node.args.length);
+  if (problem !== undefined) {
+    const message = declaration.arityMessage?.(node.args.length) ?? `${prefix}${problem}`;
+    throw bindingError(context.text, node, message);
+  }
+  const args = node.args.map((arg) => context.bind(arg, scope));
+  const surfaces = node.args.map((arg) => surfaceOf(arg, context));
+  const { start, end } = node;
+  try {
+    const type = checkCall(declaration, args, surfaces);
+    return { kind: 'call', name: node.name, args, surfaces, type, start, end };
+  } catch (error) {
+    throw locateError(error, context.text, node);
+  }
+}
+
+/** Lets the declaration look at its constants now, so that what it refuses is a binding error. */
+function checkCall(
+  declaration: ScalarFunction | ValueFunction,
+  args: readonly BoundExpression[],
+  surfaces: readonly string[],
+): ValueType {
+  if (declaration.kind === 'scalar') {
+    declaration.specialize?.(constantAtoms(args));
+    return scalarResultType(declaration, args);
+  }
+  const bound = boundArguments(args, surfaces);
+  declaration.bind?.(bound);
+  return declaration.resultType(bound);
+}
+
+function scalarResultType(
+  declaration: ScalarFunction,
+  args: readonly BoundExpression[],
+): ValueType {
+  if (declaration.elementwise === undefined) return declaration.result;
+  const mapped = declaration.elementwise === 'both' ? args : args.slice(0, 1);
+  return mapped.every((arg) => isAtomType(arg.type)) ? declaration.result : ANY_TYPE;
+}
+
+function bindTry(node: CallNode, scope: Scope, context: BindContext): BoundExpression {
+  const [operand, otherwise] = node.args.map((arg) => context.bind(arg, scope));
+  if (operand === undefined || node.args.length > 2) {
+    const message = `Binding builtin function try: requires one or two arguments, got ${node.args.length}`;
+    throw bindingError(context.text, node, message);
+  }
+  const type = otherwise === undefined ? ANY_TYPE : commonType(operand.type, otherwise.type);
+  return { kind: 'try', operand, otherwise, type, start: node.start, end: node.end };
+}
+
+function bindUserCall(
+  node: CallNode,
+  user: UserFunction,
+  scope: Scope,
+  context: BindContext,
+): BoundExpression {
+  const args = node.args.map((arg) => context.bind(arg, scope));
+  const [arg] = args;
+  const scalar = arg !== undefined && isAtomType(arg.type) && !isNullConstant(arg);
+  if (node.star || args.length > 1 || (scalar && !user.takesAnyValue)) {
+    const message = `User function ${node.name} expected a single row { } argument`;
+    throw bindingError(context.text, node, message);
+  }
+  const { start, end } = node;
+  return { kind: 'user-call', name: node.name, arg, type: user.outputType, start, end };
+}
+
+function isNullConstant(expression: BoundExpression): boolean {
+  return expression.type.kind === 'atom' && expression.type.atom === 'null';
+}
+
+function unknownFunction(node: CallNode, scope: Scope, context: BindContext): Error {
+  if (scope.builtinsOnly) {
+    const message = `Unknown function ${node.name} in column expression`;
+    return bindingError(context.text, node, message);
+  }
+  const name = node.table === undefined ? node.name : `${node.table}.${node.name}`;
+  const near = findNearestWord(node.name, context.catalog.builtins.functionNames());
+  const hint = near === undefined ? '' : ` Did you mean '${near}'?`;
+  const text = surfaceOf(node, context);
+  const message = `Unable to find function '${name}' binding function call '${text}'.${hint}`;
+  return bindingError(context.text, node, message);
+}
+
+export function surfaceOf(node: Expression, context: BindContext): string {
+  return context.text.slice(node.start, node.end);
+}
