@@ -1,0 +1,93 @@
+// Which spans a snapshot holds, and giving them back.
+import type { ArenaAllocator } from './arena-set.ts';
+import type {
+  ChunkSnapshot,
+  ColumnSnapshot,
+  DictionarySnapshot,
+  RowNames,
+  RowTimestamps,
+  Snapshot,
+  Span,
+} from './snapshot.ts';
+
+export function chunkSpans(chunk: ChunkSnapshot): Span[] {
+  switch (chunk.kind) {
+    case 'constant':
+      return [];
+    case 'codes':
+      return [chunk.data];
+    case 'sparse':
+      return [chunk.rows, ...chunkSpans(chunk.values)];
+    default:
+      return chunk.validity === undefined ? [chunk.data] : [chunk.data, chunk.validity];
+  }
+}
+
+function dictionarySpans(dictionary: DictionarySnapshot | undefined): Span[] {
+  return dictionary === undefined ? [] : [dictionary.bytes, dictionary.offsets];
+}
+
+export function columnSpans(column: ColumnSnapshot): Span[] {
+  return [...column.chunks.flatMap(chunkSpans), ...dictionarySpans(column.dictionary)];
+}
+
+export function rowNamesSpans(names: RowNames): Span[] {
+  switch (names.kind) {
+    case 'sequence':
+      return [];
+    case 'numbers':
+      return names.chunks.flatMap(chunkSpans);
+    case 'paths':
+      return [names.bytes, names.offsets];
+  }
+}
+
+export function timestampSpans(timestamps: RowTimestamps): Span[] {
+  return timestamps.kind === 'constant' ? [] : [...timestamps.chunks];
+}
+
+/** Every span of a snapshot, once for each hold that the snapshot has on it. */
+export function snapshotSpans(snapshot: Snapshot): Span[] {
+  if (snapshot.layout === 'columnar') {
+    return [
+      ...snapshot.columns.flatMap(columnSpans),
+      ...rowNamesSpans(snapshot.rowNames),
+      ...timestampSpans(snapshot.timestamps),
+    ];
+  }
+  return [
+    ...rowNamesSpans(snapshot.rowNames),
+    snapshot.columnNames.bytes,
+    snapshot.columnNames.offsets,
+    snapshot.columnRowCounts,
+    snapshot.rowOffsets,
+    snapshot.columnIds,
+    snapshot.kinds,
+    snapshot.payloads,
+    ...('perPoint' in snapshot.timestamps ? [snapshot.timestamps.perPoint] : []),
+    ...dictionarySpans(snapshot.heap),
+  ];
+}
+
+export function freeChunk(chunk: ChunkSnapshot, allocator: ArenaAllocator): void {
+  for (const span of chunkSpans(chunk)) allocator.free(span);
+}
+
+export function retainChunk(chunk: ChunkSnapshot, allocator: ArenaAllocator): void {
+  for (const span of chunkSpans(chunk)) allocator.retain(span);
+}
+
+/** Gives up a snapshot; what it shares with others stays with them. */
+export function freeSnapshot(snapshot: Snapshot, allocator: ArenaAllocator): void {
+  for (const span of snapshotSpans(snapshot)) allocator.free(span);
+}
+
+/** One more holder of everything that a snapshot consists of. */
+export function retainSnapshot(snapshot: Snapshot, allocator: ArenaAllocator): void {
+  for (const span of snapshotSpans(snapshot)) allocator.retain(span);
+}
+
+/** Bytes of a snapshot's spans. */
+export function snapshotSize(snapshot: Snapshot): number {
+  return snapshotSpans(snapshot).reduce((sum, span) => sum + span.sizeBytes, 0);
+}
