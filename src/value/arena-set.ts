@@ -21,6 +21,8 @@ export interface ArenaAllocator {
   get(arenaId: number): Arena;
   /** @throws OUT_OF_MEMORY */
   allocate(sizeBytes: number): Span;
+  /** In one arena only, for what a kernel must reach together. @throws OUT_OF_MEMORY */
+  allocateIn(arenaId: number, sizeBytes: number): Span;
   free(span: Span): void;
   /** One more hold on a span that is shared by several snapshots. */
   retain(span: Span): void;
@@ -105,7 +107,15 @@ export class ArenaSet implements ArenaAllocator {
   }
 
   allocate(sizeBytes: number): Span {
-    for (const arena of this.#arenas) {
+    return this.#allocateAmong(this.#arenas, sizeBytes);
+  }
+
+  allocateIn(arenaId: number, sizeBytes: number): Span {
+    return this.#allocateAmong([this.get(arenaId)], sizeBytes);
+  }
+
+  #allocateAmong(arenas: readonly Arena[], sizeBytes: number): Span {
+    for (const arena of arenas) {
       const offset = arena.allocate(sizeBytes);
       if (offset === 0) continue;
       const span = { arena: arena.id, offset, sizeBytes };
@@ -182,7 +192,14 @@ export class ArenaScope implements ArenaAllocator {
   }
 
   allocate(sizeBytes: number): Span {
-    const span = this.#owner.allocate(sizeBytes);
+    return this.#remember(this.#owner.allocate(sizeBytes));
+  }
+
+  allocateIn(arenaId: number, sizeBytes: number): Span {
+    return this.#remember(this.#owner.allocateIn(arenaId, sizeBytes));
+  }
+
+  #remember(span: Span): Span {
     this.#spans.set(spanKey(span), span);
     return span;
   }
