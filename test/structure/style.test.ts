@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { missingPackages } from '../../scripts/complete-lock.mjs';
 import { projectFiles, projectRoot, readProjectFile } from '../support/project.ts';
 
 const LINE_COUNT_MAX = 600;
@@ -80,6 +81,12 @@ describe('the project', () => {
   test('names no place of one machine and no registry', () => {
     const pattern = /\/work\/(main|shared)|\/tmp\/rowan\b|\/home\/[a-z]|registry\.npmjs/;
     expect(linesWith(pattern, () => true, texts)).toEqual([]);
+  });
+
+  test('the lock file has every optional package', () => {
+    const missing = missingPackages(JSON.parse(readProjectFile('package-lock.json')));
+    const names = missing.map(({ name }) => name);
+    expect(names, 'run node scripts/complete-lock.mjs').toEqual([]);
   });
 
   test('the lock file names no registry', () => {

@@ -1,0 +1,1 @@
+export function missingPackages(lock: object): { name: string; version: string }[];
