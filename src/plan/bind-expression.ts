@@ -269,7 +269,10 @@ function bindInMembers(
 
 function bindCase(node: CaseNode, scope: Scope, context: BindContext): BoundExpression {
   const bind = (child: Expression) => context.bind(child, scope);
-  const branches = node.branches.map(({ when, result }) => ({ when: bind(when), result: bind(result) }));
+  const branches = node.branches.map(({ when, result }) => ({
+    when: bind(when),
+    result: bind(result),
+  }));
   const otherwise = node.otherwise === undefined ? undefined : bind(node.otherwise);
   const first = branches[0]?.result;
   return {

@@ -4,7 +4,10 @@ import type { Snapshot } from '../value/snapshot.ts';
 import type { Row } from '../value/value.ts';
 import type { FunctionCatalog, UserFunction } from './function.ts';
 
-/** Column paths that a scan needs; `all` when a wildcard or the whole row is read. */
+/**
+ * Column paths that a scan needs, each with everything below it (`a` stands for `a.b` too); `all`
+ * when a wildcard or the whole row is read.
+ */
 export type NeededColumns = 'all' | readonly Path[];
 
 export interface RelationRow {

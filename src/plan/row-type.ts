@@ -32,7 +32,10 @@ function addNested(
   add: (name: string, type: ValueType) => void,
 ): void {
   const [name = '', ...rest] = path;
-  if (rest.length === 0) return add(name, type);
+  if (rest.length === 0) {
+    add(name, type);
+    return;
+  }
   let nested: ValueType = type;
   for (const element of rest.reverse()) {
     nested = { kind: 'row', members: [{ name: element, type: nested }], open: false };

@@ -1,7 +1,8 @@
 // One aggregate of a query: over values, or over each column when its argument is a row.
-import { isStructuredType } from '../../plan/type.ts';
+
 import type { AggregateFunction } from '../../plan/function.ts';
 import type { AggregateCall } from '../../plan/plan.ts';
+import { isStructuredType } from '../../plan/type.ts';
 import { failure } from '../../util/error.ts';
 import { EMPTY_ROW, type Row, Scalar, sortedRow, type Value } from '../../value/value.ts';
 import type { Compiler } from './compiler.ts';

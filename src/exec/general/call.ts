@@ -1,10 +1,7 @@
 // Calls of builtin functions and function entities.
-import type {
-  CallExpression,
-  TryExpression,
-  UserCallExpression,
-} from '../../plan/expression.ts';
+
 import { boundArguments, constantAtoms } from '../../plan/bound-argument.ts';
+import type { CallExpression, TryExpression, UserCallExpression } from '../../plan/expression.ts';
 import type {
   ScalarFunction,
   TimestampRule,

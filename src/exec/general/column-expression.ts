@@ -145,11 +145,7 @@ function evaluateKeys(keys: readonly ColumnKey[], frame: Frame): Value[] {
 }
 
 /** Ties stay in natural order, in which the columns are listed. */
-function compareKeys(
-  a: readonly Value[],
-  b: readonly Value[],
-  keys: readonly ColumnKey[],
-): number {
+function compareKeys(a: readonly Value[], b: readonly Value[], keys: readonly ColumnKey[]): number {
   for (let i = 0; i < keys.length; i++) {
     const order = compareValues(a[i] as Value, b[i] as Value);
     if (order !== 0) return order * (keys[i] as ColumnKey).sign;

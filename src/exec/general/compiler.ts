@@ -1,6 +1,7 @@
 // What the parts of the general evaluator share while a plan is compiled to closures.
-import type { BoundExpression } from '../../plan/expression.ts';
+
 import type { Catalog, RelationColumn } from '../../plan/catalog.ts';
+import type { BoundExpression } from '../../plan/expression.ts';
 import type { CallScope } from '../../plan/function.ts';
 import type { Value } from '../../value/value.ts';
 import type { Evaluator, PointsEvaluator, Predicate } from './frame.ts';

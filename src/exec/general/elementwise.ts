@@ -22,16 +22,27 @@ export function mapElements(
     throw notAtomic(args);
   }
   if (propagates && args.some((arg) => arg instanceof Scalar && arg.atom === null)) {
-    return new Scalar(null, args.reduce((ts, arg) => laterOf(ts, tsOf(arg)), Number.NaN));
+    return new Scalar(
+      null,
+      args.reduce((ts, arg) => laterOf(ts, tsOf(arg)), Number.NaN),
+    );
   }
   if (mapsSecond && second !== undefined && !(second instanceof Scalar)) {
     return first instanceof Scalar
-      ? mapOne(second, first.ts, guarded(propagates, (atom) => call(first.atom, atom)))
+      ? mapOne(
+          second,
+          first.ts,
+          guarded(propagates, (atom) => call(first.atom, atom)),
+        )
       : mapPair(first, second, propagates, call);
   }
   const rest = others.map((arg) => (arg as Scalar).atom);
   const ts = others.reduce((latest, arg) => laterOf(latest, tsOf(arg)), Number.NaN);
-  return mapOne(first, ts, guarded(propagates, (atom) => call(atom, ...rest)));
+  return mapOne(
+    first,
+    ts,
+    guarded(propagates, (atom) => call(atom, ...rest)),
+  );
 }
 
 function isScalar(value: Value): value is Scalar {

@@ -1,5 +1,9 @@
 // Bound expressions to closures, dispatched by kind. Types that are known choose simpler closures.
-import type { BoundExpression, ColumnExpression, ExtractExpression } from '../../plan/expression.ts';
+import type {
+  BoundExpression,
+  ColumnExpression,
+  ExtractExpression,
+} from '../../plan/expression.ts';
 import { failure } from '../../util/error.ts';
 import { Timestamp } from '../../value/timestamp.ts';
 import { constant, EMPTY_ROW, NULL_VALUE, type Value } from '../../value/value.ts';
@@ -34,8 +38,8 @@ import {
   compileSetTimestamp,
   compileUnary,
 } from './operator-call.ts';
-import { compileColumnFunction, compileRowFunction } from './row-function.ts';
 import { GroupRow } from './row.ts';
+import { compileColumnFunction, compileRowFunction } from './row-function.ts';
 import { isTrue } from './truth.ts';
 
 /** The latest value of an expression. */

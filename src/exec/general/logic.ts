@@ -38,10 +38,7 @@ export function truthValue(truth: boolean, ts: number): Scalar {
   return new Scalar(truth ? 1 : 0, ts);
 }
 
-export function compileComparison(
-  expression: ComparisonExpression,
-  compiler: Compiler,
-): Evaluator {
+export function compileComparison(expression: ComparisonExpression, compiler: Compiler): Evaluator {
   const left = compiler.evaluator(expression.left);
   const right = compiler.evaluator(expression.right);
   const holds = COMPARISONS[expression.operator];
@@ -228,10 +225,7 @@ export function compileCase(expression: CaseExpression, compiler: Compiler): Eva
 }
 
 /** Branches that are plain columns carry all their points over. */
-export function compileCasePoints(
-  expression: CaseExpression,
-  compiler: Compiler,
-): PointsEvaluator {
+export function compileCasePoints(expression: CaseExpression, compiler: Compiler): PointsEvaluator {
   const choose = compileChoice(expression, compiler);
   const results = expression.branches.map((branch) => compiler.points(branch.result));
   const otherwise =

@@ -1,7 +1,5 @@
 // Reading a path in a row: one value for operators, all points for select lists.
-import {
-  compareSeconds,
-} from '../../value/timestamp.ts';
+import { compareSeconds } from '../../value/timestamp.ts';
 import {
   compareValues,
   Embedding,

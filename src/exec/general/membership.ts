@@ -5,9 +5,9 @@ import type {
   InQueryExpression,
   PathOperandExpression,
 } from '../../plan/expression.ts';
-import { laterOf } from '../../value/timestamp.ts';
 import { Path } from '../../value/path.ts';
 import { atomText } from '../../value/text.ts';
+import { laterOf } from '../../value/timestamp.ts';
 import { compareValues, effectiveTs, type Row, Scalar, type Value } from '../../value/value.ts';
 import { type CanonicalKey, keyOfValue } from './canonical-key.ts';
 import type { Compiler } from './compiler.ts';
@@ -18,7 +18,9 @@ import { asRow, isNull, latestVersions } from './lookup.ts';
 export function compileInList(expression: InListExpression, compiler: Compiler): Evaluator {
   const { negated, choices } = expression;
   const operand = compiler.evaluator(expression.operand);
-  const constants = choices.map((choice) => (choice.kind === 'constant' ? choice.value : undefined));
+  const constants = choices.map((choice) =>
+    choice.kind === 'constant' ? choice.value : undefined,
+  );
   if (constants.every((value) => value !== undefined)) {
     const timestamps = firstTimestamps(constants);
     return (frame) => {
@@ -64,7 +66,9 @@ export function compileInQuery(expression: InQueryExpression, compiler: Compiler
   let run = -1;
   const collect = (): ReadonlySet<CanonicalKey> => {
     const cells = runtime.subqueryCells(subquery);
-    return new Set(cells.flatMap((cell) => (isNull(cell) ? [] : keyOfValue(asPath(cell, asPaths)))));
+    return new Set(
+      cells.flatMap((cell) => (isNull(cell) ? [] : keyOfValue(asPath(cell, asPaths)))),
+    );
   };
   return (frame) => {
     const value = latestVersions(operand(frame));

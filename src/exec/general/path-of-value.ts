@@ -1,7 +1,7 @@
-// Values as paths: row names, column names, CAST AS path.
-import { atomText } from '../../value/text.ts';
+// Values as names of rows and columns.
+import { castValue } from '../../builtin/operator/cast.ts';
 import { Path } from '../../value/path.ts';
-import { Embedding, Row, Scalar, type Value } from '../../value/value.ts';
+import { Row, type Value } from '../../value/value.ts';
 
 /**
  * A path is itself, another atom one element with its text, a vector of atoms one element a value.
@@ -9,20 +9,6 @@ import { Embedding, Row, Scalar, type Value } from '../../value/value.ts';
  */
 export function pathOfValue(value: Value): Path | undefined {
   if (value instanceof Row) return undefined;
-  if (value instanceof Embedding) return pathOfEmbedding(value);
-  return value instanceof Scalar && value.atom !== null ? pathOfAtom(value.atom) : undefined;
-}
-
-function pathOfAtom(atom: NonNullable<Scalar['atom']>): Path {
-  return atom instanceof Path ? atom : new Path([atomText(atom)]);
-}
-
-function pathOfEmbedding(embedding: Embedding): Path | undefined {
-  if (embedding.shape.length !== 1) return undefined;
-  const elements: string[] = [];
-  for (const atom of embedding.atoms) {
-    if (atom === null) return undefined;
-    elements.push(atomText(atom));
-  }
-  return new Path(elements);
+  const { atom } = castValue(value, 'path');
+  return atom instanceof Path ? atom : undefined;
 }

@@ -9,14 +9,7 @@ import { normalizeInteger } from '../../value/atom.ts';
 import type { Path } from '../../value/path.ts';
 import { hashPath } from '../../value/path-hash.ts';
 import { MINUS_INFINITY } from '../../value/timestamp.ts';
-import {
-  constant,
-  effectiveTs,
-  NULL_VALUE,
-  Row,
-  Scalar,
-  type Value,
-} from '../../value/value.ts';
+import { constant, effectiveTs, NULL_VALUE, Row, Scalar, type Value } from '../../value/value.ts';
 import { keyOf } from './column-key.ts';
 import type { Compiler } from './compiler.ts';
 import type { Evaluator, Frame } from './frame.ts';

@@ -91,7 +91,8 @@ function exclusionOf(
     } else if (matchesStar(path, exclusion.star)) {
       return 'all';
     } else {
-      some ||= path.length <= exclusion.star.exact.length && sharesStart(path, exclusion.star.exact);
+      some ||=
+        path.length <= exclusion.star.exact.length && sharesStart(path, exclusion.star.exact);
     }
   }
   return some ? 'some' : 'none';

@@ -1,8 +1,8 @@
 // WHERE and HAVING.
 import type { FilterNode } from '../../../plan/plan.ts';
-import { isTrue } from '../truth.ts';
 import type { Compiler } from '../compiler.ts';
 import { Frame } from '../frame.ts';
+import { isTrue } from '../truth.ts';
 import type { RowSource } from './source.ts';
 
 export function compileFilter(node: FilterNode, input: RowSource, compiler: Compiler): RowSource {

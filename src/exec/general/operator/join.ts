@@ -4,7 +4,7 @@ import { failure } from '../../../util/error.ts';
 import { EMPTY_ROW, mergeRows, Row, type Value } from '../../../value/value.ts';
 import { type CanonicalKey, keyOfTuple } from '../canonical-key.ts';
 import type { Compiler, Runtime } from '../compiler.ts';
-import { type Evaluator, Frame, type Predicate } from '../frame.ts';
+import { type Evaluator, Frame } from '../frame.ts';
 import { isNull } from '../lookup.ts';
 import { type ExecRow, JoinedRow, type JoinShape } from '../row.ts';
 import type { RowSource } from './source.ts';
@@ -57,12 +57,8 @@ interface Candidates {
 function compileCandidates(node: JoinNode, right: RowSource, compiler: Compiler): () => Candidates {
   const { equalities } = node;
   if (equalities.length === 0) return () => everyPair([...right()], compiler.runtime);
-  const probe = compileKey(
-    equalities.map((equality) => compiler.evaluator(equality.left)),
-  );
-  const build = compileKey(
-    equalities.map((equality) => compiler.evaluator(equality.right)),
-  );
+  const probe = compileKey(equalities.map((equality) => compiler.evaluator(equality.left)));
+  const build = compileKey(equalities.map((equality) => compiler.evaluator(equality.right)));
   return () => {
     const all = [...right()];
     const table = new Map<CanonicalKey, ExecRow[]>();

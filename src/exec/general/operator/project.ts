@@ -34,7 +34,8 @@ export function rowName(evaluate: Evaluator, frame: Frame): Path {
 }
 
 function describeBadName(value: Value): string {
-  if (value instanceof Scalar || isEmptyVector(value)) return "Can't create a row with a null name.";
+  if (value instanceof Scalar || isEmptyVector(value))
+    return "Can't create a row with a null name.";
   const what = value instanceof Row ? 'a row' : 'an embedding that is no vector of atoms';
   return `Unable to create a row name from ${what}. Row names must be either a simple atom, or a Path atom, or an array of atoms.`;
 }

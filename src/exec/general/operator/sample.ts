@@ -1,13 +1,13 @@
 // sample: a random choice of rows; the same seed gives the same sample.
 import type { SampleNode } from '../../../plan/plan.ts';
 import { failure } from '../../../util/error.ts';
-import { isTrue } from '../truth.ts';
 import { EMPTY_ROW, Row, Scalar, type Value } from '../../../value/value.ts';
 import type { Compiler } from '../compiler.ts';
 import { Frame } from '../frame.ts';
 import { isNull } from '../lookup.ts';
 import { makeRandom } from '../random.ts';
 import type { ExecRow } from '../row.ts';
+import { isTrue } from '../truth.ts';
 import type { RowSource } from './source.ts';
 
 interface SampleOptions {
@@ -19,8 +19,7 @@ interface SampleOptions {
 }
 
 export function compileSample(node: SampleNode, input: RowSource, compiler: Compiler): RowSource {
-  const evaluate =
-    node.options === undefined ? () => EMPTY_ROW : compiler.evaluator(node.options);
+  const evaluate = node.options === undefined ? () => EMPTY_ROW : compiler.evaluator(node.options);
   return () => {
     const options = readOptions(evaluate(new Frame()));
     const rows = [...input()];

@@ -1,9 +1,7 @@
 // Rows of a dataset: all of them in stored order, or those that names select.
-import type { Relation } from '../../../plan/catalog.ts';
 import type { RowLookup, ScanNode } from '../../../plan/plan.ts';
 import { RowanError } from '../../../util/error.ts';
 import { comparePaths, Path } from '../../../value/path.ts';
-import { atomText } from '../../../value/text.ts';
 import { Scalar, type Value } from '../../../value/value.ts';
 import type { Compiler } from '../compiler.ts';
 import { Frame } from '../frame.ts';
@@ -24,17 +22,17 @@ export function compileScan(node: ScanNode, compiler: Compiler): RowSource {
   };
 }
 
-/** The distinct names of a lookup; texts that are no printed path select nothing. */
+/** The distinct names that a lookup may mean; texts that are no printed path select nothing. */
 function compileNames(lookup: RowLookup, compiler: Compiler): () => Path[] {
   const evaluators = lookup.names.map((name) => compiler.evaluator(name));
-  const toPath = lookup.printed ? parsePrinted : elementPath;
+  const pathsOf = lookup.printed ? printedPaths : equalPaths;
   return () => {
     const frame = new Frame();
     const values = evaluators.flatMap((evaluate) => expand(evaluate(frame), lookup.part));
     const distinct = new Map<string, Path>();
     for (const value of values) {
-      const path = value instanceof Scalar ? toPath(value) : undefined;
-      if (path !== undefined) distinct.set(path.toString(), path);
+      if (!(value instanceof Scalar)) continue;
+      for (const path of pathsOf(value)) distinct.set(path.toString(), path);
     }
     return [...distinct.values()].sort(comparePaths);
   };
@@ -48,24 +46,27 @@ function expand(value: Value, part: RowLookup['part']): readonly Value[] {
 }
 
 /** rowName() is text: only a text that prints back as itself can be equal to it. */
-function parsePrinted({ atom }: Scalar): Path | undefined {
-  if (typeof atom !== 'string') return undefined;
+function printedPaths({ atom }: Scalar): Path[] {
+  if (typeof atom !== 'string') return [];
+  const path = parsedPath(atom);
+  return path?.toString() === atom ? [path] : [];
+}
+
+/** rowPath() is a path; paths are equal when their texts are, however many elements they have. */
+function equalPaths({ atom }: Scalar): Path[] {
+  if (typeof atom === 'string') return equalPaths(new Scalar(new Path([atom]), 0));
+  if (!(atom instanceof Path)) return [];
+  const text = atom.toText();
+  const parsed = parsedPath(text);
+  const single = new Path([text]);
+  return parsed === undefined || parsed.toText() !== text ? [single] : [single, parsed];
+}
+
+function parsedPath(text: string): Path | undefined {
   try {
-    const path = Path.parse(atom);
-    return path.toString() === atom ? path : undefined;
+    return Path.parse(text);
   } catch (error) {
     if (error instanceof RowanError) return undefined;
     throw error;
   }
-}
-
-/** rowPath() is a path: equal to a path of the same text, or to a string as one element. */
-function elementPath({ atom }: Scalar): Path | undefined {
-  if (atom instanceof Path) return atom;
-  return typeof atom === 'string' ? new Path([atomText(atom)]) : undefined;
-}
-
-/** The relation behind a scan. */
-export function scannedRelation(node: ScanNode, compiler: Compiler): Relation {
-  return compiler.runtime.catalog.dataset(node.dataset);
 }

@@ -1,0 +1,38 @@
+// The runtime of one compiled plan: parameters, scope and the results of sub-selects.
+import type { Catalog } from '../../plan/catalog.ts';
+import type { CallScope } from '../../plan/function.ts';
+import type { PlanNode } from '../../plan/plan.ts';
+import { flatten, NULL_VALUE, Scalar, type Value } from '../../value/value.ts';
+import type { Runtime } from './compiler.ts';
+import type { RowSource } from './operator/source.ts';
+import { compilePlan } from './plan.ts';
+
+export interface RuntimeOptions {
+  readonly catalog: Catalog;
+  readonly scope: CallScope;
+}
+
+export function makeRuntime(
+  subqueries: readonly PlanNode[],
+  { catalog, scope }: RuntimeOptions,
+): Runtime {
+  const sources: RowSource[] = [];
+  const runtime: Runtime = {
+    catalog,
+    scope,
+    parameters: () => NULL_VALUE,
+    scopeCalls: () => NULL_VALUE,
+    subqueryCells(index) {
+      const source = sources[index];
+      if (source === undefined) throw new Error(`there is no sub-select ${index}`);
+      const cells: Value[] = [];
+      for (const { row } of source()) {
+        flatten(row, [], (_path, atom, ts) => cells.push(new Scalar(atom, ts)));
+      }
+      return cells;
+    },
+    run: 0,
+  };
+  for (const subquery of subqueries) sources.push(compilePlan(subquery, runtime));
+  return runtime;
+}

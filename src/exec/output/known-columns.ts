@@ -1,0 +1,33 @@
+// The columns of a result, where the query alone tells them.
+import type { PlanNode } from '../../plan/plan.ts';
+import { isAtomType } from '../../plan/type.ts';
+import { comparePaths, Path } from '../../value/path.ts';
+
+/**
+ * Printed paths in natural order when every item of the select list is a named atom: then each row
+ * has each of these columns, so their first appearance is this order.
+ */
+export function knownColumnsOf(root: PlanNode): readonly string[] | undefined {
+  const project = findProject(root);
+  if (project === undefined) return undefined;
+  const paths: Path[] = [];
+  for (const item of project.items) {
+    if (item.kind !== 'named' || !isAtomType(item.expression.type)) return undefined;
+    paths.push(new Path(item.path));
+  }
+  const columns = paths.sort(comparePaths).map((path) => path.toString());
+  return [...new Set(columns)];
+}
+
+function findProject(node: PlanNode): Extract<PlanNode, { kind: 'project' }> | undefined {
+  switch (node.kind) {
+    case 'project':
+      return node;
+    case 'limit':
+    case 'sort':
+    case 'distinct-on':
+      return findProject(node.input);
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,14 @@
+// `ndjson`: the objects of `aos`, one a line.
+import type { RelationRow } from '../../plan/catalog.ts';
+import { objectWriter } from './aos.ts';
+import type { OutputOptions } from './options.ts';
+import type { ChunkSink } from './sink.ts';
+
+export function writeNdjson(
+  rows: Iterable<RelationRow>,
+  options: OutputOptions,
+  sink: ChunkSink,
+): void {
+  const toObject = objectWriter(options);
+  for (const row of rows) sink.write(`${toObject(row)}\n`);
+}

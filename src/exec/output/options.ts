@@ -1,0 +1,36 @@
+// What a caller may choose about an output format, and the columns that choice adds.
+import type { Path } from '../../value/path.ts';
+import { hashPathHex } from '../../value/path-hash.ts';
+
+export interface OutputOptions {
+  /** table, csv: a first row of names */
+  readonly headers: boolean;
+  /** adds `_rowName`; not in full and atom */
+  readonly rowNames: boolean;
+  /** adds `_rowHash`; not in full and atom */
+  readonly rowHashes: boolean;
+  /** table, csv: columns in natural order instead of the order of first appearance */
+  readonly sortColumns: boolean;
+  /** columns in natural order where the query alone tells them: nothing is spooled then */
+  readonly knownColumns?: readonly string[] | undefined;
+}
+
+export const DEFAULT_OUTPUT: OutputOptions = {
+  headers: true,
+  rowNames: true,
+  rowHashes: false,
+  sortColumns: false,
+};
+
+/** `_rowName` and `_rowHash`, as far as they are wanted. */
+export function extraColumns(options: OutputOptions): string[] {
+  return [...(options.rowNames ? ['_rowName'] : []), ...(options.rowHashes ? ['_rowHash'] : [])];
+}
+
+/** Their values for a row, as plain text. */
+export function extraValues(name: Path, options: OutputOptions): string[] {
+  return [
+    ...(options.rowNames ? [name.toString()] : []),
+    ...(options.rowHashes ? [hashPathHex(name)] : []),
+  ];
+}

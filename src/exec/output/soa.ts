@@ -1,0 +1,37 @@
+// `soa`: an object of columns, each an array with an entry for every row.
+import type { RelationRow } from '../../plan/catalog.ts';
+import { atomToJsonText } from '../../value/json.ts';
+import { extraColumns, type OutputOptions } from './options.ts';
+import type { ChunkSink } from './sink.ts';
+import { spoolTable } from './spool.ts';
+
+export function writeSoa(
+  rows: Iterable<RelationRow>,
+  options: OutputOptions,
+  sink: ChunkSink,
+): void {
+  const table = spoolTable(rows, { ...options, knownColumns: undefined });
+  const all = [...table.rows];
+  if (all.length === 0) {
+    sink.write('{}');
+    return;
+  }
+  const texts: string[][] = table.columns.map(() => new Array<string>(all.length).fill('null'));
+  all.forEach(({ columns, atoms }, rowIndex) => {
+    columns.forEach((column, i) => {
+      (texts[column] as string[])[rowIndex] = atomToJsonText(atoms[i] ?? null);
+    });
+  });
+  const members = extraColumns(options).map((name, i) => ({
+    name,
+    cells: all.map(({ extras }) => JSON.stringify(extras[i])),
+  }));
+  table.columns.forEach((name, column) => {
+    members.push({ name, cells: texts[column] as string[] });
+  });
+  members.forEach(({ name, cells }, i) => {
+    sink.write(`${i === 0 ? '{' : ','}${JSON.stringify(name)}:[`);
+    sink.write(`${cells.join(',')}]`);
+  });
+  sink.write(members.length === 0 ? '{}' : '}');
+}

@@ -1,0 +1,122 @@
+// The entry of the engine: query text or clauses in, rows or bytes of a format out.
+import { bindQuery } from '../plan/bind.ts';
+import type { Catalog, RelationRow } from '../plan/catalog.ts';
+import type { ParameterTypes } from '../plan/context.ts';
+import { explainPlan } from '../plan/explain.ts';
+import type { CallScope } from '../plan/function.ts';
+import { optimize } from '../plan/optimize.ts';
+import type { QueryPlan } from '../plan/plan.ts';
+import { ANY_TYPE, type ValueType } from '../plan/type.ts';
+import type { Query } from '../sql/node.ts';
+import { parseClauses, type QueryClauses } from '../sql/parser/clauses.ts';
+import { parseQuery } from '../sql/parser/parser.ts';
+import { failure } from '../util/error.ts';
+import { Path } from '../value/path.ts';
+import { constant, NULL_VALUE, Row, type Value } from '../value/value.ts';
+import { evaluateConstant } from './general/constant.ts';
+import { compilePlan } from './general/plan.ts';
+import { makeRuntime } from './general/runtime.ts';
+import { type FormatName, writeRows } from './output/format.ts';
+import { knownColumnsOf } from './output/known-columns.ts';
+import type { OutputOptions } from './output/options.ts';
+import type { Emit } from './output/sink.ts';
+
+/** Query text, or an object with a text for each clause. */
+export type QueryText = string | QueryClauses;
+
+export interface QueryScope {
+  readonly catalog: Catalog;
+  readonly scope: CallScope;
+}
+
+/** Reads a query given in either way. @throws SqlSyntaxError */
+export function readQuery(text: QueryText): Query {
+  return typeof text === 'string' ? parseQuery(text) : parseClauses(text);
+}
+
+/** A query that was parsed, bound and compiled once, and runs any number of times. */
+export interface PreparedQuery {
+  readonly plan: QueryPlan;
+  /** the type of the rows of the result */
+  readonly rowType: ValueType;
+  /** Rows in result order. The iterable belongs to this run; the next run ends it. */
+  run(parameters?: ReadonlyMap<string, Value>): Iterable<RelationRow>;
+}
+
+export interface PrepareOptions extends QueryScope {
+  /** names that `$name` may use; absent: none */
+  readonly parameters?: ParameterTypes | undefined;
+}
+
+/** @throws SqlSyntaxError, SQL_BINDING, or ENTITY_NOT_FOUND for a dataset */
+export function prepareQuery(text: QueryText, options: PrepareOptions): PreparedQuery {
+  const { catalog, scope } = options;
+  const bound = bindQuery(readQuery(text), {
+    catalog,
+    parameters: options.parameters,
+    evaluate: (expression) => evaluateConstant(expression, catalog, scope),
+  });
+  const plan = optimize(bound, catalog);
+  const runtime = makeRuntime(plan.subqueries, options);
+  const source = compilePlan(plan.root, runtime);
+  return {
+    plan,
+    rowType: bound.rowType,
+    run(parameters) {
+      runtime.run++;
+      runtime.parameters = (name) => parameters?.get(name) ?? NULL_VALUE;
+      return source();
+    },
+  };
+}
+
+/** The rows of a query that is run once. */
+export function queryRows(text: QueryText, options: PrepareOptions): Iterable<RelationRow> {
+  return prepareQuery(text, options).run();
+}
+
+export interface WriteQueryOptions extends QueryScope {
+  readonly format: FormatName;
+  readonly output: OutputOptions;
+  /** receives the bytes of the result in order */
+  readonly emit: Emit;
+}
+
+/**
+ * Runs a query and writes its result in a format; `EXPLAIN <query>` writes the plan instead.
+ * @throws what parsing, binding and running throw; bytes may have been emitted before
+ */
+export function writeQuery(text: string, options: WriteQueryOptions): void {
+  if (text.trim() === '') throw failure('MISSING_PARAMETER', 'the query q is empty');
+  const explained = /^\s*EXPLAIN\s+(?=SELECT\b)/i.exec(text);
+  if (explained !== null) {
+    const prepared = prepareQuery(text.slice(explained[0].length), options);
+    const rows = explainRows(explainPlan(prepared.plan, options.catalog));
+    writeRows(rows, options.format, options.output, options.emit);
+    return;
+  }
+  const prepared = prepareQuery(text, options);
+  const knownColumns = knownColumnsOf(prepared.plan.root);
+  const output = knownColumns === undefined ? options.output : { ...options.output, knownColumns };
+  writeRows(prepared.run(), options.format, output, options.emit);
+}
+
+/** One row for each operator, named by its position. */
+export function explainRows(lines: readonly ExplainLine[]): RelationRow[] {
+  return lines.map((line, index) => ({
+    name: new Path([String(index)]),
+    row: new Row(
+      ['operator', 'path', 'rows'],
+      [constant(line.operator), constant(line.path), constant(line.rows)],
+    ),
+  }));
+}
+
+interface ExplainLine {
+  readonly operator: string;
+  readonly path: string;
+  readonly rows: number | null;
+}
+
+/** Parameters of any name and type: the input of a `sql.query` function. */
+export const ANY_PARAMETERS: ParameterTypes = { typeOf: () => ANY_TYPE };

@@ -1,0 +1,159 @@
+// EXPLAIN: the plan as rows of text, inputs indented below the operator that reads them.
+import type { Catalog } from './catalog.ts';
+import { printExpression } from './explain-expression.ts';
+import type { ProjectItem } from './expression.ts';
+import { inputsOf } from './map-plan.ts';
+import type { JoinNode, PlanNode, QueryPlan } from './plan.ts';
+
+export interface ExplainLine {
+  readonly operator: string;
+  /** how the rows are got: a scan, a lookup, the general evaluator, kernels */
+  readonly path: string;
+  /** estimated rows; null when nothing is known */
+  readonly rows: number | null;
+}
+
+/** Names the path that runs a node when it is not the general evaluator. */
+export type PathNamer = (node: PlanNode) => string | undefined;
+
+export function explainPlan(
+  plan: QueryPlan,
+  catalog: Catalog,
+  pathOf: PathNamer = () => undefined,
+): ExplainLine[] {
+  const lines: ExplainLine[] = [];
+  addLines(plan.root, 0, { catalog, pathOf }, lines);
+  plan.subqueries.forEach((subquery, index) => {
+    lines.push({ operator: `sub-select ${index}`, path: 'once', rows: null });
+    addLines(subquery, 1, { catalog, pathOf }, lines);
+  });
+  return lines;
+}
+
+interface ExplainContext {
+  readonly catalog: Catalog;
+  readonly pathOf: PathNamer;
+}
+
+function addLines(
+  node: PlanNode,
+  depth: number,
+  context: ExplainContext,
+  lines: ExplainLine[],
+): void {
+  lines.push({
+    operator: '  '.repeat(depth) + describeNode(node),
+    path: context.pathOf(node) ?? generalPath(node),
+    rows: estimateRows(node, context.catalog),
+  });
+  for (const input of inputsOf(node)) addLines(input, depth + 1, context, lines);
+}
+
+function generalPath(node: PlanNode): string {
+  if (node.kind === 'scan') return node.lookup === undefined ? 'scan' : 'row lookup';
+  if (node.kind === 'join') return node.equalities.length > 0 ? 'hash join' : 'nested loops';
+  if (node.kind === 'sort' && node.keep !== undefined) return 'top rows';
+  return 'general';
+}
+
+function describeNode(node: PlanNode): string {
+  switch (node.kind) {
+    case 'scan':
+      return describeScan(node.dataset, node);
+    case 'single-row':
+      return 'single row';
+    case 'row-dataset':
+      return `${node.flat ? 'atom_dataset' : 'row_dataset'} ${printExpression(node.expression)}`;
+    case 'transpose':
+    case 'merge':
+    case 'sample':
+      return node.kind;
+    case 'join':
+      return describeJoin(node);
+    case 'filter':
+    case 'when':
+      return `${node.kind} ${printExpression(node.condition)}`;
+    case 'project':
+      return `project ${node.items.map(describeItem).join(', ')}`;
+    case 'aggregate': {
+      const keys = node.keys.map(printExpression).join(', ');
+      const calls = node.aggregates.map((call) => call.surface).join(', ');
+      return `aggregate ${calls || 'nothing'}${keys === '' ? '' : ` by ${keys}`}`;
+    }
+    case 'sort': {
+      const keys = node.keys.map(
+        (key) => printExpression(key.expression) + (key.descending ? ' DESC' : ''),
+      );
+      return `sort ${keys.join(', ')}${node.keep === undefined ? '' : ` keep ${node.keep}`}`;
+    }
+    case 'distinct-on':
+      return `distinct on ${node.expressions.map(printExpression).join(', ')}`;
+    case 'limit':
+      return `limit ${node.limit ?? 'all'} offset ${node.offset}`;
+  }
+}
+
+function describeScan(dataset: string, node: Extract<PlanNode, { kind: 'scan' }>): string {
+  const columns = node.columns === 'all' ? '*' : node.columns.map(String).join(', ');
+  const lookup = node.lookup?.names.map(printExpression).join(', ');
+  return `scan ${dataset} [${columns}]${lookup === undefined ? '' : ` rows ${lookup}`}`;
+}
+
+function describeJoin(node: JoinNode): string {
+  const equalities = node.equalities.map(
+    ({ left, right }) => `${printExpression(left)} = ${printExpression(right)}`,
+  );
+  const residual = node.residual === undefined ? [] : [printExpression(node.residual)];
+  const condition = [...equalities, ...residual].join(' AND ');
+  return `${node.joinKind} join${condition === '' ? '' : ` on ${condition}`}`;
+}
+
+function describeItem(item: ProjectItem): string {
+  switch (item.kind) {
+    case 'named':
+      return `${item.path.join('.')}: ${printExpression(item.expression)}`;
+    case 'spread':
+      return `${printExpression(item.expression)} AS *`;
+    case 'wildcard':
+      return `${[...item.pattern.exact, `${item.pattern.prefix}*`].join('.')}`;
+    case 'column-expression':
+      return 'COLUMN EXPR';
+  }
+}
+
+/** Rows that pass a condition, of which nothing is known. */
+const FILTER_SELECTIVITY = 1 / 3;
+const GROUP_FRACTION = 1 / 10;
+
+function estimateRows(node: PlanNode, catalog: Catalog): number | null {
+  const [input = null] = inputsOf(node).map((below) => estimateRows(below, catalog));
+  switch (node.kind) {
+    case 'scan':
+      return node.lookup?.names.length ?? catalog.dataset(node.dataset).rowCount;
+    case 'single-row':
+      return 1;
+    case 'row-dataset':
+    case 'transpose':
+    case 'merge':
+    case 'sample':
+      return null;
+    case 'filter':
+      return input === null ? null : Math.ceil(input * FILTER_SELECTIVITY);
+    case 'aggregate':
+      if (node.keys.length === 0) return 1;
+      return input === null ? null : Math.ceil(input * GROUP_FRACTION);
+    case 'limit':
+      return node.limit === undefined ? input : Math.min(node.limit, input ?? node.limit);
+    case 'join':
+      return estimateJoin(node, catalog);
+    default:
+      return input;
+  }
+}
+
+function estimateJoin(node: JoinNode, catalog: Catalog): number | null {
+  const left = estimateRows(node.left.input, catalog);
+  const right = estimateRows(node.right.input, catalog);
+  if (left === null || right === null) return null;
+  return node.equalities.length > 0 ? Math.max(left, right) : left * right;
+}

@@ -1,0 +1,46 @@
+// The columns that expressions read from their input row.
+import { Path } from '../value/path.ts';
+import type { NeededColumns } from './catalog.ts';
+import { childrenOf, itemExpressions } from './children.ts';
+import type { BoundExpression, ProjectItem } from './expression.ts';
+
+/** A growing set of column paths, or everything. */
+export class NeededSet {
+  readonly #paths = new Map<string, Path>();
+  #all = false;
+
+  addAll(): void {
+    this.#all = true;
+  }
+
+  addPath(elements: readonly string[]): void {
+    const path = new Path(elements);
+    this.#paths.set(path.toString(), path);
+  }
+
+  add(needed: NeededColumns): void {
+    if (needed === 'all') this.addAll();
+    else for (const path of needed) this.addPath(path.elements);
+  }
+
+  addExpression(expression: BoundExpression | undefined): void {
+    if (expression === undefined) return;
+    if (expression.kind === 'column') this.addPath(expression.path);
+    else if (expression.kind === 'row') this.addItems(expression.items);
+    else if (expression.kind === 'row-function' && expression.function === 'columnCount') {
+      this.addAll();
+    } else for (const child of childrenOf(expression)) this.addExpression(child);
+  }
+
+  addItems(items: readonly ProjectItem[]): void {
+    for (const item of items) {
+      const runsOverColumns = item.kind === 'wildcard' || item.kind === 'column-expression';
+      if (runsOverColumns && item.source === 'input') this.addAll();
+      for (const expression of itemExpressions(item)) this.addExpression(expression);
+    }
+  }
+
+  get columns(): NeededColumns {
+    return this.#all ? 'all' : [...this.#paths.values()];
+  }
+}

@@ -1,0 +1,31 @@
+// The rules in the order in which they run, each once.
+import type { Catalog } from './catalog.ts';
+import type { PlanNode, QueryPlan } from './plan.ts';
+import { keepTopRows } from './rule/keep-top-rows.ts';
+import { lookUpRows } from './rule/look-up-rows.ts';
+import { pushFilters } from './rule/push-filters.ts';
+import { readNeededColumns } from './rule/read-needed-columns.ts';
+import type { Rule } from './rule/rule.ts';
+import { simplifyFilters } from './rule/simplify-filters.ts';
+import { splitJoinConditions } from './rule/split-join-conditions.ts';
+
+export const RULES: readonly Rule[] = [
+  // First, so that the others meet one filter a place and no constants.
+  simplifyFilters,
+  // Before the joins are split, so that what sinks into ON's sides is there already.
+  pushFilters,
+  splitJoinConditions,
+  // What was pushed onto a filter of a side is one filter again.
+  simplifyFilters,
+  // After pushing, which brings conditions on names down to the scans.
+  lookUpRows,
+  keepTopRows,
+  // Last: the other rules change who reads what.
+  readNeededColumns,
+];
+
+export function optimize(plan: QueryPlan, catalog: Catalog): QueryPlan {
+  const rewrite = (root: PlanNode) =>
+    RULES.reduce((node, rule) => rule.apply(node, { catalog }), root);
+  return { root: rewrite(plan.root), subqueries: plan.subqueries.map(rewrite) };
+}

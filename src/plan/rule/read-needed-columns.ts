@@ -1,0 +1,126 @@
+// Scans read only the columns that something above looks at.
+
+import type { NeededColumns } from '../catalog.ts';
+import { cannotFail } from '../conjunction.ts';
+import type { BoundExpression, ProjectItem } from '../expression.ts';
+import { NeededSet } from '../needed.ts';
+import { isWholeRow } from '../pattern.ts';
+import type { JoinInput, JoinNode, PlanNode, ProjectNode } from '../plan.ts';
+import type { Rule } from './rule.ts';
+
+export const readNeededColumns: Rule = {
+  name: 'read-needed-columns',
+  apply: (root) => narrow(root, 'all', []),
+};
+
+/**
+ * @param needed columns of the node's rows that are read above
+ * @param late sort keys above that read the input of a projection that keeps it
+ */
+function narrow(node: PlanNode, needed: NeededColumns, late: readonly BoundExpression[]): PlanNode {
+  switch (node.kind) {
+    case 'scan':
+      return { ...node, columns: needed };
+    case 'single-row':
+    case 'row-dataset':
+      return node;
+    case 'transpose':
+      return { ...node, input: narrow(node.input, 'all', []) };
+    case 'merge':
+      return { ...node, inputs: node.inputs.map((input) => narrow(input, needed, [])) };
+    case 'sample':
+      return { ...node, input: narrow(node.input, needed, []) };
+    case 'join':
+      return narrowJoin(node, needed);
+    case 'limit':
+      return { ...node, input: narrow(node.input, needed, late) };
+    case 'filter':
+    case 'when':
+      return { ...node, input: narrow(node.input, adding(needed, [node.condition]), []) };
+    case 'sort': {
+      const keys = node.keys.map((key) => key.expression);
+      return { ...node, input: narrowBelowKeys(node.input, node.late, needed, keys, late) };
+    }
+    case 'distinct-on': {
+      const { expressions } = node;
+      return { ...node, input: narrowBelowKeys(node.input, node.late, needed, expressions, late) };
+    }
+    case 'project':
+      return narrowProject(node, needed, late);
+    case 'aggregate': {
+      const args = node.aggregates.flatMap((call) => call.args);
+      return { ...node, input: narrow(node.input, adding([], [...node.keys, ...args]), []) };
+    }
+  }
+}
+
+function adding(needed: NeededColumns, expressions: readonly BoundExpression[]): NeededColumns {
+  const set = new NeededSet();
+  set.add(needed);
+  for (const expression of expressions) set.addExpression(expression);
+  return set.columns;
+}
+
+/** Late keys read the output row too, so that none of its columns can be left out. */
+function narrowBelowKeys(
+  input: PlanNode,
+  late: boolean,
+  needed: NeededColumns,
+  keys: readonly BoundExpression[],
+  above: readonly BoundExpression[],
+): PlanNode {
+  return late ? narrow(input, 'all', [...above, ...keys]) : narrow(input, adding(needed, keys), []);
+}
+
+function narrowProject(
+  node: ProjectNode,
+  needed: NeededColumns,
+  late: readonly BoundExpression[],
+): PlanNode {
+  const items = needed === 'all' ? node.items : node.items.filter((item) => isRead(item, needed));
+  const set = new NeededSet();
+  for (const item of items) {
+    const passesAll =
+      item.kind === 'wildcard' && item.source === 'input' && isWholeRow(item.pattern);
+    if (passesAll) set.add(needed);
+    else set.addItems([item]);
+  }
+  set.addExpression(node.name);
+  for (const key of late) set.addExpression(key);
+  return { ...node, items, input: narrow(node.input, set.columns, []) };
+}
+
+/** False for a column that nothing reads and that cannot fail. */
+function isRead(item: ProjectItem, needed: Exclude<NeededColumns, 'all'>): boolean {
+  if (item.kind !== 'named' || !cannotFail(item.expression)) return true;
+  return needed.some(({ elements }) => {
+    const shared = Math.min(elements.length, item.path.length);
+    return item.path.slice(0, shared).every((element, index) => element === elements[index]);
+  });
+}
+
+function narrowJoin(node: JoinNode, above: NeededColumns): PlanNode {
+  const needed = adding(above, node.residual === undefined ? [] : [node.residual]);
+  const side = (input: JoinInput, keys: readonly BoundExpression[]): JoinInput => ({
+    ...input,
+    input: narrow(input.input, adding(neededOfSide(needed, input), keys), []),
+  });
+  return {
+    ...node,
+    left: side(
+      node.left,
+      node.equalities.map((equality) => equality.left),
+    ),
+    right: side(
+      node.right,
+      node.equalities.map((equality) => equality.right),
+    ),
+  };
+}
+
+/** Columns of joined rows as the side names them: below its alias, or as they are. */
+function neededOfSide(needed: NeededColumns, input: JoinInput): NeededColumns {
+  if (needed === 'all' || input.alias === undefined) return needed;
+  const own = needed.filter((path) => path.elements[0] === input.alias);
+  return own.some((path) => path.length === 1) ? 'all' : own.map((path) => path.slice(1));
+}

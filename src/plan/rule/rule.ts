@@ -1,0 +1,13 @@
+// What a rewrite rule is.
+import type { Catalog } from '../catalog.ts';
+import type { PlanNode } from '../plan.ts';
+
+export interface RuleContext {
+  readonly catalog: Catalog;
+}
+
+/** Rewrites a plan to one of the same rows. */
+export interface Rule {
+  readonly name: string;
+  apply(root: PlanNode, context: RuleContext): PlanNode;
+}

@@ -1,0 +1,40 @@
+// Filters that are always true go; a filter on a filter becomes one.
+
+import { isTrue } from '../../value/atom.ts';
+import { Scalar } from '../../value/value.ts';
+import { conjunctionOf, conjunctsOf } from '../conjunction.ts';
+import type { BoundExpression } from '../expression.ts';
+import { mapPlan } from '../map-plan.ts';
+import type { PlanNode } from '../plan.ts';
+import type { Rule } from './rule.ts';
+
+export const simplifyFilters: Rule = {
+  name: 'simplify-filters',
+  apply: (root) => mapPlan(root, simplify),
+};
+
+function simplify(node: PlanNode): PlanNode {
+  if (node.kind !== 'filter') return node;
+  const parts = conjunctsOf(node.condition).filter((part) => !isAlwaysTrue(part));
+  const { input } = node;
+  if (input.kind === 'filter') {
+    // The lower filter comes first: its parts guard the upper ones against errors.
+    parts.unshift(...conjunctsOf(input.condition));
+    return withFilter(input.input, parts);
+  }
+  return withFilter(input, parts);
+}
+
+/** A node with the parts of a condition on top, if there are any. */
+export function withFilter(input: PlanNode, parts: readonly BoundExpression[]): PlanNode {
+  const condition = conjunctionOf(parts);
+  return condition === undefined ? input : { kind: 'filter', input, condition };
+}
+
+function isAlwaysTrue(expression: BoundExpression): boolean {
+  return (
+    expression.kind === 'constant' &&
+    expression.value instanceof Scalar &&
+    isTrue(expression.value.atom)
+  );
+}

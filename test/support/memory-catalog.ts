@@ -1,0 +1,35 @@
+// A catalog of relations and functions written in a test.
+import type { Catalog } from '../../src/plan/catalog.ts';
+import type { CallScope, FunctionCatalog, UserFunction } from '../../src/plan/function.ts';
+import { failure } from '../../src/util/error.ts';
+import { MemoryRelation, type RowJson } from './memory-relation.ts';
+
+export class MemoryCatalog implements Catalog {
+  readonly datasets = new Map<string, MemoryRelation>();
+  readonly functions = new Map<string, UserFunction>();
+  readonly builtins: FunctionCatalog;
+
+  constructor(builtins: FunctionCatalog) {
+    this.builtins = builtins;
+  }
+
+  add(name: string, rows: readonly RowJson[]): MemoryRelation {
+    const relation = new MemoryRelation(rows);
+    this.datasets.set(name, relation);
+    return relation;
+  }
+
+  dataset(name: string): MemoryRelation {
+    const relation = this.datasets.get(name);
+    if (relation === undefined) {
+      throw failure('ENTITY_NOT_FOUND', `dataset entry '${name}' doesn't exist`);
+    }
+    return relation;
+  }
+
+  findUserFunction(name: string): UserFunction | undefined {
+    return this.functions.get(name);
+  }
+}
+
+export const NO_SCOPE: CallScope = { checkCancelled: () => undefined, host: undefined };
