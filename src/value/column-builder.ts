@@ -289,12 +289,9 @@ export class ColumnBuilder {
   }
 
   #adopt(column: ColumnSnapshot): void {
-    const full = column.chunks.filter((chunk) => chunk.rowCount === this.#chunkRowCount);
-    const rest = column.chunks[full.length];
-    assert(
-      full.length + (rest === undefined ? 0 : 1) === column.chunks.length,
-      'only the last chunk of a column that is continued may be short',
-    );
+    // Chunks behind the first short one are copied, so that all but the last are full again.
+    const shortIndex = column.chunks.findIndex((chunk) => chunk.rowCount !== this.#chunkRowCount);
+    const full = shortIndex === -1 ? column.chunks : column.chunks.slice(0, shortIndex);
     if (column.dictionary !== undefined) {
       this.#mode = 'codes';
       this.#dictionary = DictionaryBuilder.from(this.#allocator, column.dictionary);
@@ -307,10 +304,8 @@ export class ColumnBuilder {
       this.#chunks.push(chunk);
     }
     this.#rowCount = full.length * this.#chunkRowCount;
-    if (rest !== undefined) {
-      const view = new ColumnView({ ...column, chunks: [rest] }, this.#allocator);
-      for (const atom of view.atoms()) this.append(atom);
-    }
+    const rest = { ...column, chunks: column.chunks.slice(full.length) };
+    for (const atom of new ColumnView(rest, this.#allocator).atoms()) this.append(atom);
   }
 }
 
