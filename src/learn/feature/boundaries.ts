@@ -1,0 +1,76 @@
+// Where the buckets of a numeric feature begin.
+import { BUCKET_COUNT_MAX } from './feature.ts';
+
+/** Distinct values in ascending order, and the weight of the rows that have each. */
+export interface WeightedValues {
+  readonly values: Float64Array;
+  readonly weights: Float64Array;
+}
+
+/**
+ * Boundaries between neighbouring values when there are at most 255, otherwise between at most 255
+ * buckets of about the same weight; always halfway between two values.
+ */
+export function bucketBoundaries({ values, weights }: WeightedValues): Float64Array {
+  const boundaries: number[] = [];
+  if (values.length <= BUCKET_COUNT_MAX) {
+    for (let i = 1; i < values.length; i++) boundaries.push(boundaryBefore(values, i));
+    return Float64Array.from(boundaries);
+  }
+  let weightLeft = 0;
+  for (const weight of weights) weightLeft += weight;
+  let bucketsLeft = BUCKET_COUNT_MAX;
+  let filled = 0;
+  for (let i = 0; i < values.length - 1 && bucketsLeft > 1; i++) {
+    filled += weights[i] as number;
+    // Closing as soon as the next value would overshoot by more than is short now.
+    if (filled + (weights[i + 1] as number) / 2 < weightLeft / bucketsLeft) continue;
+    boundaries.push(boundaryBefore(values, i + 1));
+    weightLeft -= filled;
+    filled = 0;
+    bucketsLeft--;
+  }
+  return Float64Array.from(boundaries);
+}
+
+/** Greater than the value before, at most the value at `index`; their midpoint where it exists. */
+function boundaryBefore(values: Float64Array, index: number): number {
+  const low = values[index - 1] as number;
+  const high = values[index] as number;
+  const sum = low + high;
+  const middle = Number.isFinite(sum) ? sum / 2 : low / 2 + high / 2;
+  return middle > low && middle < high ? middle : high;
+}
+
+/** Sorts, unites equal values and drops those without weight; `weights` absent: all weigh 1. */
+export function weightedValues(values: Float64Array, weights?: Float64Array): WeightedValues {
+  const sorted = Float64Array.from(values).sort();
+  const distinct = new Float64Array(sorted.length);
+  let count = 0;
+  for (const value of sorted) {
+    if (count === 0 || value !== distinct[count - 1]) distinct[count++] = value;
+  }
+  const sums = new Float64Array(count);
+  for (let i = 0; i < values.length; i++) {
+    const at = positionOf(distinct, count, values[i] as number);
+    sums[at] = (sums[at] as number) + (weights === undefined ? 1 : (weights[i] as number));
+  }
+  return withoutWeightless(distinct.subarray(0, count), sums);
+}
+
+function withoutWeightless(values: Float64Array, weights: Float64Array): WeightedValues {
+  const keep = (_: number, index: number) => (weights[index] as number) > 0;
+  if (weights.every((weight) => weight > 0)) return { values, weights };
+  return { values: values.filter(keep), weights: weights.filter((weight) => weight > 0) };
+}
+
+function positionOf(sorted: Float64Array, count: number, value: number): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] as number) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,240 @@
+// Learning a feature from its training values: type, buckets, categories.
+import { DISTINCT_SLOTS } from '../../kernel/bin.ts';
+import { failure } from '../../util/error.ts';
+import type { Atom } from '../../value/atom.ts';
+import { atomToJsonText } from '../../value/json.ts';
+import { Random } from '../random.ts';
+import { Layout, type Workspace, withScratch } from '../workspace.ts';
+import { BLOCK_ROW_COUNT, forEachBlock, forEachNumberBlock, numberAt, placed, placedNumbers } from './block.ts';
+import { bucketBoundaries, type WeightedValues, weightedValues } from './boundaries.ts';
+import { type CategoryTotal, listCategories, rankCategories } from './categories.ts';
+import { BUCKET_COUNT_MAX, type Feature } from './feature.ts';
+import {
+  type CodeArray,
+  categoryOf,
+  featureType,
+  type NumberPiece,
+  numberOf,
+  type SourceColumn,
+} from './source.ts';
+
+/** What the rows weigh and what they teach; both one float64 a row. */
+export interface RowTargets {
+  readonly rowCount: number;
+  /** absent when all rows weigh the same */
+  readonly weights?: Float64Array;
+  /** 0 or 1 for two classes, the number for regression; orders categories */
+  readonly targets?: Float64Array;
+}
+
+export interface DescribeOptions {
+  /** how categories get codes, see CategoricalFeature */
+  readonly coding: 'rank' | 'each';
+  /** an arena with room for scratch; a column that lies in it is not copied */
+  readonly arena: number;
+}
+
+/** Of more rows than this, as many are drawn to place the boundaries of buckets. */
+const SAMPLE_ROW_COUNT_MAX = 262_144;
+
+/** @throws DATA_ERROR when the values of a numeric column are not numbers */
+export function describeFeature(
+  workspace: Workspace,
+  source: SourceColumn,
+  rows: RowTargets,
+  options: DescribeOptions,
+): Feature {
+  if (source.kind === 'nulls' || rows.rowCount === 0) return { kind: 'unused', name: source.name };
+  if (source.kind === 'numbers') return describeNumbers(workspace, source, rows, options.arena);
+  const totals = codeTotals(workspace, source.pieces, source.entries.length, rows, options.arena);
+  const seen = source.entries.filter((_, index) => totals.counts[index + 1] !== 0);
+  const type = featureType(seen);
+  const hasMissing = totals.counts[0] !== 0;
+  const { name } = source;
+  if (type === 'INUTILE') return { kind: 'unused', name };
+  if (type === 'REAL') {
+    const values = Float64Array.from(seen, (atom) => requireNumber(name, atom));
+    const weights = totals.weights.subarray(1).filter((_, i) => totals.counts[i + 1] !== 0);
+    return {
+      kind: 'numeric',
+      name,
+      boundaries: bucketBoundaries(weightedValues(values, weights)),
+      hasMissing,
+    };
+  }
+  const categories = uniteCategories(source.entries, totals);
+  return options.coding === 'rank'
+    ? rankCategories(name, categories, rows.rowCount, hasMissing)
+    : listCategories(name, categories, hasMissing);
+}
+
+function requireNumber(name: string, atom: Atom): number {
+  const number = numberOf(atom);
+  if (number === undefined) throw notNumeric(name, atom);
+  return number;
+}
+
+export function notNumeric(name: string, value: Atom): Error {
+  return failure(
+    'DATA_ERROR',
+    `Value for column '${name}' was numeric in training, but is now ${atomToJsonText(value)}`,
+  );
+}
+
+interface CodeTotals {
+  /** rows of each code, NULL first */
+  readonly counts: Float64Array;
+  readonly weights: Float64Array;
+  readonly targetSums: Float64Array;
+}
+
+function codeTotals(
+  workspace: Workspace,
+  pieces: readonly CodeArray[],
+  entryCount: number,
+  rows: RowTargets,
+  arena: number,
+): CodeTotals {
+  const { targets, weights } = rows;
+  const blockSize = BLOCK_ROW_COUNT * 8;
+  const pairsSize = (entryCount + 1) * 16;
+  return withScratch(workspace, arena, 3 * blockSize + 2 * pairsSize, (scratch) => {
+    const { f64, u8 } = workspace.memory.get(arena);
+    const kernels = workspace.kernels(arena);
+    const weightsAt = scratch + blockSize;
+    const targetsAt = weightsAt + blockSize;
+    const pairsAt = targetsAt + blockSize;
+    const countsAt = pairsAt + pairsSize;
+    u8.fill(0, pairsAt, countsAt + pairsSize);
+    forEachBlock(pieces, (codes, row) => {
+      const source = placed(workspace, arena, codes, scratch);
+      const { BYTES_PER_ELEMENT: width, length } = codes;
+      if (weights !== undefined) f64.set(weights.subarray(row, row + length), weightsAt >>> 3);
+      if (targets !== undefined) f64.set(targets.subarray(row, row + length), targetsAt >>> 3);
+      const weighted = weights === undefined ? 0 : weightsAt;
+      const target = targets === undefined ? 0 : targetsAt;
+      kernels.binTotals(source, width, length, target, weighted, pairsAt);
+      if (weighted !== 0) kernels.binTotals(source, width, length, 0, 0, countsAt);
+    });
+    const column = (at: number, part: number) =>
+      Float64Array.from({ length: entryCount + 1 }, (_, i) => f64[(at >>> 3) + 2 * i + part] ?? 0);
+    return {
+      counts: column(weights === undefined ? pairsAt : countsAt, 0),
+      weights: column(pairsAt, 0),
+      targetSums: column(pairsAt, 1),
+    };
+  });
+}
+
+/** Totals by text: the number 1 and the string '1' are one category. */
+function uniteCategories(entries: readonly Atom[], totals: CodeTotals): CategoryTotal[] {
+  const byText = new Map<string, { category: string; weight: number; targetSum: number }>();
+  for (const [index, entry] of entries.entries()) {
+    if (entry === null || totals.counts[index + 1] === 0) continue;
+    const category = categoryOf(entry);
+    let total = byText.get(category);
+    if (total === undefined) {
+      total = { category, weight: 0, targetSum: 0 };
+      byText.set(category, total);
+    }
+    total.weight += totals.weights[index + 1] as number;
+    total.targetSum += totals.targetSums[index + 1] as number;
+  }
+  return [...byText.values()];
+}
+
+function describeNumbers(
+  workspace: Workspace,
+  source: SourceColumn & { kind: 'numbers' },
+  rows: RowTargets,
+  arena: number,
+): Feature {
+  const few = fewValues(workspace, source.pieces, rows, arena);
+  const { name } = source;
+  if (few.values.length === 0) return { kind: 'unused', name };
+  const values =
+    few.values.length > BUCKET_COUNT_MAX ? sampledValues(source.pieces, rows) : few;
+  const boundaries = bucketBoundaries(values);
+  return { kind: 'numeric', name, boundaries, hasMissing: few.hasMissing };
+}
+
+/** All distinct values while they are at most 255, otherwise at least one more. */
+function fewValues(
+  workspace: Workspace,
+  pieces: readonly NumberPiece[],
+  rows: RowTargets,
+  arena: number,
+): WeightedValues & { hasMissing: boolean } {
+  const blockSize = BLOCK_ROW_COUNT * 8;
+  const layout = new Layout();
+  const sizes = [blockSize, blockSize, DISTINCT_SLOTS * 16, DISTINCT_SLOTS * 2];
+  for (const size of sizes) layout.take(size);
+  return withScratch(workspace, arena, layout.sizeBytes, (scratch) => {
+    const { f64, u16 } = workspace.memory.get(arena);
+    const kernels = workspace.kernels(arena);
+    const place = new Layout(scratch);
+    const [values, weights, table, slots] = sizes.map((size) => place.take(size)) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    let found = 0;
+    let hasMissing = false;
+    forEachNumberBlock(pieces, (piece, from, length, row) => {
+      const isMany = found > BUCKET_COUNT_MAX;
+      if (isMany && hasMissing) return;
+      const source = placedNumbers(workspace, arena, piece, from, length, values);
+      hasMissing ||= containsNaN(f64.subarray(source >>> 3, (source >>> 3) + length));
+      if (isMany) return;
+      if (rows.weights !== undefined) {
+        f64.set(rows.weights.subarray(row, row + length), weights >>> 3);
+      }
+      const weighted = rows.weights === undefined ? 0 : weights;
+      const limit = BUCKET_COUNT_MAX;
+      found = kernels.binDistinct(source, length, weighted, limit, table, slots, found);
+    });
+    const at = (index: number) => (table >>> 3) + 2 * (u16[(slots >>> 1) + index] as number);
+    const count = Math.min(found, BUCKET_COUNT_MAX);
+    const distinct = Float64Array.from({ length: count }, (_, i) => f64[at(i)] as number);
+    const sums = Float64Array.from({ length: count }, (_, i) => f64[at(i) + 1] as number);
+    if (found > BUCKET_COUNT_MAX) {
+      return { values: new Float64Array(found), weights: new Float64Array(0), hasMissing };
+    }
+    return { ...weightedValues(distinct, sums), hasMissing };
+  });
+}
+
+function containsNaN(values: Float64Array): boolean {
+  for (let i = 0; i < values.length; i++) if (values[i] !== values[i]) return true;
+  return false;
+}
+
+/** The values of all rows, or of one random row out of each of equal stretches of rows. */
+function sampledValues(pieces: readonly NumberPiece[], rows: RowTargets): WeightedValues {
+  const stretch = Math.max(1, rows.rowCount / SAMPLE_ROW_COUNT_MAX);
+  const random = Random.of(rows.rowCount, pieces.length);
+  const values = new Float64Array(Math.ceil(rows.rowCount / stretch));
+  const weights = new Float64Array(rows.weights === undefined ? 0 : values.length);
+  let count = 0;
+  let first = 0;
+  let stretchIndex = 0;
+  let next = Math.floor(random.uniform() * stretch);
+  for (const piece of pieces) {
+    const end = first + piece.values.length;
+    while (next < end) {
+      const value = numberAt(piece, next - first);
+      if (!Number.isNaN(value)) {
+        values[count] = value;
+        if (rows.weights !== undefined) weights[count] = rows.weights[next] as number;
+        count++;
+      }
+      stretchIndex++;
+      next = Math.floor((stretchIndex + random.uniform()) * stretch);
+    }
+    first = end;
+  }
+  return rows.weights === undefined
+    ? weightedValues(values.subarray(0, count))
+    : weightedValues(values.subarray(0, count), weights.subarray(0, count));
+}

@@ -1,0 +1,273 @@
+// Feature matrices: bucket codes of all rows in shared memory, and how they are filled.
+import { BOUNDARY_SLOTS } from '../../kernel/bin.ts';
+import { assert } from '../../util/assert.ts';
+import type { Atom } from '../../value/atom.ts';
+import type { Span } from '../../value/snapshot.ts';
+import { Layout, type Workspace, withScratch } from '../workspace.ts';
+import {
+  BLOCK_ROW_COUNT,
+  forEachBlock,
+  forEachNumberBlock,
+  placed,
+  placedNumbers,
+} from './block.ts';
+import { describeFeature, notNumeric, type RowTargets } from './describe.ts';
+import {
+  type CategoricalFeature,
+  categoryCode,
+  codeCountOf,
+  columnCountOf,
+  type Feature,
+  MISSING_CODE,
+  numericCode,
+} from './feature.ts';
+import { categoryOf, numberOf, type SourceColumn } from './source.ts';
+
+/** One column of codes, a byte a row. */
+export interface MatrixColumn {
+  /** index into the features */
+  readonly feature: number;
+  /** which of the feature's columns it is */
+  readonly part: number;
+  /** byte offset in the matrix's arena */
+  readonly offset: number;
+  /** highest code + 1 */
+  readonly codeCount: number;
+}
+
+/** Plain data: can be posted to other threads, which see the same memory. */
+export interface FeatureMatrix {
+  readonly rowCount: number;
+  /** holds all columns */
+  readonly span: Span;
+  readonly features: readonly Feature[];
+  readonly columns: readonly MatrixColumn[];
+}
+
+/** Room for the codes of `rowCount` rows. The span is the caller's to free. */
+export function allocateMatrix(
+  workspace: Workspace,
+  features: readonly Feature[],
+  rowCount: number,
+  arena?: number,
+): FeatureMatrix {
+  const layout = new Layout();
+  const columns: MatrixColumn[] = [];
+  for (const [index, feature] of features.entries()) {
+    for (let part = 0; part < columnCountOf(feature); part++) {
+      const codeCount = codeCountOf(feature, part);
+      // Kernels may read a little past the last code.
+      columns.push({ feature: index, part, offset: layout.take(rowCount + 16), codeCount });
+    }
+  }
+  const { memory } = workspace;
+  const size = Math.max(16, layout.sizeBytes);
+  const span = arena === undefined ? memory.allocate(size) : memory.allocateIn(arena, size);
+  return {
+    rowCount,
+    span,
+    features,
+    columns: columns.map((column) => ({ ...column, offset: span.offset + column.offset })),
+  };
+}
+
+/** Describes and encodes all columns in the calling thread. */
+export function buildMatrix(
+  workspace: Workspace,
+  sources: readonly SourceColumn[],
+  rows: RowTargets,
+  options: { readonly coding: 'rank' | 'each'; readonly arena: number },
+): FeatureMatrix {
+  const features = sources.map((source) => describeFeature(workspace, source, rows, options));
+  const matrix = allocateMatrix(workspace, features, rows.rowCount, options.arena);
+  for (const [index, source] of sources.entries()) {
+    encodeFeature(workspace, matrix, index, source, 0, rows.rowCount);
+  }
+  return matrix;
+}
+
+/**
+ * Writes the codes of rows [fromRow, toRow) of one feature. Ranges and features are independent
+ * of one another, so they can be shared out over threads.
+ */
+export function encodeFeature(
+  workspace: Workspace,
+  matrix: FeatureMatrix,
+  featureIndex: number,
+  source: SourceColumn,
+  fromRow: number,
+  toRow: number,
+): void {
+  const feature = matrix.features[featureIndex] as Feature;
+  for (const column of matrix.columns) {
+    if (column.feature !== featureIndex) continue;
+    encodeColumn(workspace, feature, column.part, source, {
+      arena: matrix.span.arena,
+      offset: column.offset,
+      stride: 1,
+      fromRow,
+      toRow,
+    });
+  }
+}
+
+export interface CodeTarget {
+  readonly arena: number;
+  /** where the code of row 0 would go */
+  readonly offset: number;
+  /** bytes from row to row */
+  readonly stride: number;
+  readonly fromRow: number;
+  readonly toRow: number;
+}
+
+/** Writes one column's codes; `source` may hold values that training never saw. */
+export function encodeColumn(
+  workspace: Workspace,
+  feature: Feature,
+  part: number,
+  source: SourceColumn,
+  target: CodeTarget,
+): void {
+  if (source.kind === 'numbers' && feature.kind === 'numeric') {
+    encodeNumbers(workspace, feature.boundaries, source, target);
+  } else if (source.kind === 'numbers' && feature.kind === 'categorical') {
+    const positions = categoryPositions(feature);
+    encodeEach(workspace, source, target, (value) => {
+      if (Number.isNaN(value)) return MISSING_CODE;
+      return categoryCode(feature, positions.get(categoryOf(value)) ?? -1, part);
+    });
+  } else if (source.kind === 'codes') {
+    if (feature.kind === 'numeric') refuseOthers(feature.name, source, target);
+    const table = codeTable(feature, part, source.entries);
+    encodeCodes(workspace, table, source, target);
+  } else {
+    const { u8 } = workspace.memory.get(target.arena);
+    for (let row = target.fromRow; row < target.toRow; row++) {
+      u8[target.offset + row * target.stride] = MISSING_CODE;
+    }
+  }
+}
+
+/** Position of each category in the feature's list. */
+export function categoryPositions(feature: CategoricalFeature): Map<string, number> {
+  return new Map(feature.categories.map((category, index) => [category, index]));
+}
+
+/** Throws when a row has an entry that is not a number. */
+function refuseOthers(
+  name: string,
+  source: SourceColumn & { kind: 'codes' },
+  { fromRow, toRow }: CodeTarget,
+): void {
+  const isOther = source.entries.map((entry) => entry !== null && numberOf(entry) === undefined);
+  if (!isOther.includes(true)) return;
+  forEachBlock(
+    source.pieces,
+    (codes) => {
+      for (const code of codes) {
+        if (code > 0 && isOther[code - 1]) throw notNumeric(name, source.entries[code - 1] ?? null);
+      }
+    },
+    fromRow,
+    toRow,
+  );
+}
+
+function encodeNumbers(
+  workspace: Workspace,
+  boundaries: Float64Array,
+  source: SourceColumn & { kind: 'numbers' },
+  target: CodeTarget,
+): void {
+  const { arena, stride } = target;
+  const tableSize = BOUNDARY_SLOTS * 8;
+  assert(boundaries.length < BOUNDARY_SLOTS, 'too many boundaries');
+  withScratch(workspace, arena, tableSize + BLOCK_ROW_COUNT * 8, (table) => {
+    const { f64 } = workspace.memory.get(arena);
+    const kernels = workspace.kernels(arena);
+    f64.fill(Number.NaN, table >>> 3, (table + tableSize) >>> 3);
+    f64.set(boundaries, table >>> 3);
+    const { fromRow, toRow } = target;
+    forEachNumberBlock(
+      source.pieces,
+      (piece, from, length, row) => {
+        const values = placedNumbers(workspace, arena, piece, from, length, table + tableSize);
+        kernels.binF64(values, length, table, target.offset + row * stride, stride);
+      },
+      fromRow,
+      toRow,
+    );
+  });
+}
+
+function encodeCodes(
+  workspace: Workspace,
+  codes: Uint8Array,
+  source: SourceColumn & { kind: 'codes' },
+  target: CodeTarget,
+): void {
+  const { arena, stride } = target;
+  const staging = BLOCK_ROW_COUNT * 4;
+  withScratch(workspace, arena, staging + codes.length, (scratch) => {
+    const table = scratch + staging;
+    workspace.memory.get(arena).u8.set(codes, table);
+    const kernels = workspace.kernels(arena);
+    forEachBlock(
+      source.pieces,
+      (piece, row) => {
+        const at = placed(workspace, arena, piece, scratch);
+        const width = piece.BYTES_PER_ELEMENT;
+        kernels.binCodes(at, width, piece.length, table, target.offset + row * stride, stride);
+      },
+      target.fromRow,
+      target.toRow,
+    );
+  });
+}
+
+/** The bucket code of every dictionary code, NULL first. */
+function codeTable(feature: Feature, part: number, entries: readonly Atom[]): Uint8Array {
+  const table = new Uint8Array(entries.length + 1);
+  if (feature.kind === 'unused') return table;
+  if (feature.kind === 'numeric') {
+    for (const [index, entry] of entries.entries()) {
+      // Entries that no row has may be anything.
+      const number = entry === null ? Number.NaN : (numberOf(entry) ?? Number.NaN);
+      table[index + 1] = numericCode(feature.boundaries, number);
+    }
+    return table;
+  }
+  const positions = categoryPositions(feature);
+  for (const [index, entry] of entries.entries()) {
+    if (entry === null) continue;
+    const position = positions.get(categoryOf(entry)) ?? -1;
+    table[index + 1] = categoryCode(feature, position, part);
+  }
+  return table;
+}
+
+function encodeEach(
+  workspace: Workspace,
+  source: SourceColumn & { kind: 'numbers' },
+  target: CodeTarget,
+  codeOf: (value: number) => number,
+): void {
+  const { u8 } = workspace.memory.get(target.arena);
+  withScratch(workspace, target.arena, BLOCK_ROW_COUNT * 8, (staging) => {
+    const { f64 } = workspace.memory.get(target.arena);
+    const place = (piece: Parameters<typeof placedNumbers>[2], from: number, length: number) =>
+      placedNumbers(workspace, target.arena, piece, from, length, staging) >>> 3;
+    forEachNumberBlock(
+      source.pieces,
+      (piece, from, length, row) => {
+        const at = place(piece, from, length);
+        for (let i = 0; i < length; i++) {
+          u8[target.offset + (row + i) * target.stride] = codeOf(f64[at + i] as number);
+        }
+      },
+      target.fromRow,
+      target.toRow,
+    );
+  });
+}

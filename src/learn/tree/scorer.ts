@@ -1,0 +1,171 @@
+// Scoring with tree ensembles: rows in batches and one by one, on the copy in shared memory.
+import { NODE_SIZE, TREE_ENTRY_SIZE } from '../../kernel/tree.ts';
+import type { Atom } from '../../value/atom.ts';
+import type { Span } from '../../value/snapshot.ts';
+import { notNumeric } from '../feature/describe.ts';
+import { categoryCode, type Feature, MISSING_CODE, numericCode } from '../feature/feature.ts';
+import { categoryPositions, encodeColumn } from '../feature/matrix.ts';
+import { categoryOf, numberOf, type SourceColumn } from '../feature/source.ts';
+import { Layout, type Workspace, withScratch } from '../workspace.ts';
+import type { CodeColumn, TreeEnsemble } from './ensemble.ts';
+
+/** Rows whose codes and outputs stay in the caches while all trees pass over them. */
+const BATCH_ROW_COUNT = 16_384;
+
+/**
+ * Scores rows [fromRow, toRow): width numbers a row, row by row. Ranges are independent, so they
+ * can be shared out over threads.
+ * @param sources one for each feature of the model, in their order
+ * @throws DATA_ERROR when a text stands where training had numbers
+ */
+export function scoreRows(
+  workspace: Workspace,
+  ensemble: TreeEnsemble,
+  sources: readonly SourceColumn[],
+  fromRow: number,
+  toRow: number,
+): Float64Array {
+  const { columns, width } = ensemble;
+  const scores = new Float64Array((toRow - fromRow) * width);
+  const stride = Math.max(1, columns.length);
+  const arena = arenaOf(ensemble);
+  const sizes = [
+    TREE_ENTRY_SIZE * ensemble.trees.length,
+    BATCH_ROW_COUNT * stride + 16,
+    BATCH_ROW_COUNT * width * 8,
+    BATCH_ROW_COUNT / 8,
+  ];
+  const layout = new Layout();
+  for (const size of sizes) layout.take(size);
+  withScratch(workspace, arena, layout.sizeBytes, (scratch) => {
+    const place = new Layout(scratch);
+    const [table, codes, out, flags] = sizes.map((size) => place.take(size)) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    const { f64, u8 } = workspace.memory.get(arena);
+    const kernels = workspace.kernels(arena);
+    writeTable(workspace, ensemble, table);
+    for (let row = fromRow; row < toRow; row += BATCH_ROW_COUNT) {
+      const count = Math.min(BATCH_ROW_COUNT, toRow - row);
+      if (columns.length === 0) u8.fill(MISSING_CODE, codes, codes + count);
+      for (const [index, { feature, part }] of columns.entries()) {
+        const source = sources[feature] as SourceColumn;
+        encodeColumn(workspace, ensemble.features[feature] as Feature, part, source, {
+          arena,
+          offset: codes + index - row * stride,
+          stride,
+          fromRow: row,
+          toRow: row + count,
+        });
+      }
+      u8.fill(0, out, out + count * width * 8);
+      kernels.ensembleRows(table, ensemble.trees.length, width, codes, stride, count, out, flags);
+      scores.set(f64.subarray(out >>> 3, (out >>> 3) + count * width), (row - fromRow) * width);
+    }
+  });
+  if (ensemble.divisor !== 1) {
+    for (let i = 0; i < scores.length; i++) scores[i] = (scores[i] as number) / ensemble.divisor;
+  }
+  return scores;
+}
+
+/** Scores one row after another without allocating; made once per thread and model. */
+export interface RowScorer {
+  /**
+   * @param values one for each feature of the model, in their order; null or undefined is missing
+   * @param output `width` scores
+   * @returns the first score
+   * @throws DATA_ERROR when a text stands where training had numbers
+   */
+  score(values: ArrayLike<Atom | undefined>, output?: Float64Array): number;
+  /** Gives the scorer's memory back; the model's stays. */
+  release(): void;
+}
+
+export function compileScorer(workspace: Workspace, ensemble: TreeEnsemble): RowScorer {
+  const { columns, width, divisor } = ensemble;
+  const treeCount = ensemble.trees.length;
+  const stride = Math.max(1, columns.length);
+  const arena = arenaOf(ensemble);
+  const sizes = [TREE_ENTRY_SIZE * treeCount, stride + 16, width * 8];
+  const layout = new Layout();
+  for (const size of sizes) layout.take(size);
+  const span: Span = workspace.memory.allocateIn(arena, layout.sizeBytes);
+  const place = new Layout(span.offset);
+  const [table, row, out] = sizes.map((size) => place.take(size)) as [number, number, number];
+  writeTable(workspace, ensemble, table);
+  const { f64, u8 } = workspace.memory.get(arena);
+  const kernels = workspace.kernels(arena);
+  const encode = compileEncoder(ensemble.features, columns);
+  const outAt = out >>> 3;
+  u8.fill(MISSING_CODE, row, row + stride);
+  return {
+    score(values, output) {
+      encode(values, u8, row);
+      kernels.ensembleRow(table, treeCount, width, row, stride, out);
+      if (output !== undefined) {
+        for (let k = 0; k < width; k++) output[k] = (f64[outAt + k] as number) / divisor;
+      }
+      return (f64[outAt] as number) / divisor;
+    },
+    release: () => workspace.memory.free(span),
+  };
+}
+
+type Encoder = (values: ArrayLike<Atom | undefined>, codes: Uint8Array, offset: number) => void;
+
+/** Writes the codes of one row of values. */
+export function compileEncoder(
+  features: readonly Feature[],
+  columns: readonly CodeColumn[],
+): Encoder {
+  const encoders = columns.map((column) => encoderOf(features, column));
+  return (values, codes, offset) => {
+    for (let i = 0; i < encoders.length; i++) {
+      codes[offset + i] = (encoders[i] as (values: ArrayLike<Atom | undefined>) => number)(values);
+    }
+  };
+}
+
+function encoderOf(features: readonly Feature[], { feature: index, part }: CodeColumn) {
+  const feature = features[index] as Feature;
+  if (feature.kind === 'numeric') {
+    const { boundaries, name } = feature;
+    return (values: ArrayLike<Atom | undefined>) => {
+      const value = values[index];
+      if (typeof value === 'number') return numericCode(boundaries, value);
+      if (value === null || value === undefined) return MISSING_CODE;
+      const number = numberOf(value);
+      if (number === undefined) throw notNumeric(name, value);
+      return numericCode(boundaries, number);
+    };
+  }
+  if (feature.kind === 'unused') return () => MISSING_CODE;
+  const codes = new Map<string, number>();
+  for (const [category, position] of categoryPositions(feature)) {
+    codes.set(category, categoryCode(feature, position, part));
+  }
+  const unseen = categoryCode(feature, -1, part);
+  return (values: ArrayLike<Atom | undefined>) => {
+    const value = values[index];
+    if (value === null || value === undefined) return MISSING_CODE;
+    return codes.get(typeof value === 'string' ? value : categoryOf(value)) ?? unseen;
+  };
+}
+
+/** All trees are in one arena; a model without trees does not occur. */
+function arenaOf(ensemble: TreeEnsemble): number {
+  return ensemble.trees[0]?.span.arena ?? 0;
+}
+
+function writeTable(workspace: Workspace, ensemble: TreeEnsemble, table: number): void {
+  const { u32, f64 } = workspace.memory.get(arenaOf(ensemble));
+  for (const [index, { span, nodeCount, depth }] of ensemble.trees.entries()) {
+    const entry = table + index * TREE_ENTRY_SIZE;
+    u32.set([span.offset, span.offset + nodeCount * NODE_SIZE, depth, 0], entry >>> 2);
+    f64[(entry + 16) >>> 3] = ensemble.weights[index] as number;
+  }
+}
