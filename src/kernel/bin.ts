@@ -1,8 +1,6 @@
 /** Bucket codes; addresses are byte offsets into the arena, see src/kernel/assembly/bin.ts. */
 export interface BinKernels {
   binF64(source: number, count: number, boundaries: number, target: number, stride: number): void;
-  binI32(source: number, count: number, boundaries: number, target: number, stride: number): void;
-  binNulls(validity: number, count: number, target: number, stride: number): void;
   binCodes(
     source: number,
     width: number,
@@ -30,7 +28,7 @@ export interface BinKernels {
   ): number;
 }
 
-/** Boundaries that binF64 and binI32 read, unused ones NaN. */
+/** Boundaries that binF64 reads; unused ones NaN. */
 export const BOUNDARY_SLOTS = 256;
 /** Slots of the table of binDistinct, two f64 each. */
 export const DISTINCT_SLOTS = 1024;

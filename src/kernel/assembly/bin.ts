@@ -18,29 +18,6 @@ export function binF64(
   }
 }
 
-/** The same for i32 values; `validity`: bit i set when row i has a value, 0 when all have one. */
-export function binI32(
-  source: usize,
-  count: i32,
-  boundaries: usize,
-  target: usize,
-  stride: i32,
-): void {
-  for (let i: i32 = 0; i < count; i++) {
-    const value = <f64>load<i32>(source + (<usize>i << 2));
-    store<u8>(target, <u8>codeOf(value, boundaries));
-    target += <usize>stride;
-  }
-}
-
-/** Sets the codes of rows whose validity bit is 0 to missing. */
-export function binNulls(validity: usize, count: i32, target: usize, stride: i32): void {
-  for (let i: i32 = 0; i < count; i++) {
-    const bit = (<u32>load<u8>(validity + <usize>(i >> 3)) >> (i & 7)) & 1;
-    if (bit == 0) store<u8>(target + <usize>i * <usize>stride, 0);
-  }
-}
-
 // @ts-ignore: decorator
 @inline
 function codeOf(value: f64, boundaries: usize): u32 {

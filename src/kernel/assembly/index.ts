@@ -4,6 +4,7 @@ export * from './arithmetic';
 export * from './fill';
 export * from './filter';
 export * from './order';
+export * from './row-hash';
 export * from './bin';
 export * from './forest-train';
 export * from './tree-predict';

@@ -1,0 +1,12 @@
+// What the vector operators need besides the plan.
+import type { ArenaSet } from '../../value/arena-set.ts';
+import type { Parallel } from '../parallel.ts';
+
+export interface VectorEngine {
+  readonly arenas: ArenaSet;
+  readonly parallel: Parallel;
+  /** tables with fewer rows are left to the general operators, which start faster */
+  readonly rowCountMin: number;
+}
+
+export const VECTOR_ROW_COUNT_MIN = 1024;

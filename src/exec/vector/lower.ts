@@ -1,0 +1,244 @@
+// Lowers bound expressions to vector programs, where the types of the columns allow it. What cannot
+// be lowered gives undefined and is left to the general evaluator; so is whatever might fail.
+import { ARITHMETIC, COMPARE, TRUTH } from '../../kernel/vector.ts';
+import type { BoundExpression, ComparisonExpression } from '../../plan/expression.ts';
+import type { Atom } from '../../value/atom.ts';
+import type { ColumnSnapshot } from '../../value/snapshot.ts';
+import { Timestamp } from '../../value/timestamp.ts';
+import { Scalar } from '../../value/value.ts';
+import type { DictionaryEvaluation, DictionaryTables } from './dictionary-table.ts';
+import type { CodeProgram, NumberProgram, TruthProgram } from './program.ts';
+import type { VectorTable } from './table.ts';
+
+/** Ranges of integers wider than this are no codes. */
+const RANGE_CARDINALITY_MAX = 1 << 22;
+
+export interface LoweredNumbers {
+  readonly program: NumberProgram;
+  /** timestamps are numbers of seconds that become timestamps again in results */
+  readonly isTimestamp: boolean;
+  /** every value is an int32 column's as it is */
+  readonly isInteger: boolean;
+  /** false: the value does not depend on a column, so its timestamp is -Inf */
+  readonly readsColumn: boolean;
+}
+
+export interface LoweredCodes {
+  readonly program: CodeProgram;
+  /** the atom of each code below the cardinality; code 0 is null */
+  atom(code: number): Atom;
+  /** codes in ascending order of their atoms, NULL first */
+  order(): Uint32Array;
+}
+
+export class Lowering {
+  readonly table: VectorTable;
+  readonly #dictionaries: DictionaryTables;
+
+  constructor(table: VectorTable, dictionaries: DictionaryTables) {
+    this.table = table;
+    this.#dictionaries = dictionaries;
+  }
+
+  truth(expression: BoundExpression): TruthProgram | undefined {
+    switch (expression.kind) {
+      case 'constant':
+        return this.#constantTruth(expression.value);
+      case 'and':
+      case 'or':
+        return this.#junction(expression.kind, expression.operands);
+      case 'unary':
+        if (expression.operator === 'not') {
+          const operand = this.truth(expression.operand);
+          return operand && { op: 'not', operand };
+        }
+        break;
+      case 'comparison': {
+        const compared = this.#comparison(expression);
+        if (compared !== undefined) return compared;
+        break;
+      }
+      case 'between': {
+        const { operand, low, high, negated } = expression;
+        const within = this.#between(operand, low, high);
+        if (within !== undefined) return negated ? { op: 'not', operand: within } : within;
+        break;
+      }
+      case 'is':
+        if (expression.test === 'null') {
+          const operand = this.numbers(expression.operand);
+          if (operand !== undefined) {
+            return { op: 'missing', operand: operand.program, negated: expression.negated };
+          }
+        }
+        break;
+    }
+    const table = this.#dictionaries.truth(expression, this.table);
+    if (table !== undefined) return { op: 'table-truth', column: table.column, table: table.table };
+    return this.#nonZero(expression);
+  }
+
+  numbers(expression: BoundExpression): LoweredNumbers | undefined {
+    switch (expression.kind) {
+      case 'constant':
+        return constantNumbers(expression.value);
+      case 'column': {
+        const column = this.table.find(expression.path);
+        if (typeof column !== 'number') return undefined;
+        return columnNumbers(column, this.table.columns[column] as ColumnSnapshot);
+      }
+      case 'arithmetic': {
+        const operator = ARITHMETIC[expression.operator as keyof typeof ARITHMETIC];
+        const left = this.numbers(expression.left);
+        const right = this.numbers(expression.right);
+        if (operator === undefined || left === undefined || right === undefined) break;
+        if (left.isTimestamp || right.isTimestamp) return undefined;
+        return {
+          program: { op: 'arithmetic', operator, left: left.program, right: right.program },
+          isTimestamp: false,
+          isInteger: false,
+          readsColumn: left.readsColumn || right.readsColumn,
+        };
+      }
+    }
+    const table = this.#dictionaries.numbers(expression, this.table);
+    if (table === undefined) return undefined;
+    const { column, numbers, valid } = table;
+    const program = { op: 'table', column, table: numbers, valid } as const;
+    return { program, isTimestamp: false, isInteger: false, readsColumn: true };
+  }
+
+  /** Values as small codes, for grouping and counting. */
+  codes(expression: BoundExpression): LoweredCodes | undefined {
+    if (expression.kind === 'column') {
+      const column = this.table.find(expression.path);
+      if (typeof column !== 'number') return undefined;
+      const snapshot = this.table.columns[column] as ColumnSnapshot;
+      if (snapshot.dictionary === undefined) return rangeCodes(column, snapshot);
+    }
+    const table: DictionaryEvaluation | undefined = this.#dictionaries.codes(
+      expression,
+      this.table,
+    );
+    if (table === undefined) return undefined;
+    const { column, atoms } = table;
+    const cardinality = atoms.count + 1;
+    return {
+      program:
+        table.codes === undefined
+          ? { op: 'codes', column, cardinality }
+          : { op: 'table-codes', column, table: table.codes, cardinality },
+      atom: (code) => atoms.atom(code),
+      order: () => withNullFirst(atoms.order()),
+    };
+  }
+
+  #constantTruth(value: unknown): TruthProgram | undefined {
+    if (!(value instanceof Scalar)) return undefined;
+    const { atom } = value;
+    if (atom === null) return { op: 'always', truth: TRUTH.null };
+    if (typeof atom !== 'number') return undefined;
+    return { op: 'always', truth: atom === 0 ? TRUTH.false : TRUTH.true };
+  }
+
+  #junction(op: 'and' | 'or', operands: readonly BoundExpression[]): TruthProgram | undefined {
+    const programs: TruthProgram[] = [];
+    for (const operand of operands) {
+      const program = this.truth(operand);
+      if (program === undefined) return undefined;
+      programs.push(program);
+    }
+    return { op, operands: programs };
+  }
+
+  #comparison(expression: ComparisonExpression): TruthProgram | undefined {
+    const operator = COMPARE[expression.operator as keyof typeof COMPARE];
+    const left = this.numbers(expression.left);
+    const right = this.numbers(expression.right);
+    if (operator === undefined || left === undefined || right === undefined) return undefined;
+    if (left.isTimestamp !== right.isTimestamp) return undefined;
+    return { op: 'compare', operator, left: left.program, right: right.program };
+  }
+
+  #between(
+    operand: BoundExpression,
+    low: BoundExpression,
+    high: BoundExpression,
+  ): TruthProgram | undefined {
+    const [value, least, greatest] = [operand, low, high].map((each) => this.numbers(each));
+    if (value === undefined || least === undefined || greatest === undefined) return undefined;
+    // The steps of BETWEEN differ from an AND only where a bound is null.
+    if (least.program.op !== 'constant' || greatest.program.op !== 'constant') return undefined;
+    if (value.isTimestamp !== least.isTimestamp || value.isTimestamp !== greatest.isTimestamp) {
+      return undefined;
+    }
+    const from = { op: 'compare', operator: COMPARE['>='], left: value.program } as const;
+    const to = { op: 'compare', operator: COMPARE['<='], left: value.program } as const;
+    return {
+      op: 'and',
+      operands: [
+        { ...from, right: least.program },
+        { ...to, right: greatest.program },
+      ],
+    };
+  }
+
+  /** A number IS TRUE when it is not 0. */
+  #nonZero(expression: BoundExpression): TruthProgram | undefined {
+    const operand = this.numbers(expression);
+    if (operand === undefined || operand.isTimestamp) return undefined;
+    const right = { op: 'constant', value: 0 } as const;
+    return { op: 'compare', operator: COMPARE['!='], left: operand.program, right };
+  }
+}
+
+function constantNumbers(value: unknown): LoweredNumbers | undefined {
+  if (!(value instanceof Scalar)) return undefined;
+  const { atom } = value;
+  const isTimestamp = atom instanceof Timestamp;
+  const number = isTimestamp ? atom.seconds : atom;
+  if (typeof number !== 'number') return undefined;
+  const program = { op: 'constant', value: number } as const;
+  return { program, isTimestamp, isInteger: false, readsColumn: false };
+}
+
+function columnNumbers(column: number, snapshot: ColumnSnapshot): LoweredNumbers | undefined {
+  const { type, dictionary } = snapshot;
+  const numeric = type === 'integer' || type === 'number' || type === 'timestamp';
+  if (!numeric || dictionary !== undefined) return undefined;
+  return {
+    program: { op: 'column', column },
+    isTimestamp: type === 'timestamp',
+    isInteger: snapshot.chunks.every((chunk) => chunk.kind === 'int32'),
+    readsColumn: true,
+  };
+}
+
+function rangeCodes(column: number, snapshot: ColumnSnapshot): LoweredCodes | undefined {
+  if (snapshot.type !== 'integer') return undefined;
+  let least = Number.POSITIVE_INFINITY;
+  let greatest = Number.NEGATIVE_INFINITY;
+  for (const chunk of snapshot.chunks) {
+    let bounds: readonly [number, number];
+    if (chunk.kind === 'int32') bounds = [chunk.min ?? 0, chunk.max ?? 0];
+    else if (chunk.kind === 'constant' && typeof chunk.atom === 'number') {
+      bounds = [chunk.atom, chunk.atom];
+    } else if (chunk.kind === 'constant' && chunk.atom === null) continue;
+    else return undefined;
+    least = Math.min(least, bounds[0]);
+    greatest = Math.max(greatest, bounds[1]);
+  }
+  const cardinality = greatest - least + 2;
+  if (!(cardinality <= RANGE_CARDINALITY_MAX)) return undefined;
+  return {
+    program: { op: 'range', column, least, cardinality },
+    atom: (code) => (code === 0 ? null : code - 1 + least),
+    order: () => Uint32Array.from({ length: cardinality }, (_, code) => code),
+  };
+}
+
+function withNullFirst(order: Uint32Array): Uint32Array {
+  const out = new Uint32Array(order.length + 1);
+  out.set(order, 1);
+  return out;
+}

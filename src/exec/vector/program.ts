@@ -1,0 +1,48 @@
+// Programs of vector kernels: expressions lowered to plain data that any thread can run on a chunk.
+import type { Span } from '../../value/snapshot.ts';
+
+/** Column numbers are positions in the list of columns that a job carries along. */
+export type NumberProgram =
+  | { readonly op: 'column'; readonly column: number }
+  | { readonly op: 'constant'; readonly value: number }
+  /** numbers of an expression over one dictionary: Float64 and a validity byte for each code */
+  | { readonly op: 'table'; readonly column: number; readonly table: Span; readonly valid: Span }
+  | {
+      readonly op: 'arithmetic';
+      readonly operator: number;
+      readonly left: NumberProgram;
+      readonly right: NumberProgram;
+    };
+
+export type TruthProgram =
+  | { readonly op: 'always'; readonly truth: number }
+  | {
+      readonly op: 'compare';
+      readonly operator: number;
+      readonly left: NumberProgram;
+      readonly right: NumberProgram;
+    }
+  /** truth of a condition over one dictionary: a byte for each code */
+  | { readonly op: 'table-truth'; readonly column: number; readonly table: Span }
+  /** IS [NOT] NULL of a number */
+  | { readonly op: 'missing'; readonly operand: NumberProgram; readonly negated: boolean }
+  | { readonly op: 'and' | 'or'; readonly operands: readonly TruthProgram[] }
+  | { readonly op: 'not'; readonly operand: TruthProgram };
+
+/** Int32 codes below `cardinality`; 0 is NULL. */
+export type CodeProgram =
+  | { readonly op: 'codes'; readonly column: number; readonly cardinality: number }
+  /** codes of an expression over one dictionary: an Int32 for each code of the column */
+  | {
+      readonly op: 'table-codes';
+      readonly column: number;
+      readonly table: Span;
+      readonly cardinality: number;
+    }
+  /** an integer column of small range: value - least + 1 */
+  | {
+      readonly op: 'range';
+      readonly column: number;
+      readonly least: number;
+      readonly cardinality: number;
+    };

@@ -1,0 +1,67 @@
+// The part of a columnar dataset that a query needs, as the lowering of its expressions sees it.
+import type { Relation } from '../../plan/catalog.ts';
+import type { ColumnarSnapshot, ColumnSnapshot } from '../../value/snapshot.ts';
+
+export class VectorTable {
+  readonly snapshot: ColumnarSnapshot;
+  /** the one timestamp of all cells, in seconds */
+  readonly ts: number;
+  readonly #columns: ColumnSnapshot[] = [];
+  readonly #numbers = new Map<string, number>();
+  readonly #byPath: ReadonlyMap<string, ColumnSnapshot>;
+  readonly #prefixes: ReadonlySet<string>;
+
+  private constructor(snapshot: ColumnarSnapshot, ts: number) {
+    this.snapshot = snapshot;
+    this.ts = ts;
+    this.#byPath = new Map(snapshot.columns.map((column) => [keyOf(column.path), column]));
+    this.#prefixes = new Set(
+      snapshot.columns.flatMap(({ path }) =>
+        path.slice(0, -1).map((_, i) => keyOf(path.slice(0, i + 1))),
+      ),
+    );
+  }
+
+  /**
+   * Undefined when the relation does not lie in columns, or when its cells have timestamps of
+   * their own, which vectors do not carry.
+   */
+  static of(relation: Relation): VectorTable | undefined {
+    const { snapshot } = relation;
+    if (snapshot?.layout !== 'columnar' || snapshot.timestamps.kind !== 'constant')
+      return undefined;
+    const { ts } = snapshot.timestamps;
+    return Number.isNaN(ts) ? undefined : new VectorTable(snapshot, ts);
+  }
+
+  /** Columns that were asked for, by number. */
+  get columns(): readonly ColumnSnapshot[] {
+    return this.#columns;
+  }
+
+  /**
+   * The number of a column. @returns `absent` for a path that no row has, undefined for one that
+   * names more than one plain column
+   */
+  find(path: readonly string[]): number | 'absent' | undefined {
+    const key = keyOf(path);
+    if (this.#prefixes.has(key)) return undefined;
+    const column = this.#byPath.get(key);
+    if (column === undefined) return this.#liesBelowColumn(path) ? undefined : 'absent';
+    let number = this.#numbers.get(key);
+    if (number === undefined) {
+      number = this.#columns.push(column) - 1;
+      this.#numbers.set(key, number);
+    }
+    return number;
+  }
+
+  #liesBelowColumn(path: readonly string[]): boolean {
+    return path.some((_, length) => length > 0 && this.#byPath.has(keyOf(path.slice(0, length))));
+  }
+}
+
+/** U+0000 cannot occur in an element. */
+function keyOf(path: readonly string[]): string {
+  return path.join('\u0000');
+}

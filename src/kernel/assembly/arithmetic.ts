@@ -1,0 +1,56 @@
+// Element-wise arithmetic on doubles. `step` is 16 for a vector operand and 0 for a constant that
+// is stored twice; outputs may be written up to 16 bytes past the last row.
+
+const ADD: i32 = 0;
+const SUBTRACT: i32 = 1;
+const MULTIPLY: i32 = 2;
+
+@inline
+function lanes(x: v128, y: v128, operator: i32): v128 {
+  if (operator == ADD) return f64x2.add(x, y);
+  if (operator == SUBTRACT) return f64x2.sub(x, y);
+  if (operator == MULTIPLY) return f64x2.mul(x, y);
+  return f64x2.div(x, y);
+}
+
+@inline
+function loop(a: usize, aStep: usize, b: usize, bStep: usize, count: i32, out: usize, op: i32): void {
+  let p = a;
+  let q = b;
+  for (let i: usize = 0; i < <usize>count; i += 2) {
+    v128.store(out + (i << 3), lanes(v128.load(p), v128.load(q), op));
+    p += aStep;
+    q += bStep;
+  }
+}
+
+/** operator: 0 add, 1 subtract, 2 multiply, 3 divide */
+export function arithmeticF64(
+  a: usize,
+  aStep: usize,
+  b: usize,
+  bStep: usize,
+  count: i32,
+  operator: i32,
+  out: usize,
+): void {
+  if (operator == ADD) loop(a, aStep, b, bStep, count, out, ADD);
+  else if (operator == SUBTRACT) loop(a, aStep, b, bStep, count, out, SUBTRACT);
+  else if (operator == MULTIPLY) loop(a, aStep, b, bStep, count, out, MULTIPLY);
+  else loop(a, aStep, b, bStep, count, out, 3);
+}
+
+export function convertI32ToF64(values: usize, count: i32, out: usize): void {
+  for (let i: usize = 0; i < <usize>count; i += 4) {
+    const v = v128.load(values + (i << 2));
+    v128.store(out + (i << 3), f64x2.convert_low_i32x4_s(v));
+    v128.store(out + (i << 3), f64x2.convert_low_i32x4_s(v128.shuffle<i32>(v, v, 2, 3, 2, 3)), 16);
+  }
+}
+
+/** Rows with a value in both operands: bytes of 0 and 1. */
+export function andBytes(a: usize, b: usize, count: i32, out: usize): void {
+  for (let i: usize = 0; i < <usize>count; i += 16) {
+    v128.store(out + i, v128.and(v128.load(a + i), v128.load(b + i)));
+  }
+}

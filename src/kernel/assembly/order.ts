@@ -1,0 +1,109 @@
+// Sort keys and top-k. A sort key is a Uint64 whose unsigned order is the wanted order of rows:
+// NULL below NaN below every other number; a descending key is the complement of an ascending one.
+
+@inline
+function orderedBits(value: f64): u64 {
+  if (value != value) return 1;
+  // -0 and 0 are one number.
+  const bits = reinterpret<u64>(value + 0.0);
+  const flip = <u64>(<i64>bits >> 63) | 0x8000000000000000;
+  return bits ^ flip;
+}
+
+/** `valid` is 0 or a byte a row. */
+export function orderKeysF64(
+  values: usize,
+  valid: usize,
+  count: i32,
+  descending: i32,
+  out: usize,
+): void {
+  const flip: u64 = descending ? 0xffffffffffffffff : 0;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const has = !valid || load<u8>(valid + i);
+    const key = has ? orderedBits(load<f64>(values + (i << 3))) : 0;
+    store<u64>(out + (i << 3), key ^ flip);
+  }
+}
+
+/** Keys of Int32 values or ranks; NULL is a byte of `valid` or, for ranks, rank 0. */
+export function orderKeysI32(
+  values: usize,
+  valid: usize,
+  count: i32,
+  descending: i32,
+  out: usize,
+): void {
+  const flip: u64 = descending ? 0xffffffffffffffff : 0;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const has = !valid || load<u8>(valid + i);
+    const key: u64 = has ? <u64>(<u32>load<i32>(values + (i << 2)) ^ 0x80000000) + 1 : 0;
+    store<u64>(out + (i << 3), key ^ flip);
+  }
+}
+
+/** Positions of rows with a key of at most `limit` that are true (`truth` 0: all); how many. */
+export function selectAtMost(
+  keys: usize,
+  truth: usize,
+  count: i32,
+  limit: u64,
+  out: usize,
+): i32 {
+  let selected: usize = 0;
+  for (let i: i32 = 0; i < count; i++) {
+    store<i32>(out + (selected << 2), i);
+    let hit = <usize>(load<u64>(keys + ((<usize>i) << 3)) <= limit);
+    if (truth) hit &= <usize>(load<u8>(truth + <usize>i) >> 1);
+    selected += hit;
+  }
+  return <i32>selected;
+}
+
+/**
+ * One pass of a stable radix sort of { key: u64, row: u64 } pairs by eight bits from `shift`.
+ * counts: 256 Int32.
+ */
+export function radixPass(
+  source: usize,
+  target: usize,
+  count: i32,
+  shift: i32,
+  counts: usize,
+): void {
+  memory.fill(counts, 0, 1024);
+  const end = source + ((<usize>count) << 4);
+  for (let p = source; p < end; p += 16) {
+    const digit = <usize>((load<u64>(p) >> <u64>shift) & 255) << 2;
+    store<i32>(counts + digit, load<i32>(counts + digit) + 1);
+  }
+  let start: i32 = 0;
+  for (let digit: usize = 0; digit < 1024; digit += 4) {
+    const size = load<i32>(counts + digit);
+    store<i32>(counts + digit, start);
+    start += size;
+  }
+  for (let p = source; p < end; p += 16) {
+    const digit = <usize>((load<u64>(p) >> <u64>shift) & 255) << 2;
+    const at = load<i32>(counts + digit);
+    store<i32>(counts + digit, at + 1);
+    v128.store(target + ((<usize>at) << 4), v128.load(p));
+  }
+}
+
+/** The bits in which keys of the pairs differ: radix passes over other bits change nothing. */
+export function varyingBits(pairs: usize, count: i32): u64 {
+  if (count == 0) return 0;
+  const first = load<u64>(pairs);
+  let varying: u64 = 0;
+  for (let i: usize = 0; i < <usize>count; i++) varying |= load<u64>(pairs + (i << 4)) ^ first;
+  return varying;
+}
+
+/** pairs = { key, first + i } for all rows */
+export function pairKeys(keys: usize, count: i32, first: i32, out: usize): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    store<u64>(out + (i << 4), load<u64>(keys + (i << 3)));
+    store<u64>(out + (i << 4), <u64>(<u32>first) + <u64>i, 8);
+  }
+}

@@ -1,0 +1,87 @@
+// Signatures of the vector kernels of the query engine. Addresses are byte offsets into the arena
+// of the kernels; counts are in rows. Truth values are bytes: 0 false, 1 null, 2 true.
+
+/** Codes of comparison operators, as the kernels know them. */
+export const COMPARE = { '=': 0, '!=': 1, '<': 2, '<=': 3, '>': 4, '>=': 5 } as const;
+/** Codes of arithmetic operators. */
+export const ARITHMETIC = { '+': 0, '-': 1, '*': 2, '/': 3 } as const;
+
+export const TRUTH = { false: 0, null: 1, true: 2 } as const;
+
+/** Outputs of kernels may reach this far behind their last row. */
+export const OVERRUN_SIZE = 64;
+
+export interface VectorKernels {
+  compareI32(values: number, count: number, operator: number, limit: number, out: number): void;
+  compareF64(
+    a: number,
+    b: number,
+    step: number,
+    count: number,
+    operator: number,
+    out: number,
+  ): void;
+  andTruth(a: number, b: number, count: number, out: number): void;
+  orTruth(a: number, b: number, count: number, out: number): void;
+  notTruth(a: number, count: number, out: number): void;
+  nullTruth(truth: number, valid: number, count: number): void;
+  expandBits(bits: number, count: number, out: number): void;
+  validCodes(codes: number, width: number, count: number, out: number): void;
+  mapCodesU8(codes: number, width: number, count: number, table: number, out: number): void;
+  mapCodesI32(codes: number, width: number, count: number, table: number, out: number): void;
+  mapCodesF64(codes: number, width: number, count: number, table: number, out: number): void;
+  widenCodes(codes: number, width: number, count: number, out: number): void;
+  selectTrue(truth: number, count: number, out: number): number;
+  countTrue(truth: number, count: number): number;
+
+  arithmeticF64(
+    a: number,
+    aStep: number,
+    b: number,
+    bStep: number,
+    count: number,
+    operator: number,
+    out: number,
+  ): void;
+  convertI32ToF64(values: number, count: number, out: number): void;
+  andBytes(a: number, b: number, count: number, out: number): void;
+
+  dropGroups(groups: number, truth: number, count: number, trash: number): void;
+  combineGroups(groups: number, next: number, count: number, factor: number): void;
+  rangeCodes(values: number, valid: number, count: number, least: number, out: number): void;
+  groupCount(groups: number, valid: number, count: number, counts: number): void;
+  groupSumI32(groups: number, values: number, valid: number, count: number, cells: number): void;
+  groupSumF64(groups: number, values: number, valid: number, count: number, cells: number): void;
+  groupMinF64(groups: number, values: number, valid: number, count: number, cells: number): void;
+  groupMaxF64(groups: number, values: number, valid: number, count: number, cells: number): void;
+  groupMoments(groups: number, values: number, valid: number, count: number, cells: number): void;
+  groupPresence(groups: number, codes: number, count: number, width: number, present: number): void;
+  presence(codes: number, width: number, truth: number, count: number, present: number): void;
+  sumI32(values: number, truth: number, count: number): bigint;
+  sumF64Where(values: number, truth: number, count: number): number;
+  addCellsI64(target: number, source: number, cellCount: number): void;
+  addCellsF64(target: number, source: number, cellCount: number): void;
+  mergeExtremes(target: number, source: number, cellCount: number, sign: number): void;
+  addCounts(target: number, source: number, count: number): void;
+  orBytes(target: number, source: number, count: number): void;
+  countBytes(bytes: number, count: number): number;
+  numberKeys(
+    values: number,
+    from: number,
+    count: number,
+    table: number,
+    mask: number,
+    used: number,
+    keys: number,
+    groups: number,
+    done: number,
+  ): number;
+
+  orderKeysF64(values: number, valid: number, count: number, descending: number, out: number): void;
+  orderKeysI32(values: number, valid: number, count: number, descending: number, out: number): void;
+  selectAtMost(keys: number, truth: number, count: number, limit: bigint, out: number): number;
+  radixPass(source: number, target: number, count: number, shift: number, counts: number): void;
+  varyingBits(pairs: number, count: number): bigint;
+  pairKeys(keys: number, count: number, first: number, out: number): void;
+  hashDecimalNames(first: number, positions: number, count: number, out: number): void;
+}
