@@ -178,10 +178,13 @@ export class ArenaSet implements ArenaAllocator {
   }
 }
 
-/** Remembers the spans of one piece of work, so that a failure can give them all back. */
+/**
+ * Remembers the spans of one piece of work, so that a failure can give them all back. Builders that
+ * fail half-way do not clean up; a scope around them does.
+ */
 export class ArenaScope implements ArenaAllocator {
   readonly #owner: ArenaAllocator;
-  readonly #spans = new Map<string, Span>();
+  readonly #holds = new Map<string, { span: Span; count: number }>();
 
   constructor(owner: ArenaAllocator) {
     this.#owner = owner;
@@ -192,30 +195,27 @@ export class ArenaScope implements ArenaAllocator {
   }
 
   allocate(sizeBytes: number): Span {
-    return this.#remember(this.#owner.allocate(sizeBytes));
-  }
-
-  allocateIn(arenaId: number, sizeBytes: number): Span {
-    return this.#remember(this.#owner.allocateIn(arenaId, sizeBytes));
-  }
-
-  #remember(span: Span): Span {
-    this.#spans.set(spanKey(span), span);
+    const span = this.#owner.allocate(sizeBytes);
+    this.#holds.set(spanKey(span), { span, count: 1 });
     return span;
   }
 
   free(span: Span): void {
-    this.#spans.delete(spanKey(span));
+    this.#forget(span);
     this.#owner.free(span);
   }
 
   retain(span: Span): void {
     this.#owner.retain(span);
+    const hold = this.#holds.get(spanKey(span));
+    if (hold === undefined) this.#holds.set(spanKey(span), { span, count: 1 });
+    else hold.count++;
   }
 
   shrink(span: Span, sizeBytes: number): Span {
     const shrunk = this.#owner.shrink(span, sizeBytes);
-    if (this.#spans.has(spanKey(span))) this.#spans.set(spanKey(span), shrunk);
+    const hold = this.#holds.get(spanKey(span));
+    if (hold !== undefined) hold.span = shrunk;
     return shrunk;
   }
 
@@ -223,15 +223,24 @@ export class ArenaScope implements ArenaAllocator {
     return this.#owner.nextId();
   }
 
-  /** From now on the spans are the caller's. */
+  /** From now on these holds are the caller's. */
   keep(spans: Iterable<Span>): void {
-    for (const span of spans) this.#spans.delete(spanKey(span));
+    for (const span of spans) this.#forget(span);
   }
 
-  /** Frees every span that was neither freed nor kept. */
+  /** Frees everything that was neither freed nor kept. */
   release(): void {
-    for (const span of this.#spans.values()) this.#owner.free(span);
-    this.#spans.clear();
+    for (const { span, count } of this.#holds.values()) {
+      for (let i = 0; i < count; i++) this.#owner.free(span);
+    }
+    this.#holds.clear();
+  }
+
+  #forget(span: Span): void {
+    const hold = this.#holds.get(spanKey(span));
+    if (hold === undefined) return;
+    hold.count--;
+    if (hold.count === 0) this.#holds.delete(spanKey(span));
   }
 }
 

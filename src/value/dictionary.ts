@@ -102,6 +102,11 @@ export class DictionaryBuilder {
     old.offsets.release();
   }
 
+  /** What was collected so far, valid until the next entry is added. */
+  entries(): { readonly bytes: Uint8Array; readonly offsets: Uint32Array } {
+    return { bytes: this.#heap.u8.subarray(0, this.#size), offsets: this.#offsets.u32 };
+  }
+
   /** Ends the collection; the builder is used up. */
   seal(): DictionarySnapshot {
     const offsets = this.#offsets.seal((this.#count + 2) * 4);

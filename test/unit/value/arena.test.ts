@@ -144,6 +144,7 @@ describe('ArenaSet', () => {
     scope.allocate(30);
     scope.free(freed);
     scope.keep([kept]);
+    scope.retain(kept);
     scope.release();
     set.free(kept);
     expect(set.usedBytes).toBe(0);

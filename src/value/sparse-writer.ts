@@ -1,0 +1,206 @@
+// Writes the points of a sparse snapshot row by row, each row sorted and freed of repetitions.
+import { assert } from '../util/assert.ts';
+import type { ArenaAllocator } from './arena-set.ts';
+import type { SparseSnapshot } from './snapshot.ts';
+import { bytesOf, float64Of, uint32Of } from './span-view.ts';
+import { type PointSegments, RowPoints } from './sparse-points.ts';
+
+/** Rows of up to so many points are sorted by insertion. */
+const INSERTION_COUNT_MAX = 48;
+
+export interface SparseParts {
+  readonly base: SparseSnapshot | undefined;
+  readonly rowCount: number;
+  /** final id of each provisional column id; ids of the base come first */
+  readonly ranks: Uint32Array;
+  /** row of each recording, and its first point */
+  readonly recordedRows: Uint32Array;
+  readonly recordedStarts: Float64Array;
+  readonly points: PointSegments;
+}
+
+export type WrittenPoints = Pick<
+  SparseSnapshot,
+  | 'pointCount'
+  | 'columnRowCounts'
+  | 'rowOffsets'
+  | 'columnIds'
+  | 'kinds'
+  | 'payloads'
+  | 'timestamps'
+>;
+
+export class SparseWriter {
+  readonly #allocator: ArenaAllocator;
+  readonly #parts: SparseParts;
+  readonly #row = new RowPoints();
+  #order = new Uint32Array(64);
+
+  constructor(allocator: ArenaAllocator, parts: SparseParts) {
+    this.#allocator = allocator;
+    this.#parts = parts;
+  }
+
+  write(): WrittenPoints {
+    const { base, rowCount, ranks, points } = this.#parts;
+    const allocator = this.#allocator;
+    const capacity = (base?.pointCount ?? 0) + points.count;
+    const constantTs = this.#constantTs();
+    const columnRowCounts = allocator.allocate(ranks.length * 4);
+    const rowOffsets = allocator.allocate((rowCount + 1) * 8);
+    const columnIds = allocator.allocate(capacity * 4);
+    const kinds = allocator.allocate(capacity);
+    const payloads = allocator.allocate(capacity * 8);
+    const perPoint = constantTs === undefined ? allocator.allocate(capacity * 8) : undefined;
+
+    const out = {
+      rowCounts: uint32Of(allocator, columnRowCounts).fill(0),
+      offsets: float64Of(allocator, rowOffsets),
+      columnIds: uint32Of(allocator, columnIds),
+      kinds: bytesOf(allocator, kinds),
+      words: uint32Of(allocator, payloads),
+      timestamps: perPoint === undefined ? undefined : float64Of(allocator, perPoint),
+    };
+    out.offsets[0] = 0;
+    const recordings = this.#recordingsByRow();
+    const copyBase = base === undefined ? undefined : this.#baseCopier(base);
+    const row = this.#row;
+    let count = 0;
+    for (let r = 0; r < rowCount; r++) {
+      row.count = 0;
+      copyBase?.(r);
+      for (let i = recordings.first[r] as number; i < (recordings.first[r + 1] as number); i++) {
+        const recording = recordings.order[i] as number;
+        const start = this.#parts.recordedStarts[recording] as number;
+        const end = this.#parts.recordedStarts[recording + 1] ?? points.count;
+        points.copyTo(row, start, end, ranks);
+      }
+      const order = this.#sortRow();
+      let previous = -1;
+      for (let i = 0; i < row.count; i++) {
+        const point = order[i] as number;
+        if (previous !== -1 && row.compare(previous, point) === 0) continue;
+        const column = row.columns[point] as number;
+        if (previous === -1 || row.columns[previous] !== column) {
+          out.rowCounts[column] = (out.rowCounts[column] as number) + 1;
+        }
+        out.columnIds[count] = column;
+        out.kinds[count] = row.kinds[point] as number;
+        out.words[count * 2] = row.low[point] as number;
+        out.words[count * 2 + 1] = row.high[point] as number;
+        if (out.timestamps !== undefined) out.timestamps[count] = row.timestamps[point] as number;
+        count++;
+        previous = point;
+      }
+      out.offsets[r + 1] = count;
+    }
+    return {
+      pointCount: count,
+      columnRowCounts,
+      rowOffsets,
+      columnIds: allocator.shrink(columnIds, count * 4),
+      kinds: allocator.shrink(kinds, count),
+      payloads: allocator.shrink(payloads, count * 8),
+      timestamps:
+        perPoint === undefined
+          ? { constant: constantTs as number }
+          : { perPoint: allocator.shrink(perPoint, count * 8) },
+    };
+  }
+
+  #constantTs(): number | undefined {
+    const { base, points } = this.#parts;
+    if (base === undefined || base.pointCount === 0) return points.constantTs;
+    if (!('constant' in base.timestamps)) return undefined;
+    const { constant } = base.timestamps;
+    if (points.count === 0 || Object.is(points.constantTs, constant)) return constant;
+    return undefined;
+  }
+
+  /** Counting sort of the recordings by row; each row's keep their order. */
+  #recordingsByRow(): { first: Uint32Array; order: Uint32Array } {
+    const { rowCount, recordedRows } = this.#parts;
+    const first = new Uint32Array(rowCount + 2);
+    for (const row of recordedRows) first[row + 2] = (first[row + 2] as number) + 1;
+    for (let row = 2; row < first.length; row++) {
+      first[row] = (first[row] as number) + (first[row - 1] as number);
+    }
+    const order = new Uint32Array(recordedRows.length);
+    recordedRows.forEach((row, recording) => {
+      const position = first[row + 1] as number;
+      order[position] = recording;
+      first[row + 1] = position + 1;
+    });
+    return { first, order };
+  }
+
+  #baseCopier(base: SparseSnapshot): (row: number) => void {
+    const allocator = this.#allocator;
+    const { ranks } = this.#parts;
+    const row = this.#row;
+    const offsets = float64Of(allocator, base.rowOffsets);
+    const columnIds = uint32Of(allocator, base.columnIds);
+    const kinds = bytesOf(allocator, base.kinds);
+    const words = uint32Of(allocator, base.payloads);
+    const { timestamps } = base;
+    const constant = 'constant' in timestamps ? timestamps.constant : 0;
+    const perPoint =
+      'constant' in timestamps ? undefined : float64Of(allocator, timestamps.perPoint);
+    return (r) => {
+      if (r >= base.rowCount) return;
+      const start = offsets[r] as number;
+      const end = offsets[r + 1] as number;
+      row.reserve(end - start);
+      for (let i = start; i < end; i++) {
+        row.push(
+          ranks[columnIds[i] as number] as number,
+          kinds[i] as number,
+          words[i * 2] as number,
+          words[i * 2 + 1] as number,
+          perPoint === undefined ? constant : (perPoint[i] as number),
+        );
+      }
+    };
+  }
+
+  /** @returns positions in the row, ordered by column, timestamp and value */
+  #sortRow(): Uint32Array {
+    const row = this.#row;
+    const { count, columns } = row;
+    if (this.#order.length < count) this.#order = new Uint32Array(count * 2);
+    const order = this.#order;
+    if (count <= INSERTION_COUNT_MAX) {
+      for (let i = 0; i < count; i++) {
+        const column = columns[i] as number;
+        let j = i;
+        for (; j > 0; j--) {
+          const before = order[j - 1] as number;
+          const other = columns[before] as number;
+          if (other < column || (other === column && row.compare(before, i) <= 0)) break;
+          order[j] = before;
+        }
+        order[j] = i;
+      }
+      return order;
+    }
+    const keys = new Float64Array(count);
+    assert(this.#parts.ranks.length * count < 2 ** 53, 'a row has too many points to be sorted');
+    for (let i = 0; i < count; i++) keys[i] = (columns[i] as number) * count + i;
+    keys.sort();
+    for (let i = 0; i < count; i++) order[i] = (keys[i] as number) % count;
+    this.#sortCells(order, count);
+    return order;
+  }
+
+  /** Puts the points of each cell in order, once the columns are. */
+  #sortCells(order: Uint32Array, count: number): void {
+    const row = this.#row;
+    for (let start = 0; start < count; ) {
+      const column = row.columns[order[start] as number];
+      let end = start + 1;
+      while (end < count && row.columns[order[end] as number] === column) end++;
+      if (end - start > 1) order.subarray(start, end).sort((a, b) => row.compare(a, b));
+      start = end;
+    }
+  }
+}
