@@ -7,7 +7,7 @@ import type { TreeKernels } from './tree.ts';
 import type { VectorKernels } from './vector.ts';
 
 /** Every kernel of src/kernel/assembly; each family declares its part in a file of its name. */
-export interface Kernels extends BinKernels, FillKernels, TreeKernels {}
+export interface Kernels extends BinKernels, FillKernels, TreeKernels, VectorKernels {}
 
 let compiled: WebAssembly.Module | undefined;
 

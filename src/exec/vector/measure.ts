@@ -42,18 +42,24 @@ export function mergeCells(
   switch (measure.kind) {
     case 'rows':
     case 'count':
-      return kernels.addCounts(target, source, cellCount);
+      kernels.addCounts(target, source, cellCount);
+      break;
     case 'sum':
-      if (measure.exact) return kernels.addCellsI64(target, source, cellCount);
-      return kernels.addCellsF64(target, source, cellCount);
+      if (measure.exact) kernels.addCellsI64(target, source, cellCount);
+      else kernels.addCellsF64(target, source, cellCount);
+      break;
     case 'min':
-      return kernels.mergeExtremes(target, source, cellCount, 1);
+      kernels.mergeExtremes(target, source, cellCount, 1);
+      break;
     case 'max':
-      return kernels.mergeExtremes(target, source, cellCount, -1);
+      kernels.mergeExtremes(target, source, cellCount, -1);
+      break;
     case 'distinct':
-      return kernels.orBytes(target, source, cellCount * measure.codes.cardinality);
+      kernels.orBytes(target, source, cellCount * measure.codes.cardinality);
+      break;
     case 'moments':
-      return mergeMoments(memory.f64, target / 8, source / 8, cellCount);
+      mergeMoments(memory.f64, target / 8, source / 8, cellCount);
+      break;
   }
 }
 
