@@ -1,0 +1,194 @@
+// archive+<url>#<member>: members of zip and tar files, the latter compressed or not.
+import { ReadableStream } from 'node:stream/web';
+import type { ParsedTarEntry } from 'modern-tar';
+import { createTarDecoder } from 'modern-tar';
+import yauzl, { type ZipFile } from 'yauzl';
+import { failure } from '../util/error.ts';
+import type { ByteStream } from './byte-stream.ts';
+import { collectBytes } from './byte-stream.ts';
+import { codecBySuffix, decompressed } from './compression.ts';
+import type { Listing, ReadOptions, Scheme, SourceFile } from './scheme.ts';
+import type { FileUrl } from './url.ts';
+import { lastSuffix } from './url.ts';
+
+export type OpenFile = (url: string, options: ReadOptions) => Promise<SourceFile>;
+
+export class ArchiveScheme implements Scheme {
+  readonly name = 'archive';
+  readonly #open: OpenFile;
+
+  /** @param open opens the archive itself, of whatever scheme it is */
+  constructor(open: OpenFile) {
+    this.#open = open;
+  }
+
+  async open(url: FileUrl, options: ReadOptions): Promise<SourceFile> {
+    const [archiveUrl, member] = splitArchiveUrl(url.text);
+    if (member === undefined) {
+      throw failure('INVALID_URL', `no member is named in ${url.text}; add #<path of the member>`);
+    }
+    const archive = await this.#open(archiveUrl, options);
+    for await (const entry of archiveEntries(archive)) {
+      if (entry.name !== member) continue;
+      return {
+        url: url.text,
+        name: member,
+        sizeBytes: entry.sizeBytes,
+        lastModified: entry.lastModified ?? archive.lastModified,
+        // Archives are read again from the start: the search above has passed the member.
+        stream: () => memberContent(archive, member, url.text),
+      };
+    }
+    throw failure('FILE_NOT_FOUND', `Couldn't find resource ${member} in archive ${archiveUrl}`, {
+      url: url.text,
+    });
+  }
+
+  async list(url: FileUrl): Promise<Listing> {
+    return { files: await this.#members(splitArchiveUrl(url.text)[0]), dirs: [] };
+  }
+
+  async *candidates(pattern: FileUrl): AsyncIterable<string> {
+    yield* await this.#members(splitArchiveUrl(pattern.text)[0]);
+  }
+
+  async #members(archiveUrl: string): Promise<string[]> {
+    const archive = await this.#open(archiveUrl, {});
+    const members: string[] = [];
+    for await (const entry of archiveEntries(archive)) {
+      members.push(`archive+${archiveUrl}#${entry.name}`);
+    }
+    return members;
+  }
+}
+
+/** The archive's own URL and the member behind the last `#`. */
+export function splitArchiveUrl(text: string): [archiveUrl: string, member: string | undefined] {
+  const inner = text.slice('archive+'.length);
+  const hash = inner.lastIndexOf('#');
+  return hash === -1 ? [inner, undefined] : [inner.slice(0, hash), inner.slice(hash + 1)];
+}
+
+/** A `.zip` read without naming a member: it must have exactly one file. */
+export async function onlyMemberOfZip(archive: SourceFile): Promise<SourceFile> {
+  const names: string[] = [];
+  let first: { name: string; sizeBytes: number } | undefined;
+  for await (const entry of archiveEntries(archive)) {
+    first ??= { name: entry.name, sizeBytes: entry.sizeBytes };
+    names.push(entry.name);
+  }
+  if (first === undefined || names.length > 1) {
+    const shown = names.slice(0, 20).join(', ') + (names.length > 20 ? ', ...' : '');
+    throw failure(
+      'INVALID_URL',
+      `${archive.url} has ${names.length} files${names.length > 0 ? `: ${shown}` : ''}; name one as archive+${archive.url}#${first?.name ?? '<member>'}`,
+      { url: archive.url, members: names.slice(0, 1000) },
+    );
+  }
+  const { name, sizeBytes } = first;
+  return {
+    url: archive.url,
+    name,
+    sizeBytes,
+    lastModified: archive.lastModified,
+    stream: () => memberContent(archive, name, archive.url),
+  };
+}
+
+export function isZipName(name: string): boolean {
+  return lastSuffix(name) === 'zip';
+}
+
+interface ArchiveEntry {
+  readonly name: string;
+  readonly sizeBytes: number;
+  readonly lastModified: number | undefined;
+  /** Valid until the next entry is asked for. */
+  content(): Promise<ByteStream>;
+}
+
+async function* memberContent(
+  archive: SourceFile,
+  member: string,
+  url: string,
+): AsyncIterable<Uint8Array> {
+  for await (const entry of archiveEntries(archive)) {
+    if (entry.name !== member) continue;
+    yield* await entry.content();
+    return;
+  }
+  throw failure('FILE_NOT_FOUND', `Couldn't find resource ${member} in archive ${url}`, { url });
+}
+
+function archiveEntries(archive: SourceFile): AsyncIterable<ArchiveEntry> {
+  const suffix = lastSuffix(archive.name);
+  if (suffix === 'zip' || suffix === 'jar') return zipEntries(archive);
+  const bare = codecBySuffix(archive.name) ? archive.name.replace(/\.[^.]*~?$/, '') : archive.name;
+  if (lastSuffix(bare) === 'tar' || ['tgz', 'tbz2', 'txz'].includes(suffix)) {
+    return tarEntries(archive);
+  }
+  throw failure(
+    'INVALID_URL',
+    `unknown kind of archive: ${archive.url}; accepted are .zip, .jar, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst`,
+    { url: archive.url },
+  );
+}
+
+async function* zipEntries(archive: SourceFile): AsyncIterable<ArchiveEntry> {
+  let zip: ZipFile | undefined;
+  try {
+    zip =
+      archive.localPath === undefined
+        ? await yauzl.fromBufferPromise(Buffer.from(await collectBytes(archive.stream())))
+        : await yauzl.openPromise(archive.localPath, { autoClose: false });
+    const opened = zip;
+    for await (const entry of opened.eachEntry()) {
+      if (entry.fileName.endsWith('/')) continue;
+      yield {
+        name: entry.fileName,
+        sizeBytes: entry.uncompressedSize,
+        lastModified: entry.getLastModDate().getTime() / 1000,
+        content: () => opened.openReadStreamPromise(entry),
+      };
+    }
+  } catch (error) {
+    throw archiveFailure(error, archive);
+  } finally {
+    zip?.close();
+  }
+}
+
+async function* tarEntries(archive: SourceFile): AsyncIterable<ArchiveEntry> {
+  const bytes = ReadableStream.from(decompressed(archive.stream(), archive.name, archive.url));
+  const entries = bytes.pipeThrough(
+    createTarDecoder({ strict: true }) as never,
+  ) as unknown as AsyncIterable<ParsedTarEntry>;
+  try {
+    for await (const { header, body } of entries) {
+      if (header.type !== undefined && header.type !== 'file') {
+        await body.cancel();
+        continue;
+      }
+      let isTaken = false;
+      yield {
+        name: header.name,
+        sizeBytes: header.size,
+        lastModified: header.mtime === undefined ? undefined : header.mtime.getTime() / 1000,
+        async content() {
+          isTaken = true;
+          return body as unknown as ByteStream;
+        },
+      };
+      if (!isTaken) await body.cancel();
+    }
+  } catch (error) {
+    throw archiveFailure(error, archive);
+  }
+}
+
+function archiveFailure(error: unknown, archive: SourceFile): unknown {
+  if (!(error instanceof Error) || 'httpCode' in error) return error;
+  return failure('DATA_ERROR', `cannot read archive ${archive.url}: ${error.message}`, {
+    url: archive.url,
+  });
+}

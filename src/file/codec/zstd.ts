@@ -1,0 +1,83 @@
+// Zstandard: Node's own codec where it has one (22.15 and later); else a portable decoder, and no
+// writing.
+import type { Duplex } from 'node:stream';
+import * as zlib from 'node:zlib';
+import { Decompress } from 'fzstd';
+import type { ByteStream } from '../byte-stream.ts';
+import { ByteReader, throughTransform } from '../byte-stream.ts';
+import type { Codec } from './codec.ts';
+
+/** Node 20's type declarations do not know these yet. */
+const node = zlib as unknown as {
+  createZstdDecompress?: () => Duplex;
+  createZstdCompress?: () => Duplex;
+};
+const MAGIC = 0xfd2fb528;
+const SKIPPABLE_MAGIC = 0x184d2a5;
+
+const createCompress = node.createZstdCompress;
+
+export const zstd: Codec = {
+  name: 'zstd',
+  suffixes: ['zst', 'zstd'],
+  magic: [0x28, 0xb5, 0x2f, 0xfd],
+  decompress: (source) =>
+    node.createZstdDecompress
+      ? throughTransform(source, node.createZstdDecompress())
+      : decompressPortably(source),
+  ...(createCompress === undefined
+    ? {}
+    : { compress: (source: ByteStream) => throughTransform(source, createCompress()) }),
+};
+
+/**
+ * Frames and blocks are found here (RFC 8878, section 3.1) and decoded one by one: the library's
+ * own streaming depends on how the input happens to be cut.
+ */
+async function* decompressPortably(source: ByteStream): AsyncIterable<Uint8Array> {
+  const reader = new ByteReader(source);
+  try {
+    for (let frame = 0; ; frame++) {
+      const start = Buffer.from(await reader.read(4));
+      if (start.length === 0 && frame > 0) return;
+      const magic = start.length === 4 ? start.readUInt32LE(0) : 0;
+      if (magic >>> 4 === SKIPPABLE_MAGIC) {
+        const size = Buffer.from(await reader.readExactly(4)).readUInt32LE(0);
+        await reader.readExactly(size);
+      } else if (magic === MAGIC) yield* decompressFrame(reader, start);
+      else throw new Error('not a zstd frame');
+    }
+  } finally {
+    await reader.close();
+  }
+}
+
+async function* decompressFrame(reader: ByteReader, magic: Buffer): AsyncIterable<Uint8Array> {
+  const flags = (await reader.readExactly(1))[0] as number;
+  const isSingleSegment = (flags & 0x20) !== 0;
+  const contentSizeBytes = [isSingleSegment ? 1 : 0, 2, 4, 8][flags >> 6] as number;
+  const dictionaryIdBytes = [0, 1, 2, 4][flags & 3] as number;
+  const rest = await reader.readExactly(
+    (isSingleSegment ? 0 : 1) + dictionaryIdBytes + contentSizeBytes,
+  );
+  const ready: Uint8Array[] = [];
+  const decoder = new Decompress((data) => {
+    // The decoder goes on using the memory it shows.
+    if (data.length > 0) ready.push(Uint8Array.from(data));
+  });
+  decoder.push(Buffer.concat([magic, Uint8Array.of(flags), rest]));
+  for (;;) {
+    const head = Buffer.from(await reader.readExactly(3));
+    const word = head.readUIntLE(0, 3);
+    const isRepeatedByte = ((word >> 1) & 3) === 1;
+    const content = await reader.readExactly(isRepeatedByte ? 1 : word >> 3);
+    decoder.push(Buffer.concat([head, content]));
+    yield* ready.splice(0);
+    if (word & 1) break;
+  }
+  const hasChecksum = (flags & 4) !== 0;
+  if (hasChecksum) decoder.push(Uint8Array.from(await reader.readExactly(4)));
+  // A frame below 18 bytes is only decoded when the decoder hears that no more will come.
+  decoder.push(new Uint8Array(0), true);
+  yield* ready.splice(0);
+}

@@ -1,0 +1,206 @@
+// Every URL that Rowan reads or writes goes through here: schemes, compression, patterns.
+import { PassThrough } from 'node:stream';
+import { failure } from '../util/error.ts';
+import { ArchiveScheme, isZipName, onlyMemberOfZip } from './archive-scheme.ts';
+import type { ByteStream } from './byte-stream.ts';
+import { peekBytes } from './byte-stream.ts';
+import { codecByMagic, codecBySuffix, compressed, decompressed } from './compression.ts';
+import { isPattern, patternPrefix, patternToRegExp } from './glob.ts';
+import { HttpScheme } from './http-scheme.ts';
+import { LocalScheme } from './local-scheme.ts';
+import type { MemoryStore } from './memory-scheme.ts';
+import { MapMemoryStore, MemoryScheme } from './memory-scheme.ts';
+import type { FileSink, Listing, ReadOptions, Scheme, SourceFile } from './scheme.ts';
+import type { FileUrl } from './url.ts';
+import { decodePercent, parseFileUrl } from './url.ts';
+
+export interface FileSystemOptions {
+  /** directories that file:// is limited to; absent: anywhere */
+  readonly fileRoots?: readonly string[];
+  /** false: http(s) to loopback and link-local addresses is refused */
+  readonly allowPrivateUrls?: boolean;
+  readonly memory?: MemoryStore;
+  /** further schemes, for instance s3 and sftp */
+  readonly schemes?: readonly Scheme[];
+}
+
+/** A file opened for reading; `stream` gives its content, decompressed. */
+export interface OpenFile {
+  readonly url: string;
+  readonly lastModified: number;
+  /** bytes as stored; absent when unknown */
+  readonly storedSizeBytes?: number;
+  /** present when the content lies uncompressed in a local file, for reads at any position */
+  readonly plainPath?: string;
+  stream(): ByteStream;
+}
+
+export class FileSystem {
+  readonly #schemes = new Map<string, Scheme>();
+
+  constructor(options: FileSystemOptions = {}) {
+    const http = { allowPrivateUrls: options.allowPrivateUrls ?? true };
+    for (const scheme of [
+      new LocalScheme({ roots: options.fileRoots }),
+      new MemoryScheme(options.memory ?? new MapMemoryStore()),
+      new HttpScheme('http', http),
+      new HttpScheme('https', http),
+      ...(options.schemes ?? []),
+    ]) {
+      this.#schemes.set(scheme.name, scheme);
+    }
+    this.#schemes.set(
+      'archive',
+      new ArchiveScheme((url, readOptions) => this.#openStored(url, readOptions)),
+    );
+  }
+
+  /**
+   * Opens a file for reading.
+   * @throws INVALID_URL, FILE_NOT_FOUND, FORBIDDEN; later, from the stream, DATA_ERROR
+   */
+  async open(url: string, options: ReadOptions = {}): Promise<OpenFile> {
+    let stored = await this.#openStored(url, options);
+    if (isZipName(stored.name)) stored = await onlyMemberOfZip(stored);
+    const isPlain = stored.localPath !== undefined && !(await isCompressed(stored));
+    return {
+      url,
+      lastModified: stored.lastModified,
+      ...(stored.sizeBytes === undefined ? {} : { storedSizeBytes: stored.sizeBytes }),
+      ...(isPlain ? { plainPath: stored.localPath } : {}),
+      stream: () => decompressed(stored.stream(), stored.name, url),
+    };
+  }
+
+  /** Creates or replaces a file; it appears when `commit` has returned. */
+  async create(url: string): Promise<FileSink> {
+    const parsed = parseFileUrl(url);
+    const scheme = this.#scheme(parsed);
+    if (scheme.create === undefined) {
+      throw failure('INVALID_URL', `${parsed.scheme}:// cannot be written: ${url}`, { url });
+    }
+    const input = new PassThrough({ highWaterMark: 1 << 20 });
+    const content = compressed(input, parsed.rest, url);
+    const sink = await scheme.create(parsed);
+    return content === input ? sink : new CompressingSink(sink, input, content);
+  }
+
+  /** One level below a directory. */
+  async list(url: string): Promise<Listing> {
+    const parsed = parseFileUrl(url);
+    const scheme = this.#scheme(parsed);
+    if (scheme.list === undefined) {
+      throw failure('INVALID_URL', `${parsed.scheme}:// cannot be listed: ${url}`, { url });
+    }
+    return scheme.list(parsed);
+  }
+
+  /**
+   * The files that URLs and patterns stand for, each pattern's in bytewise order.
+   * A name that exists as it is written is no pattern.
+   * @throws FILE_NOT_FOUND when a pattern matches nothing
+   */
+  async expand(urls: readonly string[]): Promise<string[]> {
+    const out: string[] = [];
+    for (const url of urls) out.push(...(await this.#expandOne(url)));
+    return out;
+  }
+
+  async #expandOne(url: string): Promise<readonly string[]> {
+    const parsed = parseFileUrl(url);
+    const scheme = this.#scheme(parsed);
+    if (!isPattern(url) || scheme.candidates === undefined) return [url];
+    if (await this.#exists(url)) return [url];
+    const pattern = scheme.name === 'archive' ? url : decodePercent(url);
+    const expression = patternToRegExp(pattern);
+    const found: string[] = [];
+    for await (const candidate of scheme.candidates(parsed, patternPrefix(pattern))) {
+      if (expression.test(scheme.name === 'archive' ? candidate : decodePercent(candidate))) {
+        found.push(candidate);
+      }
+    }
+    if (found.length === 0) {
+      throw failure('FILE_NOT_FOUND', `No file matches '${url}'`, { url });
+    }
+    return found.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  }
+
+  async #exists(url: string): Promise<boolean> {
+    try {
+      await this.#openStored(url, {});
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async #openStored(url: string, options: ReadOptions): Promise<SourceFile> {
+    const parsed = parseFileUrl(url);
+    return this.#scheme(parsed).open(parsed, options);
+  }
+
+  #scheme(url: FileUrl): Scheme {
+    const name = url.scheme.startsWith('archive+') ? 'archive' : url.scheme;
+    const scheme = this.#schemes.get(name);
+    if (scheme !== undefined) return scheme;
+    if (name === 's3' || name === 'sftp') {
+      throw failure('INVALID_URL', `${name}:// is not available in this build: ${url.text}`, {
+        url: url.text,
+      });
+    }
+    throw failure(
+      'INVALID_URL',
+      `Uri handler not found for scheme ${url.scheme} (no handler found for scheme: ${url.scheme}): ${url.text}`,
+      { url: url.text, schemes: [...this.#schemes.keys()] },
+    );
+  }
+}
+
+async function isCompressed(stored: SourceFile): Promise<boolean> {
+  if (codecBySuffix(stored.name) !== undefined) return true;
+  const { head, close } = await peekBytes(stored.stream(), 16);
+  await close();
+  return codecByMagic(head) !== undefined;
+}
+
+/** Compresses what it is given on its way to another sink. */
+class CompressingSink implements FileSink {
+  readonly #target: FileSink;
+  readonly #input: PassThrough;
+  readonly #done: Promise<void>;
+  #error: unknown;
+
+  constructor(target: FileSink, input: PassThrough, content: ByteStream) {
+    this.#target = target;
+    this.#input = input;
+    this.#done = this.#pump(content);
+    // The error is reported by the next call; until then nobody else looks at it.
+    this.#done.catch((error: unknown) => {
+      this.#error = error;
+    });
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    if (this.#error !== undefined) throw this.#error;
+    // The caller may use its buffer again while the copy is still on its way.
+    if (this.#input.write(Uint8Array.from(bytes))) return;
+    const drained = new Promise<void>((resolve) => this.#input.once('drain', resolve));
+    await Promise.race([drained, this.#done]);
+  }
+
+  async commit(): Promise<void> {
+    this.#input.end();
+    await this.#done;
+    await this.#target.commit();
+  }
+
+  async abort(): Promise<void> {
+    this.#input.destroy();
+    await this.#done.catch(() => undefined);
+    await this.#target.abort();
+  }
+
+  async #pump(content: ByteStream): Promise<void> {
+    for await (const part of content) await this.#target.write(part);
+  }
+}

@@ -1,0 +1,234 @@
+// file://: two slashes are relative to the working directory, three absolute.
+import { randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { failure, RowanError } from '../util/error.ts';
+import type { FileSink, Listing, Scheme, SourceFile } from './scheme.ts';
+import type { FileUrl } from './url.ts';
+import { decodePercent, fileUrlOf } from './url.ts';
+
+const READ_SIZE = 1 << 20;
+
+export interface LocalSchemeOptions {
+  /** Directories that files must lie in, links resolved; absent: anywhere. */
+  readonly roots?: readonly string[] | undefined;
+}
+
+export class LocalScheme implements Scheme {
+  readonly name = 'file';
+  readonly #roots: readonly string[] | undefined;
+
+  constructor(options: LocalSchemeOptions = {}) {
+    this.#roots = options.roots;
+  }
+
+  async open(url: FileUrl): Promise<SourceFile> {
+    const path = await this.#path(url);
+    const found = await stat(path).catch((error: unknown) => {
+      throw localFailure(error, path, url);
+    });
+    if (found.isDirectory()) {
+      throw failure('INVALID_URL', `cannot read ${url.text}: ${path} is a directory`, {
+        url: url.text,
+      });
+    }
+    return {
+      url: url.text,
+      name: path,
+      // Pipes and devices have no size and cannot be read at a position.
+      ...(found.isFile() ? { sizeBytes: found.size, localPath: path } : {}),
+      lastModified: found.mtimeMs / 1000,
+      stream: () => readLocal(path, url),
+    };
+  }
+
+  async create(url: FileUrl): Promise<FileSink> {
+    const path = await this.#path(url);
+    try {
+      await mkdir(dirname(path), { recursive: true });
+      const existing = await stat(path).catch(() => undefined);
+      if (existing?.isDirectory()) {
+        throw failure('INVALID_URL', `cannot write ${url.text}: ${path} is a directory`, {
+          url: url.text,
+        });
+      }
+      return await LocalSink.create(path, url);
+    } catch (error) {
+      throw localFailure(error, path, url);
+    }
+  }
+
+  async list(url: FileUrl): Promise<Listing> {
+    const path = await this.#path(url);
+    const entries = await readdir(path, { withFileTypes: true }).catch((error: unknown) => {
+      throw localFailure(error, path, url);
+    });
+    const files: string[] = [];
+    const dirs: string[] = [];
+    const base = url.text.replace(/\/+$/, '');
+    for (const entry of entries.sort((a, b) =>
+      Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)),
+    )) {
+      const child = `${base}/${entry.name.replaceAll('%', '%25')}`;
+      const isDirectory =
+        entry.isDirectory() ||
+        (entry.isSymbolicLink() &&
+          (await stat(join(path, entry.name)).then(
+            (found) => found.isDirectory(),
+            () => false,
+          )));
+      (isDirectory ? dirs : files).push(child);
+    }
+    return { files, dirs };
+  }
+
+  async *candidates(_pattern: FileUrl, prefix: string): AsyncIterable<string> {
+    const path = prefix.slice('file://'.length);
+    await this.#checkRoots(resolve(path), prefix);
+    yield* walk(path);
+  }
+
+  async #path(url: FileUrl): Promise<string> {
+    const decoded = decodePercent(url.rest);
+    if (decoded === '' || decoded.includes('\0')) {
+      throw failure('INVALID_URL', `not a path of a file: ${url.text}`, { url: url.text });
+    }
+    const path = resolve(decoded);
+    await this.#checkRoots(path, url.text);
+    return path;
+  }
+
+  async #checkRoots(path: string, url: string): Promise<void> {
+    if (this.#roots === undefined) return;
+    const real = await realPathOfNearest(path);
+    for (const root of this.#roots) {
+      const realRoot = await realPathOfNearest(resolve(root));
+      if (
+        real === realRoot ||
+        real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)
+      ) {
+        return;
+      }
+    }
+    throw failure('FORBIDDEN', `file access outside the allowed roots: ${url}`, { url });
+  }
+}
+
+/** Links resolved as far as the path exists, so that none leads out of the allowed roots. */
+async function realPathOfNearest(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(path) === path) throw error;
+    return join(await realPathOfNearest(dirname(path)), basename(path));
+  }
+}
+
+async function* walk(directory: string): AsyncIterable<string> {
+  const entries = await readdir(directory === '' ? '.' : directory, { withFileTypes: true }).catch(
+    () => [],
+  );
+  for (const entry of entries) {
+    const path = directory === '' ? entry.name : join(directory, entry.name);
+    if (entry.isDirectory()) yield* walk(path);
+    else yield fileUrlOf(path);
+  }
+}
+
+async function* readLocal(path: string, url: FileUrl): AsyncIterable<Uint8Array> {
+  try {
+    yield* createReadStream(path, { highWaterMark: READ_SIZE });
+  } catch (error) {
+    throw localFailure(error, path, url);
+  }
+}
+
+/** Written beside its target, synced, then renamed: readers see the old file or the new one. */
+class LocalSink implements FileSink {
+  readonly #path: string;
+  readonly #draftPath: string;
+  readonly #url: FileUrl;
+  readonly #handle: Awaited<ReturnType<typeof open>>;
+
+  private constructor(
+    path: string,
+    draftPath: string,
+    url: FileUrl,
+    handle: Awaited<ReturnType<typeof open>>,
+  ) {
+    this.#path = path;
+    this.#draftPath = draftPath;
+    this.#url = url;
+    this.#handle = handle;
+  }
+
+  static async create(path: string, url: FileUrl): Promise<LocalSink> {
+    const draftPath = join(
+      dirname(path),
+      `.${basename(path)}.${randomBytes(6).toString('hex')}.part`,
+    );
+    return new LocalSink(path, draftPath, url, await open(draftPath, 'wx'));
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    try {
+      for (let offset = 0; offset < bytes.length; ) {
+        offset += (await this.#handle.write(bytes, offset)).bytesWritten;
+      }
+    } catch (error) {
+      throw localFailure(error, this.#path, this.#url);
+    }
+  }
+
+  async commit(): Promise<void> {
+    try {
+      await this.#handle.sync();
+      await this.#handle.close();
+      await rename(this.#draftPath, this.#path);
+      await syncDirectory(dirname(this.#path));
+    } catch (error) {
+      await this.abort();
+      throw localFailure(error, this.#path, this.#url);
+    }
+  }
+
+  async abort(): Promise<void> {
+    await this.#handle.close().catch(() => undefined);
+    await rm(this.#draftPath, { force: true });
+  }
+}
+
+/** Makes a rename durable; some systems do not let directories be opened. */
+async function syncDirectory(path: string): Promise<void> {
+  const handle = await open(path, 'r').catch(() => undefined);
+  if (handle === undefined) return;
+  await handle.sync().catch(() => undefined);
+  await handle.close();
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'No such file or directory',
+  ENOTDIR: 'Not a directory',
+  EACCES: 'Permission denied',
+  EPERM: 'Operation not permitted',
+  EISDIR: 'Is a directory',
+  EROFS: 'Read-only file system',
+};
+
+/** A fault of the file system as the caller should see it. */
+export function localFailure(error: unknown, path: string, url: FileUrl): unknown {
+  if (error instanceof RowanError) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === undefined) return error;
+  const details = { url: url.text, path };
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return failure('DISK_FULL', `no space left to write ${url.text}`, details);
+  }
+  const reason = REASONS[code] ?? (error as Error).message;
+  return failure(
+    code === 'ENOENT' || code === 'ENOTDIR' ? 'FILE_NOT_FOUND' : 'INVALID_URL',
+    `cannot access ${url.text}: ${path}: ${reason}`,
+    details,
+  );
+}

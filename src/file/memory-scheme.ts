@@ -1,0 +1,91 @@
+// mem://: files that live as long as the process.
+import { failure } from '../util/error.ts';
+import type { FileSink, Listing, Scheme, SourceFile } from './scheme.ts';
+import type { FileUrl } from './url.ts';
+
+export interface MemoryFile {
+  readonly bytes: Uint8Array;
+  /** seconds since the epoch */
+  readonly lastModified: number;
+}
+
+/** Where the files are kept: a map on the main thread, or calls to it from elsewhere. */
+export interface MemoryStore {
+  get(name: string): MemoryFile | undefined | Promise<MemoryFile | undefined>;
+  set(name: string, file: MemoryFile): void | Promise<void>;
+  names(): Iterable<string> | Promise<Iterable<string>>;
+}
+
+export class MapMemoryStore implements MemoryStore {
+  readonly #files = new Map<string, MemoryFile>();
+
+  get(name: string): MemoryFile | undefined {
+    return this.#files.get(name);
+  }
+
+  set(name: string, file: MemoryFile): void {
+    this.#files.set(name, file);
+  }
+
+  names(): Iterable<string> {
+    return this.#files.keys();
+  }
+}
+
+export class MemoryScheme implements Scheme {
+  readonly name = 'mem';
+  readonly #store: MemoryStore;
+
+  constructor(store: MemoryStore) {
+    this.#store = store;
+  }
+
+  async open(url: FileUrl): Promise<SourceFile> {
+    const file = await this.#store.get(url.rest);
+    if (file === undefined) {
+      throw failure('FILE_NOT_FOUND', `cannot access ${url.text}: No such file or directory`, {
+        url: url.text,
+      });
+    }
+    return {
+      url: url.text,
+      name: url.rest,
+      sizeBytes: file.bytes.length,
+      lastModified: file.lastModified,
+      async *stream() {
+        yield file.bytes;
+      },
+    };
+  }
+
+  async create(url: FileUrl): Promise<FileSink> {
+    const parts: Uint8Array[] = [];
+    const store = this.#store;
+    return {
+      async write(bytes) {
+        parts.push(Uint8Array.from(bytes));
+      },
+      async commit() {
+        const bytes = new Uint8Array(Buffer.concat(parts));
+        await store.set(url.rest, { bytes, lastModified: Date.now() / 1000 });
+      },
+      async abort() {
+        parts.length = 0;
+      },
+    };
+  }
+
+  async list(url: FileUrl): Promise<Listing> {
+    const base = url.rest.replace(/\/+$/, '');
+    const prefix = base === '' ? '' : `${base}/`;
+    const files: string[] = [];
+    const dirs = new Set<string>();
+    for (const name of [...(await this.#store.names())].sort()) {
+      if (!name.startsWith(prefix)) continue;
+      const slash = name.indexOf('/', prefix.length);
+      if (slash === -1) files.push(`mem://${name}`);
+      else dirs.add(`mem://${name.slice(0, slash)}`);
+    }
+    return { files, dirs: [...dirs] };
+  }
+}

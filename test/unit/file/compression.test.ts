@@ -1,0 +1,132 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { collectBytes } from '../../../src/file/byte-stream.ts';
+import type { Codec } from '../../../src/file/codec/codec.ts';
+import { Xxh32 } from '../../../src/file/codec/xxh32.ts';
+import {
+  CODECS,
+  codecByMagic,
+  codecBySuffix,
+  compressed,
+  decompressed,
+} from '../../../src/file/compression.ts';
+
+const CONTENT = 'a,b\n1,2\n3,4\n';
+// Three frames, the last one of a single raw piece.
+const ZSTD_SAMPLE =
+  'KLUv/QRYnQAAYGEsYgoxLDIKMyw0CgEAwV6VJACc5+4otS/9BFidAABgYSxiCjEsMgozLDQKAQDFV0sSfuq9Bii1L/0EWGEAAGEsYgoxLDIKMyw0CuGzyy4=';
+const XZ_SAMPLE =
+  '/Td6WFoAAATm1rRGAgAhARYAAAB0L+WjAQALYSxiCjEsMgozLDQKABBV45YyL5FeAAEkDKYY2NgftvN9AQAAAAAEWVo=';
+const SAMPLES: Readonly<Record<string, Buffer>> = {
+  // Two members each, where the format's own tool wrote them.
+  gzip: Buffer.concat([gzipSync('a,b\n1,2\n'), gzipSync('3,4\n')]),
+  bzip2: Buffer.from(
+    'QlpoOTFBWSZTWb+HQH8AAANZAAAQAAQwADAAIAAwwAhpsogjJ4u5IpwoSF/DoD+AQlpoOTFBWSZTWS2f5zYAAAFYAAAQAAQMACAAIZpoM00XPF3JFOFCQLZ/nNg=',
+    'base64',
+  ),
+};
+
+async function* stream(bytes: Uint8Array, partSize = 7): AsyncIterable<Uint8Array> {
+  for (let i = 0; i < bytes.length; i += partSize) yield bytes.subarray(i, i + partSize);
+}
+
+async function text(source: AsyncIterable<Uint8Array>): Promise<string> {
+  return Buffer.from(await collectBytes(source)).toString();
+}
+
+describe('codecs that are written', () => {
+  for (const codec of CODECS.filter(({ compress }) => compress !== undefined)) {
+    test(`${codec.name} reads back what it wrote`, async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.uint8Array({ maxLength: 5000 }), fc.nat(300), async (unit, repeat) => {
+          const content = Buffer.concat(Array.from({ length: repeat + 1 }, () => unit));
+          const packed = await collectBytes(write(codec, content));
+          const back = await collectBytes(codec.decompress(stream(packed, 1000)));
+          expect(Buffer.compare(back, content)).toBe(0);
+        }),
+        { numRuns: 12 },
+      );
+    });
+
+    test(`${codec.name} reads frames that follow one another`, async () => {
+      const first = await collectBytes(write(codec, Buffer.from('a,b\n')));
+      const second = await collectBytes(write(codec, Buffer.from('1,2\n')));
+      const both = Buffer.concat([first, second]);
+      expect(await text(codec.decompress(stream(both)))).toBe('a,b\n1,2\n');
+    });
+
+    test(`${codec.name} refuses truncated data`, async () => {
+      const packed = await collectBytes(write(codec, Buffer.from(CONTENT.repeat(500))));
+      const cut = packed.subarray(0, packed.length - 5);
+      await expect(text(decompressed(stream(cut), 'x', 'file://x'))).rejects.toThrow(
+        /corrupt or truncated .* data in file:\/\/x/,
+      );
+    });
+  }
+
+  function write(codec: Codec, content: Uint8Array): AsyncIterable<Uint8Array> {
+    return codec.compress?.(stream(content, 4096)) as AsyncIterable<Uint8Array>;
+  }
+});
+
+describe('decompressed', () => {
+  test('reads zstd, frame by frame', async () => {
+    const packed = Buffer.from(ZSTD_SAMPLE, 'base64');
+    expect(await text(decompressed(stream(packed), 'x', 'file://x'))).toBe(CONTENT.repeat(100));
+    const cut = packed.subarray(0, packed.length - 6);
+    await expect(text(decompressed(stream(cut), 'x', 'file://x'))).rejects.toThrow(/corrupt/);
+  });
+
+  for (const [name, sample] of Object.entries(SAMPLES)) {
+    test(`reads ${name} by suffix and by magic number`, async () => {
+      const suffix = CODECS.find((codec) => codec.name === name)?.suffixes[0] as string;
+      for (const file of [`x.${suffix.toUpperCase()}`, `x.${suffix}~`, 'x']) {
+        expect(await text(decompressed(stream(sample), file, 'file://x'))).toBe(CONTENT);
+      }
+    });
+  }
+
+  test('reads xz', async () => {
+    const packed = Buffer.from(XZ_SAMPLE, 'base64');
+    expect(await text(decompressed(stream(packed), 'x.xz', 'file://x.xz'))).toBe(CONTENT);
+    const cut = packed.subarray(0, 40);
+    await expect(text(decompressed(stream(cut), 'x.xz', 'file://x.xz'))).rejects.toThrow(/corrupt/);
+  });
+
+  test('leaves other content alone', async () => {
+    expect(await text(decompressed(stream(Buffer.from(CONTENT)), 'x.csv', 'u'))).toBe(CONTENT);
+  });
+
+  test('refuses content that is not what its suffix says', async () => {
+    await expect(
+      text(decompressed(stream(Buffer.from(CONTENT)), 'x.gz', 'file://x.gz')),
+    ).rejects.toThrow('corrupt or truncated gzip data in file://x.gz');
+  });
+});
+
+describe('compressed', () => {
+  test('follows the suffix', async () => {
+    const packed = await collectBytes(compressed(stream(Buffer.from(CONTENT)), 'x.gz', 'u'));
+    expect(gunzipSync(packed).toString()).toBe(CONTENT);
+  });
+
+  test('names what can be written instead', () => {
+    expect(() => compressed(stream(new Uint8Array(0)), 'x.xz', 'file://x.xz')).toThrow(
+      'writing xz is not available: file://x.xz; accepted suffixes are .gz,',
+    );
+  });
+});
+
+test('every codec is found by suffix and by the bytes it writes', () => {
+  for (const codec of CODECS) {
+    for (const suffix of codec.suffixes) expect(codecBySuffix(`a.b.${suffix}`)).toBe(codec);
+    expect(codecByMagic(Uint8Array.from(codec.magic ?? []))).toBe(codec);
+  }
+});
+
+test('xxh32 gives the published values', () => {
+  expect(Xxh32.hash(new Uint8Array(0))).toBe(0x02cc5d05);
+  expect(Xxh32.hash(Buffer.from('abc'))).toBe(0x32d153ff);
+  expect(Xxh32.hash(Buffer.from('Nobody inspects the spammish repetition'))).toBe(0xe2293b2f);
+});
