@@ -195,9 +195,11 @@ export class ArenaScope implements ArenaAllocator {
   }
 
   allocate(sizeBytes: number): Span {
-    const span = this.#owner.allocate(sizeBytes);
-    this.#holds.set(spanKey(span), { span, count: 1 });
-    return span;
+    return this.#remember(this.#owner.allocate(sizeBytes));
+  }
+
+  allocateIn(arenaId: number, sizeBytes: number): Span {
+    return this.#remember(this.#owner.allocateIn(arenaId, sizeBytes));
   }
 
   free(span: Span): void {
@@ -234,6 +236,11 @@ export class ArenaScope implements ArenaAllocator {
       for (let i = 0; i < count; i++) this.#owner.free(span);
     }
     this.#holds.clear();
+  }
+
+  #remember(span: Span): Span {
+    this.#holds.set(spanKey(span), { span, count: 1 });
+    return span;
   }
 
   #forget(span: Span): void {
