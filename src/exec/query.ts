@@ -13,6 +13,7 @@ import { parseQuery } from '../sql/parser/parser.ts';
 import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';
 import { constant, NULL_VALUE, Row, type Value } from '../value/value.ts';
+import type { Accelerator } from './general/compiler.ts';
 import { evaluateConstant } from './general/constant.ts';
 import { compilePlan } from './general/plan.ts';
 import { makeRuntime } from './general/runtime.ts';
@@ -27,6 +28,8 @@ export type QueryText = string | QueryClauses;
 export interface QueryScope {
   readonly catalog: Catalog;
   readonly scope: CallScope;
+  /** tried before the general operators; absent: they do it all */
+  readonly accelerate?: Accelerator | undefined;
 }
 
 /** Reads a query given in either way. @throws SqlSyntaxError */

@@ -40,6 +40,11 @@ export class NeededSet {
     }
   }
 
+  /** The first elements of the paths, in the order in which they were added. */
+  variables(): readonly string[] {
+    return [...new Set([...this.#paths.values()].map(({ elements }) => elements[0] as string))];
+  }
+
   get columns(): NeededColumns {
     return this.#all ? 'all' : [...this.#paths.values()];
   }

@@ -3,8 +3,10 @@
 import type { Catalog, RelationColumn } from '../../plan/catalog.ts';
 import type { BoundExpression } from '../../plan/expression.ts';
 import type { CallScope } from '../../plan/function.ts';
+import type { PlanNode } from '../../plan/plan.ts';
 import type { Value } from '../../value/value.ts';
 import type { Evaluator, PointsEvaluator, Predicate } from './frame.ts';
+import type { ExecRow } from './row.ts';
 
 /**
  * What closures read while they run and what may differ from run to run: a plan that was compiled
@@ -19,9 +21,17 @@ export interface Runtime {
   scopeCalls: (name: string) => Value;
   /** the cells of the sub-select of that number */
   subqueryCells: (index: number) => readonly Value[];
+  /** A faster way to the rows of a node, where there is one: tried before the general operators. */
+  readonly accelerate: Accelerator | undefined;
   /** counts runs, so that what is computed once a run is computed again in the next */
   run: number;
 }
+
+/** Rows of a plan node by another engine; undefined when the node is not for it. */
+export type Accelerator = (
+  node: PlanNode,
+  runtime: Runtime,
+) => (() => Iterable<ExecRow>) | undefined;
 
 /** The columns of the rows that an operator reads, for COLUMN EXPR; runs the input if it must. */
 export type InputColumns = (structured: boolean) => readonly RelationColumn[];

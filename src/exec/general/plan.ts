@@ -22,6 +22,8 @@ import { compileWhen } from './operator/when.ts';
 import { SINGLE_ROW } from './row.ts';
 
 export function compilePlan(node: PlanNode, runtime: Runtime): RowSource {
+  const accelerated = runtime.accelerate?.(node, runtime);
+  if (accelerated !== undefined) return accelerated;
   const compile = (input: PlanNode) => compilePlan(input, runtime);
   switch (node.kind) {
     case 'scan':

@@ -3,23 +3,25 @@ import type { Catalog } from '../../plan/catalog.ts';
 import type { CallScope } from '../../plan/function.ts';
 import type { PlanNode } from '../../plan/plan.ts';
 import { flatten, NULL_VALUE, Scalar, type Value } from '../../value/value.ts';
-import type { Runtime } from './compiler.ts';
+import type { Accelerator, Runtime } from './compiler.ts';
 import type { RowSource } from './operator/source.ts';
 import { compilePlan } from './plan.ts';
 
 export interface RuntimeOptions {
   readonly catalog: Catalog;
   readonly scope: CallScope;
+  readonly accelerate?: Accelerator | undefined;
 }
 
 export function makeRuntime(
   subqueries: readonly PlanNode[],
-  { catalog, scope }: RuntimeOptions,
+  { catalog, scope, accelerate }: RuntimeOptions,
 ): Runtime {
   const sources: RowSource[] = [];
   const runtime: Runtime = {
     catalog,
     scope,
+    accelerate,
     parameters: () => NULL_VALUE,
     scopeCalls: () => NULL_VALUE,
     subqueryCells(index) {

@@ -3,7 +3,7 @@ import type { JoinNode } from '../../../plan/plan.ts';
 import { failure } from '../../../util/error.ts';
 import { EMPTY_ROW, mergeRows, Row, type Value } from '../../../value/value.ts';
 import { type CanonicalKey, keyOfTuple } from '../canonical-key.ts';
-import type { Compiler, Runtime } from '../compiler.ts';
+import type { Compiler } from '../compiler.ts';
 import { type Evaluator, Frame } from '../frame.ts';
 import { isNull } from '../lookup.ts';
 import { type ExecRow, JoinedRow, type JoinShape } from '../row.ts';
@@ -31,9 +31,14 @@ export function compileJoin(
     const side = candidates();
     const matchedRight = keepsRight ? new Set<ExecRow>() : undefined;
     const unmatchedLeft: ExecRow[] = [];
+    let untilCheck = CANCEL_CHECK_PAIR_COUNT;
     for (const leftRow of left()) {
       let matched = false;
       for (const rightRow of side.of(leftRow)) {
+        if (--untilCheck === 0) {
+          compiler.runtime.scope.checkCancelled();
+          untilCheck = CANCEL_CHECK_PAIR_COUNT;
+        }
         const pair = makeRow(leftRow, rightRow);
         if (matches !== undefined && !matches(frame.at(pair))) continue;
         matched = true;
@@ -56,7 +61,7 @@ interface Candidates {
 
 function compileCandidates(node: JoinNode, right: RowSource, compiler: Compiler): () => Candidates {
   const { equalities } = node;
-  if (equalities.length === 0) return () => everyPair([...right()], compiler.runtime);
+  if (equalities.length === 0) return () => everyPair([...right()]);
   const probe = compileKey(equalities.map((equality) => compiler.evaluator(equality.left)));
   const build = compileKey(equalities.map((equality) => compiler.evaluator(equality.right)));
   return () => {
@@ -91,9 +96,8 @@ function compileKey(evaluators: readonly Evaluator[]): (row: ExecRow) => Canonic
   };
 }
 
-function everyPair(all: readonly ExecRow[], runtime: Runtime): Candidates {
+function everyPair(all: readonly ExecRow[]): Candidates {
   let pairCount = 0;
-  let untilCheck = CANCEL_CHECK_PAIR_COUNT;
   return {
     all,
     of() {
@@ -103,11 +107,6 @@ function everyPair(all: readonly ExecRow[], runtime: Runtime): Candidates {
           'SQL_EXECUTION',
           `the join tries more than ${JOIN_PAIR_COUNT_MAX} pairs of rows; add a condition a.x = b.y between the tables`,
         );
-      }
-      untilCheck -= all.length;
-      if (untilCheck <= 0) {
-        runtime.scope.checkCancelled();
-        untilCheck = CANCEL_CHECK_PAIR_COUNT;
       }
       return all;
     },
