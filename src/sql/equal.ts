@@ -27,8 +27,10 @@ export function equalNodes(left: SqlNode, right: SqlNode): boolean {
 export function structuralKey(root: SqlNode): string {
   const keys = new Map<SqlNode, string>();
   for (const node of nodesBottomUp(root)) {
-    const children = childrenOf(node).map((child) => keys.get(child) as string);
-    keys.set(node, `${labelOf(node)}(${children.join(',')})`);
+    // Concatenation, unlike join, does not copy the long key of a chain at each of its operators.
+    let key = `${labelOf(node)}(`;
+    for (const child of childrenOf(node)) key += `${keys.get(child)},`;
+    keys.set(node, `${key})`);
   }
   return keys.get(root) as string;
 }

@@ -22,7 +22,8 @@ import { nodesBottomUp } from './walk.ts';
 
 /**
  * Prints syntax trees in the dialect of Rowan; another dialect overrides what differs. Texts are
- * made bottom-up, so that a method that prints a node finds those of its children in `text`.
+ * made bottom-up, so that a method that prints a node finds those of its children in `text`. The
+ * left side of a chain is put in by concatenation, since joining a list would copy its long text.
  */
 export class SqlPrinter {
   private texts = new Map<SqlNode, string>();
@@ -236,7 +237,8 @@ export class SqlPrinter {
         const right =
           node.right.kind === 'join' ? `(${this.text(node.right)})` : this.text(node.right);
         const word = node.joinKind === 'inner' ? 'JOIN' : `${node.joinKind.toUpperCase()} JOIN`;
-        return [this.text(node.left), word, right, ...this.clause('ON', node.on)].join(' ');
+        const on = node.on === undefined ? '' : ` ON ${this.text(node.on)}`;
+        return `${this.text(node.left)} ${word} ${right}${on}`;
       }
       default:
         return unreachable(node);

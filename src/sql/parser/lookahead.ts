@@ -37,7 +37,8 @@ export function endsWildcard(cursor: Cursor, offset: number): boolean {
 export function isGenericDistinct(cursor: Cursor): boolean {
   const { token } = cursor;
   const next = cursor.peek(1);
-  if (next.symbol === '*') return next.start > token.end;
+  // `distinct*` is a wildcard and `distinct(x)` a call; with a space they are the clause.
+  if (next.symbol === '*' || next.symbol === '(') return next.start > token.end;
   if (next.kind === 'name') return !FOLLOWERS_OF_COLUMN.has(next.word);
   return next.symbol === '{' || next.kind === 'string' || next.kind === 'number';
 }
