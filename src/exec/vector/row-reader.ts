@@ -1,0 +1,75 @@
+// Rows of a columnar table by number, for operators that select rows before anyone looks at them.
+import type { NeededColumns } from '../../plan/catalog.ts';
+import type { ArenaAllocator } from '../../value/arena-set.ts';
+import { ColumnView } from '../../value/column-view.ts';
+import { comparePaths, Path } from '../../value/path.ts';
+import { type RowNamesView, rowNamesView } from '../../value/row-names.ts';
+import type { ColumnarSnapshot } from '../../value/snapshot.ts';
+import { Row, RowBuilder, Scalar, type Value } from '../../value/value.ts';
+import { TableRow } from '../general/row.ts';
+
+interface ReadColumn {
+  readonly path: Path;
+  readonly view: ColumnView;
+}
+
+export class RowReader {
+  readonly #names: RowNamesView;
+  readonly #columns: readonly ReadColumn[];
+  readonly #ts: number;
+  readonly #isFlat: boolean;
+
+  /** @param ts the timestamp of all cells, in seconds */
+  constructor(
+    snapshot: ColumnarSnapshot,
+    needed: NeededColumns,
+    arenas: ArenaAllocator,
+    ts: number,
+  ) {
+    this.#names = rowNamesView(snapshot.rowNames, snapshot.rowCount, arenas);
+    this.#columns = snapshot.columns
+      .map((column) => ({ path: new Path(column.path), column }))
+      .filter(({ path }) => isNeeded(path, needed))
+      .map(({ path, column }) => ({ path, view: new ColumnView(column, arenas) }))
+      .sort((a, b) => comparePaths(a.path, b.path));
+    this.#ts = ts;
+    this.#isFlat = this.#columns.every(({ path }) => path.length === 1);
+  }
+
+  nameAt(index: number): Path {
+    return this.#names.pathAt(index);
+  }
+
+  at(index: number): TableRow {
+    return new TableRow(
+      this.#names.pathAt(index),
+      this.#isFlat ? this.#flat(index) : this.#nested(index),
+    );
+  }
+
+  #flat(index: number): Row {
+    const names: string[] = [];
+    const values: Value[] = [];
+    for (const { path, view } of this.#columns) {
+      const atom = view.atomAt(index);
+      if (atom === null) continue;
+      names.push(path.elements[0] as string);
+      values.push(new Scalar(atom, this.#ts));
+    }
+    return new Row(names, values);
+  }
+
+  #nested(index: number): Row {
+    const builder = new RowBuilder();
+    for (const { path, view } of this.#columns) {
+      const atom = view.atomAt(index);
+      if (atom !== null) builder.addPath(path, new Scalar(atom, this.#ts));
+    }
+    return builder.build();
+  }
+}
+
+/** A needed path asks for its column, for those below it and for those it lies in. */
+function isNeeded(path: Path, needed: NeededColumns): boolean {
+  return needed === 'all' || needed.some((each) => path.startsWith(each) || each.startsWith(path));
+}
