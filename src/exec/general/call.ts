@@ -1,6 +1,6 @@
 // Calls of builtin functions and function entities.
 
-import { boundArguments, constantAtoms } from '../../plan/bound-argument.ts';
+import { boundArguments } from '../../plan/bound-argument.ts';
 import type { CallExpression, TryExpression, UserCallExpression } from '../../plan/expression.ts';
 import type {
   ScalarFunction,
@@ -9,7 +9,6 @@ import type {
   ValueFunction,
 } from '../../plan/function.ts';
 import { failure, RowanError } from '../../util/error.ts';
-import type { Atom } from '../../value/atom.ts';
 import { earlierOf, laterOf, MINUS_INFINITY, NOT_A_DATE } from '../../value/timestamp.ts';
 import {
   constant,
@@ -21,8 +20,9 @@ import {
   type Value,
   withTimestamp,
 } from '../../value/value.ts';
+import { atomCall, executionError } from './atom-call.ts';
 import type { Compiler } from './compiler.ts';
-import { type AtomCall, mapElements } from './elementwise.ts';
+import { mapElements } from './elementwise.ts';
 import type { Evaluator, Frame } from './frame.ts';
 import { isNull, latestVersions } from './lookup.ts';
 
@@ -42,20 +42,17 @@ function compileScalarCall(
   compiler: Compiler,
 ): Evaluator {
   const args = expression.args.map((arg) => compiler.evaluator(arg));
-  const call: AtomCall =
-    declaration.specialize?.(constantAtoms(expression.args)) ??
-    ((...atoms) => declaration.evaluate(...atoms));
-  const located = locating(expression.name, call);
+  const call = atomCall(declaration, expression.args);
   const propagates = declaration.nulls === 'propagate';
   const rule = declaration.timestamps;
   const [first, second] = args;
   if (args.length === 1 && first !== undefined) {
     return (frame) => {
       const value = first(frame);
-      if (!(value instanceof Scalar)) return mapElements(declaration, located, [value]);
+      if (!(value instanceof Scalar)) return mapElements(declaration, call, [value]);
       const ts = rule === 'constant' ? MINUS_INFINITY : value.ts;
       if (propagates && value.atom === null) return new Scalar(null, ts);
-      return new Scalar(located(value.atom), ts);
+      return new Scalar(call(value.atom), ts);
     };
   }
   if (args.length === 2 && first !== undefined && second !== undefined) {
@@ -63,22 +60,22 @@ function compileScalarCall(
       const a = first(frame);
       const b = second(frame);
       if (!(a instanceof Scalar && b instanceof Scalar)) {
-        return mapElements(declaration, located, [a, b]);
+        return mapElements(declaration, call, [a, b]);
       }
       if (propagates && (a.atom === null || b.atom === null)) {
         return new Scalar(null, nullTs(rule, [a, b]));
       }
-      return new Scalar(located(a.atom, b.atom), ruleTs(rule, [a, b]));
+      return new Scalar(call(a.atom, b.atom), ruleTs(rule, [a, b]));
     };
   }
   return (frame) => {
     const values = args.map((arg) => arg(frame));
     if (!values.every((value) => value instanceof Scalar)) {
-      return mapElements(declaration, located, values);
+      return mapElements(declaration, call, values);
     }
     const atoms = values.map((value) => value.atom);
     if (propagates && atoms.includes(null)) return new Scalar(null, nullTs(rule, values));
-    return new Scalar(located(...atoms), ruleTs(rule, values));
+    return new Scalar(call(...atoms), ruleTs(rule, values));
   };
 }
 
@@ -175,30 +172,12 @@ function latestTs(args: readonly Value[]): number {
   return ts;
 }
 
-/** The same function, its failures announced with the function's name. */
-function locating(name: string, call: AtomCall): AtomCall {
-  return (...atoms: Atom[]) => {
-    try {
-      return call(...atoms);
-    } catch (error) {
-      throw executionError(name, error);
-    }
-  };
-}
-
 function locate(name: string, evaluate: () => Value): Value {
   try {
     return evaluate();
   } catch (error) {
     throw executionError(name, error);
   }
-}
-
-function executionError(name: string, error: unknown): unknown {
-  if (!(error instanceof RowanError) || error.code === 'CANCELLED') return error;
-  const prefix = `Executing builtin function ${name}: `;
-  if (error.message.startsWith(prefix)) return error;
-  return new RowanError(error.code, error.httpCode, prefix + error.message, error.details);
 }
 
 /** Functions that call one another deeper than this are taken for endless recursion. */

@@ -4,8 +4,7 @@ import { failure } from '../../util/error.ts';
 import type { Atom } from '../../value/atom.ts';
 import { laterOf } from '../../value/timestamp.ts';
 import { Embedding, Row, Scalar, type Value } from '../../value/value.ts';
-
-export type AtomCall = (...atoms: Atom[]) => Atom;
+import type { AtomCall } from './atom-call.ts';
 
 /** @throws SQL_EXECUTION when the function does not map, or not over these arguments */
 export function mapElements(

@@ -1,4 +1,5 @@
 // Comparison, boolean operators, IS, BETWEEN and CASE: three-valued logic with timestamps.
+import { cannotFail } from '../../plan/conjunction.ts';
 import type {
   AndExpression,
   BetweenExpression,
@@ -120,16 +121,24 @@ function junction(
   return new Scalar(decided === 0 ? 1 : 0, otherTs(ta, tb));
 }
 
-/** Tests need no order of operands: AND fails with the first that is not true. */
+/**
+ * Once an operand has decided, the others are tested only if they could fail: an operand does not
+ * hide the error of another.
+ */
 export function compileJunctionTest(
   expression: AndExpression | OrExpression,
   compiler: Compiler,
 ): Predicate {
-  const tests = expression.operands.map((operand) => compiler.predicate(operand));
   const every = expression.kind === 'and';
+  const tests = expression.operands.map((operand) => compiler.predicate(operand));
+  const skippable = expression.operands.map(cannotFail);
   return (frame) => {
-    for (const test of tests) if (test(frame) !== every) return !every;
-    return every;
+    let result = every;
+    for (let i = 0; i < tests.length; i++) {
+      if (result !== every && skippable[i] === true) continue;
+      if ((tests[i] as Predicate)(frame) !== every) result = !every;
+    }
+    return result;
   };
 }
 

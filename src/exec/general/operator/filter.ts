@@ -1,7 +1,9 @@
 // WHERE and HAVING.
 import type { FilterNode } from '../../../plan/plan.ts';
+import { compileScalar } from '../../scalar/compile.ts';
+import { scalarPredicate } from '../../scalar/predicate.ts';
 import type { Compiler } from '../compiler.ts';
-import { Frame } from '../frame.ts';
+import { Frame, type Predicate } from '../frame.ts';
 import { isTrue } from '../truth.ts';
 import type { RowSource } from './source.ts';
 
@@ -9,9 +11,16 @@ export function compileFilter(node: FilterNode, input: RowSource, compiler: Comp
   if (node.condition.kind === 'constant') {
     return isTrue(node.condition.value) ? input : () => [];
   }
-  const test = compiler.predicate(node.condition);
+  const test = compileCondition(node, compiler);
   return function* () {
     const frame = new Frame();
     for (const row of input()) if (test(frame.at(row))) yield row;
   };
+}
+
+/** Generated code where the condition is made of atoms, else closures. */
+function compileCondition(node: FilterNode, compiler: Compiler): Predicate {
+  const general = compiler.predicate(node.condition);
+  const program = compileScalar(node.condition, compiler.runtime.catalog.builtins);
+  return (program && scalarPredicate(program, general)) ?? general;
 }
