@@ -141,7 +141,7 @@ export class DictionaryBuilder {
   #enter(end: number): number {
     const next = this.#count + 1;
     const { u8 } = this.#heap;
-    const code = this.#table.findOrAdd(u8, this.#offsets.u32, this.#size, end, next);
+    const code = this.#table.findOrAdd(u8, this.#size, end, next);
     if (code === next) {
       this.#count = next;
       this.#size = end;
@@ -248,14 +248,14 @@ export class DictionaryView {
 
   #findBytes(bytes: Uint8Array): number | undefined {
     this.#table ??= this.#makeTable();
-    return this.#table.find(this.bytes, this.offsets, bytes, 0, bytes.length) || undefined;
+    return this.#table.find(this.bytes, bytes, 0, bytes.length) || undefined;
   }
 
   #makeTable(): ByteTable {
     const table = new ByteTable(this.count);
     for (let code = 1; code <= this.count; code++) {
       const start = this.offsets[code] as number;
-      table.findOrAdd(this.bytes, this.offsets, start, this.offsets[code + 1] as number, code);
+      table.findOrAdd(this.bytes, start, this.offsets[code + 1] as number, code);
     }
     return table;
   }

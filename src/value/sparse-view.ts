@@ -196,31 +196,64 @@ export class SparseView {
     return low;
   }
 
+  /**
+   * Counting sort in two steps: first by groups of columns, then within each group, whose part of
+   * the result fits the cache. In one step every write would wait for memory.
+   */
   #transpose(): SparseColumns {
     const { pointCount, rowCount } = this.snapshot;
+    const { columnIds } = this;
     const offsets = new Float64Array(this.columnCount + 1);
-    for (const column of this.columnIds) {
-      offsets[column + 1] = (offsets[column + 1] as number) + 1;
+    for (let point = 0; point < pointCount; point++) {
+      const next = (columnIds[point] as number) + 1;
+      offsets[next] = (offsets[next] as number) + 1;
     }
     for (let c = 1; c < offsets.length; c++) {
       offsets[c] = (offsets[c] as number) + (offsets[c - 1] as number);
     }
-    const next = offsets.slice();
+    const shift = Math.max(0, Math.ceil(Math.log2(this.columnCount / GROUP_COUNT)));
+    const groupStarts = new Float64Array((this.columnCount >>> shift) + 2);
+    for (let group = 0; group < groupStarts.length; group++) {
+      groupStarts[group] = offsets[Math.min(group << shift, this.columnCount)] as number;
+    }
+    const next = groupStarts.slice();
+    const columns = new Uint32Array(pointCount);
     const rows = new Uint32Array(pointCount);
     const points = new Uint32Array(pointCount);
     for (let row = 0; row < rowCount; row++) {
       const end = this.rowOffsets[row + 1] as number;
       for (let point = this.rowOffsets[row] as number; point < end; point++) {
-        const column = this.columnIds[point] as number;
-        const position = next[column] as number;
-        next[column] = position + 1;
+        const column = columnIds[point] as number;
+        const group = column >>> shift;
+        const position = next[group] as number;
+        next[group] = position + 1;
+        columns[position] = column;
         rows[position] = row;
         points[position] = point;
+      }
+    }
+    if (shift > 0) {
+      const places = offsets.slice();
+      for (let group = 0; group + 1 < groupStarts.length; group++) {
+        const start = groupStarts[group] as number;
+        const end = groupStarts[group + 1] as number;
+        const groupRows = rows.slice(start, end);
+        const groupPoints = points.slice(start, end);
+        for (let i = start; i < end; i++) {
+          const column = columns[i] as number;
+          const place = places[column] as number;
+          places[column] = place + 1;
+          rows[place] = groupRows[i - start] as number;
+          points[place] = groupPoints[i - start] as number;
+        }
       }
     }
     return { offsets, rows, points };
   }
 }
+
+/** About so many groups of columns are written to at a time. */
+const GROUP_COUNT = 1024;
 
 function double(low: number, high: number): number {
   scratch.setUint32(0, low, true);

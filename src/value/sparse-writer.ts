@@ -30,6 +30,18 @@ export type WrittenPoints = Pick<
   | 'timestamps'
 >;
 
+/** The arrays of a snapshot while they are filled. */
+interface Output {
+  readonly rowCounts: Uint32Array;
+  readonly rowOffsets: Float64Array;
+  readonly columnIds: Uint32Array;
+  readonly kinds: Uint8Array;
+  /** two words a payload, the low one first */
+  readonly payloads: Uint32Array;
+  readonly timestamps: Float64Array | undefined;
+  count: number;
+}
+
 export class SparseWriter {
   readonly #allocator: ArenaAllocator;
   readonly #parts: SparseParts;
@@ -52,48 +64,17 @@ export class SparseWriter {
     const kinds = allocator.allocate(capacity);
     const payloads = allocator.allocate(capacity * 8);
     const perPoint = constantTs === undefined ? allocator.allocate(capacity * 8) : undefined;
-
-    const out = {
+    const out: Output = {
       rowCounts: uint32Of(allocator, columnRowCounts).fill(0),
-      offsets: float64Of(allocator, rowOffsets),
+      rowOffsets: float64Of(allocator, rowOffsets),
       columnIds: uint32Of(allocator, columnIds),
       kinds: bytesOf(allocator, kinds),
-      words: uint32Of(allocator, payloads),
+      payloads: uint32Of(allocator, payloads),
       timestamps: perPoint === undefined ? undefined : float64Of(allocator, perPoint),
+      count: 0,
     };
-    out.offsets[0] = 0;
-    const recordings = this.#recordingsByRow();
-    const copyBase = base === undefined ? undefined : this.#baseCopier(base);
-    const row = this.#row;
-    let count = 0;
-    for (let r = 0; r < rowCount; r++) {
-      row.count = 0;
-      copyBase?.(r);
-      for (let i = recordings.first[r] as number; i < (recordings.first[r + 1] as number); i++) {
-        const recording = recordings.order[i] as number;
-        const start = this.#parts.recordedStarts[recording] as number;
-        const end = this.#parts.recordedStarts[recording + 1] ?? points.count;
-        points.copyTo(row, start, end, ranks);
-      }
-      const order = this.#sortRow();
-      let previous = -1;
-      for (let i = 0; i < row.count; i++) {
-        const point = order[i] as number;
-        if (previous !== -1 && row.compare(previous, point) === 0) continue;
-        const column = row.columns[point] as number;
-        if (previous === -1 || row.columns[previous] !== column) {
-          out.rowCounts[column] = (out.rowCounts[column] as number) + 1;
-        }
-        out.columnIds[count] = column;
-        out.kinds[count] = row.kinds[point] as number;
-        out.words[count * 2] = row.low[point] as number;
-        out.words[count * 2 + 1] = row.high[point] as number;
-        if (out.timestamps !== undefined) out.timestamps[count] = row.timestamps[point] as number;
-        count++;
-        previous = point;
-      }
-      out.offsets[r + 1] = count;
-    }
+    this.#writeRows(out);
+    const { count } = out;
     return {
       pointCount: count,
       columnRowCounts,
@@ -106,6 +87,55 @@ export class SparseWriter {
           ? { constant: constantTs as number }
           : { perPoint: allocator.shrink(perPoint, count * 8) },
     };
+  }
+
+  #writeRows(out: Output): void {
+    const { rowCount, ranks, points } = this.#parts;
+    points.mapColumns(ranks);
+    const base = this.#openBase(out);
+    const { first, order } = this.#recordingsByRow();
+    out.rowOffsets[0] = 0;
+    for (let r = 0; r < rowCount; ) {
+      let end = r;
+      while (end < base.rowCount && first[end] === first[end + 1]) end++;
+      if (end > r) {
+        base.copyRows(r, end);
+        r = end;
+        continue;
+      }
+      this.#row.count = 0;
+      if (r < base.rowCount) base.addRow(this.#row, r);
+      for (let i = first[r] as number; i < (first[r + 1] as number); i++) {
+        const recording = order[i] as number;
+        const start = this.#parts.recordedStarts[recording] as number;
+        points.copyTo(this.#row, start, this.#parts.recordedStarts[recording + 1] ?? points.count);
+      }
+      this.#writeRow(out);
+      r++;
+      out.rowOffsets[r] = out.count;
+    }
+  }
+
+  /** Writes the collected row in order, equal points once. */
+  #writeRow(out: Output): void {
+    const row = this.#row;
+    const order = this.#sortRow();
+    const start = out.count;
+    let count = start;
+    let previous = -1;
+    for (let i = 0; i < row.count; i++) {
+      const point = order[i] as number;
+      if (previous !== -1 && row.compare(previous, point) === 0) continue;
+      out.columnIds[count] = row.columns[point] as number;
+      out.kinds[count] = row.kinds[point] as number;
+      out.payloads[count * 2] = row.low[point] as number;
+      out.payloads[count * 2 + 1] = row.high[point] as number;
+      if (out.timestamps !== undefined) out.timestamps[count] = row.timestamps[point] as number;
+      count++;
+      previous = point;
+    }
+    out.count = count;
+    countRow(out.rowCounts, out.columnIds, start, count, 1);
   }
 
   #constantTs(): number | undefined {
@@ -134,32 +164,64 @@ export class SparseWriter {
     return { first, order };
   }
 
-  #baseCopier(base: SparseSnapshot): (row: number) => void {
+  /** What is there already: rows are copied as they are, or taken up to be merged with new ones. */
+  #openBase(out: Output): {
+    readonly rowCount: number;
+    copyRows(from: number, to: number): void;
+    addRow(row: RowPoints, r: number): void;
+  } {
+    const { base, ranks } = this.#parts;
+    if (base === undefined) return { rowCount: 0, copyRows() {}, addRow() {} };
     const allocator = this.#allocator;
-    const { ranks } = this.#parts;
-    const row = this.#row;
     const offsets = float64Of(allocator, base.rowOffsets);
     const columnIds = uint32Of(allocator, base.columnIds);
     const kinds = bytesOf(allocator, base.kinds);
-    const words = uint32Of(allocator, base.payloads);
+    const payloads = uint32Of(allocator, base.payloads);
     const { timestamps } = base;
     const constant = 'constant' in timestamps ? timestamps.constant : 0;
     const perPoint =
-      'constant' in timestamps ? undefined : float64Of(allocator, timestamps.perPoint);
-    return (r) => {
-      if (r >= base.rowCount) return;
-      const start = offsets[r] as number;
-      const end = offsets[r + 1] as number;
-      row.reserve(end - start);
-      for (let i = start; i < end; i++) {
-        row.push(
-          ranks[columnIds[i] as number] as number,
-          kinds[i] as number,
-          words[i * 2] as number,
-          words[i * 2 + 1] as number,
-          perPoint === undefined ? constant : (perPoint[i] as number),
-        );
-      }
+      'perPoint' in timestamps ? float64Of(allocator, timestamps.perPoint) : undefined;
+    const sameIds = ranks.length === base.columnCount;
+    uint32Of(allocator, base.columnRowCounts).forEach((count, id) => {
+      out.rowCounts[ranks[id] as number] = count;
+    });
+    return {
+      rowCount: base.rowCount,
+      copyRows(fromRow, toRow) {
+        const start = offsets[fromRow] as number;
+        const end = offsets[toRow] as number;
+        const at = out.count;
+        if (sameIds) out.columnIds.set(columnIds.subarray(start, end), at);
+        else {
+          for (let i = start; i < end; i++) {
+            out.columnIds[at + i - start] = ranks[columnIds[i] as number] as number;
+          }
+        }
+        out.kinds.set(kinds.subarray(start, end), at);
+        out.payloads.set(payloads.subarray(start * 2, end * 2), at * 2);
+        if (perPoint !== undefined) out.timestamps?.set(perPoint.subarray(start, end), at);
+        else out.timestamps?.fill(constant, at, at + end - start);
+        for (let r = fromRow; r < toRow; r++) {
+          out.rowOffsets[r + 1] = at + (offsets[r + 1] as number) - start;
+        }
+        out.count = at + end - start;
+      },
+      addRow(row, r) {
+        const start = offsets[r] as number;
+        const end = offsets[r + 1] as number;
+        row.reserve(end - start);
+        for (let i = start; i < end; i++) {
+          row.push(
+            ranks[columnIds[i] as number] as number,
+            kinds[i] as number,
+            payloads[i * 2] as number,
+            payloads[i * 2 + 1] as number,
+            perPoint === undefined ? constant : (perPoint[i] as number),
+          );
+        }
+        // The row is counted anew when it is written.
+        countRow(out.rowCounts, row.columns, 0, row.count, -1);
+      },
     };
   }
 
@@ -202,5 +264,21 @@ export class SparseWriter {
       if (end - start > 1) order.subarray(start, end).sort((a, b) => row.compare(a, b));
       start = end;
     }
+  }
+}
+
+/** Adds `change` to the count of each column that occurs in a row's sorted points. */
+function countRow(
+  rowCounts: Uint32Array,
+  columnIds: Uint32Array,
+  start: number,
+  end: number,
+  change: number,
+): void {
+  let previous = -1;
+  for (let i = start; i < end; i++) {
+    const column = columnIds[i] as number;
+    if (column !== previous) rowCounts[column] = (rowCounts[column] as number) + change;
+    previous = column;
   }
 }

@@ -208,6 +208,31 @@ describe('SparseView', () => {
     );
   });
 
+  test('the transpose of many columns is made in groups', () => {
+    const builder = new SparseBuilder(arenas);
+    for (let row = 0; row < 3000; row++) {
+      builder.beginRow(Path.of(`r${row}`));
+      for (let i = 0; i < 3; i++)
+        builder.addCell(builder.columnId(Path.of(`c${row * 2 + i}`)), i, 0);
+    }
+    const snapshot = builder.seal();
+    const view = new SparseView(snapshot, arenas);
+    const { offsets, rows, points } = view.columns();
+    for (let id = 0; id < view.columnCount; id++) {
+      let previous = -1;
+      for (let i = offsets[id] as number; i < (offsets[id + 1] as number); i++) {
+        const point = points[i] as number;
+        if (view.columnIds[point] !== id) expect.fail(`point ${point} is in the wrong column`);
+        expect(rows[i]).toBeGreaterThan(previous);
+        previous = rows[i] as number;
+        expect(view.rowOffsets[previous]).toBeLessThanOrEqual(point);
+        expect(view.rowOffsets[previous + 1]).toBeGreaterThan(point);
+      }
+    }
+    expect(offsets[view.columnCount]).toBe(snapshot.pointCount);
+    freeSnapshot(snapshot, arenas);
+  });
+
   test('an atom and a row can share a name', () => {
     const snapshot = record([
       [
