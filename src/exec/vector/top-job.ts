@@ -12,8 +12,7 @@ import { Scratch } from './scratch.ts';
 
 export type SortKeyProgram = {
   readonly descending: boolean;
-} & /** `integer`: int32 in every chunk, so that keys of all chunks are made alike */
-(
+} /** `integer`: int32 in every chunk, so that keys of all chunks are made alike */ & (
   | { readonly numbers: NumberProgram; readonly integer: boolean }
   /** codes that are ranks: they compare as the atoms do, 0 is NULL */
   | { readonly ranks: CodeProgram }
