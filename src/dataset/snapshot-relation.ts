@@ -1,0 +1,178 @@
+// A dataset's committed content as a relation that queries can read row by row.
+import type {
+  NeededColumns,
+  Relation,
+  RelationColumn,
+  RelationRow,
+} from '../plan/catalog.ts';
+import type { ArenaAllocator } from '../value/arena-set.ts';
+import { ColumnView } from '../value/column-view.ts';
+import { nestCells } from '../value/nest.ts';
+import { comparePaths, Path } from '../value/path.ts';
+import { type RowNamesView, rowNamesView } from '../value/row-names.ts';
+import { RowTimestampsView } from '../value/row-timestamps.ts';
+import type { ColumnarSnapshot, Snapshot, SparseSnapshot } from '../value/snapshot.ts';
+import { type ColumnRange, SparseView } from '../value/sparse-view.ts';
+import { type Cell, EMPTY_ROW, type Row, Scalar } from '../value/value.ts';
+
+type Arenas = Pick<ArenaAllocator, 'get'>;
+
+/** A relation that also reads by column. */
+export interface SnapshotRelation extends Relation {
+  readonly snapshot: Snapshot;
+  /** the points of one column in the order of rows, each under the path of its row */
+  columnCells(column: Path): Iterable<Cell>;
+}
+
+const relations = new WeakMap<Arenas, Map<number, WeakRef<SnapshotRelation>>>();
+
+/** The relation of a snapshot; a thread has one as long as somebody uses it, with its indexes. */
+export function snapshotRelation(snapshot: Snapshot, arenas: Arenas): SnapshotRelation {
+  let known = relations.get(arenas);
+  if (known === undefined) {
+    known = new Map();
+    relations.set(arenas, known);
+  }
+  const existing = known.get(snapshot.id)?.deref();
+  if (existing !== undefined) return existing;
+  for (const [id, reference] of known) if (reference.deref() === undefined) known.delete(id);
+  const relation =
+    snapshot.layout === 'columnar'
+      ? new ColumnarRelation(snapshot, arenas)
+      : new SparseRelation(snapshot, arenas);
+  known.set(snapshot.id, new WeakRef(relation));
+  return relation;
+}
+
+class ColumnarRelation implements SnapshotRelation {
+  readonly snapshot: ColumnarSnapshot;
+  readonly rowCount: number;
+  readonly #names: RowNamesView;
+  readonly #timestamps: RowTimestampsView;
+  /** in natural order, as rows have their cells */
+  readonly #columns: readonly { readonly path: Path; readonly view: ColumnView }[];
+
+  constructor(snapshot: ColumnarSnapshot, arenas: Arenas) {
+    this.snapshot = snapshot;
+    this.rowCount = snapshot.rowCount;
+    this.#names = rowNamesView(snapshot.rowNames, snapshot.rowCount, arenas);
+    this.#timestamps = new RowTimestampsView(snapshot.timestamps, arenas);
+    this.#columns = snapshot.columns
+      .map((column) => ({ path: new Path(column.path), view: new ColumnView(column, arenas) }))
+      .sort((a, b) => comparePaths(a.path, b.path));
+  }
+
+  columns(): readonly RelationColumn[] {
+    return this.#columns.map(({ path, view }) => ({
+      path,
+      rowCount: this.rowCount - view.snapshot.nullCount,
+    }));
+  }
+
+  columnCount(): number {
+    return this.#columns.length;
+  }
+
+  *scan(needed: NeededColumns): Iterable<RelationRow> {
+    const columns = this.#needed(needed);
+    for (let row = 0; row < this.rowCount; row++) {
+      yield { name: this.#names.pathAt(row), row: this.#row(row, columns) };
+    }
+  }
+
+  findRows(name: Path, needed: NeededColumns): readonly RelationRow[] {
+    const columns = this.#needed(needed);
+    return this.#names.find(name).map((row) => ({ name, row: this.#row(row, columns) }));
+  }
+
+  *rowNames(): Iterable<Path> {
+    for (let row = 0; row < this.rowCount; row++) yield this.#names.pathAt(row);
+  }
+
+  *columnCells(column: Path): Iterable<Cell> {
+    const found = this.#columns.find(({ path }) => path.equals(column));
+    if (found === undefined) return;
+    for (let row = 0; row < this.rowCount; row++) {
+      const atom = found.view.atomAt(row);
+      if (atom === null) continue;
+      yield { path: this.#names.pathAt(row), atom, ts: this.#timestamps.at(row) };
+    }
+  }
+
+  #needed(needed: NeededColumns): typeof this.#columns {
+    if (needed === 'all') return this.#columns;
+    return this.#columns.filter(({ path }) => needed.some((wanted) => path.startsWith(wanted)));
+  }
+
+  #row(row: number, columns: typeof this.#columns): Row {
+    const ts = this.#timestamps.at(row);
+    const paths: Path[] = [];
+    const cells: Scalar[] = [];
+    for (const { path, view } of columns) {
+      const atom = view.atomAt(row);
+      if (atom === null) continue;
+      paths.push(path);
+      cells.push(new Scalar(atom, ts));
+    }
+    return cells.length === 0 ? EMPTY_ROW : nestCells(paths, cells);
+  }
+}
+
+class SparseRelation implements SnapshotRelation {
+  readonly snapshot: SparseSnapshot;
+  readonly rowCount: number;
+  readonly #view: SparseView;
+
+  constructor(snapshot: SparseSnapshot, arenas: Arenas) {
+    this.snapshot = snapshot;
+    this.rowCount = snapshot.rowCount;
+    this.#view = new SparseView(snapshot, arenas);
+  }
+
+  columns(): readonly RelationColumn[] {
+    return Array.from({ length: this.columnCount() }, (_, id) => ({
+      path: this.#view.columnPath(id),
+      rowCount: this.#view.columnRowCounts[id] as number,
+    }));
+  }
+
+  columnCount(): number {
+    return this.#view.columnCount;
+  }
+
+  *scan(needed: NeededColumns): Iterable<RelationRow> {
+    const ranges = this.#needed(needed);
+    for (let row = 0; row < this.rowCount; row++) {
+      yield { name: this.#view.names.pathAt(row), row: this.#view.row(row, ranges) };
+    }
+  }
+
+  findRows(name: Path, needed: NeededColumns): readonly RelationRow[] {
+    const ranges = this.#needed(needed);
+    return this.#view.names
+      .find(name)
+      .map((row) => ({ name, row: this.#view.row(row, ranges) }));
+  }
+
+  *rowNames(): Iterable<Path> {
+    for (let row = 0; row < this.rowCount; row++) yield this.#view.names.pathAt(row);
+  }
+
+  *columnCells(column: Path): Iterable<Cell> {
+    const id = this.#view.findColumn(column);
+    if (id === undefined) return;
+    const { offsets, rows, points } = this.#view.columns();
+    for (let i = offsets[id] as number; i < (offsets[id + 1] as number); i++) {
+      const point = points[i] as number;
+      yield {
+        path: this.#view.names.pathAt(rows[i] as number),
+        atom: this.#view.atomAt(point),
+        ts: this.#view.tsAt(point),
+      };
+    }
+  }
+
+  #needed(needed: NeededColumns): ColumnRange[] | undefined {
+    return needed === 'all' ? undefined : this.#view.columnRanges(needed);
+  }
+}
