@@ -1,10 +1,5 @@
 // A dataset's committed content as a relation that queries can read row by row.
-import type {
-  NeededColumns,
-  Relation,
-  RelationColumn,
-  RelationRow,
-} from '../plan/catalog.ts';
+import type { NeededColumns, Relation, RelationColumn, RelationRow } from '../plan/catalog.ts';
 import type { ArenaAllocator } from '../value/arena-set.ts';
 import { ColumnView } from '../value/column-view.ts';
 import { nestCells } from '../value/nest.ts';
@@ -44,13 +39,18 @@ export function snapshotRelation(snapshot: Snapshot, arenas: Arenas): SnapshotRe
   return relation;
 }
 
+interface Column {
+  readonly path: Path;
+  readonly view: ColumnView;
+}
+
 class ColumnarRelation implements SnapshotRelation {
   readonly snapshot: ColumnarSnapshot;
   readonly rowCount: number;
   readonly #names: RowNamesView;
   readonly #timestamps: RowTimestampsView;
   /** in natural order, as rows have their cells */
-  readonly #columns: readonly { readonly path: Path; readonly view: ColumnView }[];
+  readonly #columns: readonly Column[];
 
   constructor(snapshot: ColumnarSnapshot, arenas: Arenas) {
     this.snapshot = snapshot;
@@ -99,12 +99,12 @@ class ColumnarRelation implements SnapshotRelation {
     }
   }
 
-  #needed(needed: NeededColumns): typeof this.#columns {
+  #needed(needed: NeededColumns): readonly Column[] {
     if (needed === 'all') return this.#columns;
     return this.#columns.filter(({ path }) => needed.some((wanted) => path.startsWith(wanted)));
   }
 
-  #row(row: number, columns: typeof this.#columns): Row {
+  #row(row: number, columns: readonly Column[]): Row {
     const ts = this.#timestamps.at(row);
     const paths: Path[] = [];
     const cells: Scalar[] = [];
@@ -149,9 +149,7 @@ class SparseRelation implements SnapshotRelation {
 
   findRows(name: Path, needed: NeededColumns): readonly RelationRow[] {
     const ranges = this.#needed(needed);
-    return this.#view.names
-      .find(name)
-      .map((row) => ({ name, row: this.#view.row(row, ranges) }));
+    return this.#view.names.find(name).map((row) => ({ name, row: this.#view.row(row, ranges) }));
   }
 
   *rowNames(): Iterable<Path> {
