@@ -107,7 +107,10 @@ export class SparseView {
 
   /** The columns at or below any of the paths, as disjoint ascending ranges. */
   columnRanges(paths: readonly Path[]): ColumnRange[] {
-    const ranges = paths.map((path) => this.columnsUnder(path)).sort((a, b) => a.from - b.from);
+    // Two such ranges are apart or one contains the other; the larger one comes first.
+    const ranges = paths
+      .map((path) => this.columnsUnder(path))
+      .sort((a, b) => a.from - b.from || b.to - a.to);
     const out: ColumnRange[] = [];
     for (const range of ranges) {
       const last = out.at(-1);
