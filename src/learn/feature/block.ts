@@ -12,9 +12,15 @@ export function forEachBlock(
   fromRow = 0,
   toRow = Number.POSITIVE_INFINITY,
 ): void {
-  forEachRange(pieces, (a) => a.length, fromRow, toRow, (piece, from, length, row) => {
-    visit(piece.subarray(from, from + length), row);
-  });
+  forEachRange(
+    pieces,
+    (a) => a.length,
+    fromRow,
+    toRow,
+    (piece, from, length, row) => {
+      visit(piece.subarray(from, from + length), row);
+    },
+  );
 }
 
 export function forEachNumberBlock(

@@ -1,10 +1,6 @@
 // Which bucket each category gets.
 import { compareText } from '../../value/natural-order.ts';
-import {
-  BUCKET_COUNT_MAX,
-  CATEGORIES_PER_COLUMN,
-  type CategoricalFeature,
-} from './feature.ts';
+import { BUCKET_COUNT_MAX, CATEGORIES_PER_COLUMN, type CategoricalFeature } from './feature.ts';
 
 /** A category, the weight of its rows, and the weighted sum of their targets. */
 export interface CategoryTotal {

@@ -5,7 +5,14 @@ import type { Atom } from '../../value/atom.ts';
 import { atomToJsonText } from '../../value/json.ts';
 import { Random } from '../random.ts';
 import { Layout, type Workspace, withScratch } from '../workspace.ts';
-import { BLOCK_ROW_COUNT, forEachBlock, forEachNumberBlock, numberAt, placed, placedNumbers } from './block.ts';
+import {
+  BLOCK_ROW_COUNT,
+  forEachBlock,
+  forEachNumberBlock,
+  numberAt,
+  placed,
+  placedNumbers,
+} from './block.ts';
 import { bucketBoundaries, type WeightedValues, weightedValues } from './boundaries.ts';
 import { type CategoryTotal, listCategories, rankCategories } from './categories.ts';
 import { BUCKET_COUNT_MAX, type Feature } from './feature.ts';
@@ -152,8 +159,7 @@ function describeNumbers(
   const few = fewValues(workspace, source.pieces, rows, arena);
   const { name } = source;
   if (few.values.length === 0) return { kind: 'unused', name };
-  const values =
-    few.values.length > BUCKET_COUNT_MAX ? sampledValues(source.pieces, rows) : few;
+  const values = few.values.length > BUCKET_COUNT_MAX ? sampledValues(source.pieces, rows) : few;
   const boundaries = bucketBoundaries(values);
   return { kind: 'numeric', name, boundaries, hasMissing: few.hasMissing };
 }
@@ -206,8 +212,7 @@ function fewValues(
 }
 
 function containsNaN(values: Float64Array): boolean {
-  for (let i = 0; i < values.length; i++) if (values[i] !== values[i]) return true;
-  return false;
+  return values.includes(Number.NaN);
 }
 
 /** The values of all rows, or of one random row out of each of equal stretches of rows. */

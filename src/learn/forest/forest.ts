@@ -5,7 +5,7 @@ import type { FeatureMatrix } from '../feature/matrix.ts';
 import type { TreeEnsemble } from '../tree/ensemble.ts';
 import { type FitContext, type JobScope, Layout, withScratch } from '../workspace.ts';
 import { checkForestOptions, type ForestOptions, treeCountOf } from './options.ts';
-import { finishedTrees, type ForestTask, forestTreeJob, ledgerSize } from './train-tree.ts';
+import { type ForestTask, finishedTrees, forestTreeJob, ledgerSize } from './train-tree.ts';
 
 export interface ForestData {
   /** features with coding `rank`; rows without label or weight are left out by the caller */

@@ -53,7 +53,10 @@ export function checkForestOptions(options: ForestOptions): void {
     );
   }
   const { featuresPerNode } = options;
-  if (featuresPerNode !== undefined && !(Number.isInteger(featuresPerNode) && featuresPerNode > 0)) {
+  if (
+    featuresPerNode !== undefined &&
+    !(Number.isInteger(featuresPerNode) && featuresPerNode > 0)
+  ) {
     throw failure(
       'INVALID_PARAMETER',
       `featuresPerNode must be a whole number above 0: ${featuresPerNode}`,

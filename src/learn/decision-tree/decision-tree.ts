@@ -1,0 +1,251 @@
+// Decision trees for classes and for numbers.
+import { failure } from '../../util/error.ts';
+import type { FeatureMatrix } from '../feature/matrix.ts';
+import { Random } from '../random.ts';
+import {
+  type FitContext,
+  Layout,
+  type LearnJob,
+  type Workspace,
+  withScratch,
+} from '../workspace.ts';
+import {
+  Grower,
+  type GrowTask,
+  type NodeRange,
+  type NodeStats,
+  type SplitCandidate,
+} from './grow.ts';
+import { type DecisionTree, TreeBuilder, UPDATE_ALGORITHMS, type UpdateAlgorithm } from './tree.ts';
+
+export interface DecisionTreeOptions {
+  /** -1: until rows are told apart, at most 50 */
+  readonly maxDepth: number;
+  readonly updateAlgorithm: UpdateAlgorithm;
+  /** probability of each feature to be seen by the tree, in (0, 1] */
+  readonly randomFeatureProportion: number;
+  readonly randomSeed: number;
+}
+
+export const DECISION_TREE_DEFAULTS: DecisionTreeOptions = {
+  maxDepth: -1,
+  updateAlgorithm: 'prob',
+  randomFeatureProportion: 1,
+  randomSeed: 1,
+};
+
+/** How deep "until separated" goes, and how deep anything goes: growing recurses once a level. */
+const UNLIMITED_DEPTH = 50;
+const DEPTH_MAX = 1000;
+
+/** What rows teach: one of the classes, or a number. */
+export type Target =
+  | { readonly kind: 'classes'; readonly labels: Uint16Array; readonly labelCount: number }
+  | { readonly kind: 'regression'; readonly values: Float64Array };
+
+export interface TrainingData {
+  /** features with coding `each`, in the order of their paths, which decides ties */
+  readonly matrix: FeatureMatrix;
+  readonly target: Target;
+  /** one a row, of sum 1 unless regression; rows of weight 0 are left out */
+  readonly weights: Float64Array;
+}
+
+/** Nodes of fewer rows are grown whole by one thread. */
+const SUBTREE_ROW_COUNT = 32_768;
+
+/** Draws of features before giving up. */
+const DRAW_COUNT_MAX = 50;
+
+const STREAM_FEATURES = 4;
+
+/**
+ * Fits a tree of three-way tests. Classes: splits minimise Z = 2/labels x the sum over outcomes and
+ * labels of sqrt(w+ w-); regression: the weighted squared error. Ties go to the first feature and
+ * the smaller argument.
+ * @throws INVALID_PARAMETER for options out of range, DATA_ERROR when no row has weight
+ * @see Schapire & Singer, "Improved boosting algorithms using confidence-rated predictions",
+ *   Machine Learning 37, 1999
+ */
+export function fitDecisionTree(
+  context: FitContext,
+  data: TrainingData,
+  options: DecisionTreeOptions,
+): DecisionTree {
+  checkOptions(options);
+  const { matrix, target, weights } = data;
+  const { workspace } = context;
+  const { arena } = matrix.span;
+  const labelCount = target.kind === 'classes' ? target.labelCount : 0;
+  const rows = rowsWithWeight(weights);
+  if (rows.length === 0) {
+    throw failure('DATA_ERROR', 'cannot train with zero or non-finite weights');
+  }
+  const sizes = [rows.length * 4, rows.length * 4, matrix.rowCount * 8, matrix.rowCount * 8];
+  const growerSize = Grower.scratchSize(labelCount);
+  const total = sizes.reduce((sum, size) => sum + size, growerSize + 128);
+  return withScratch(workspace, arena, total, (scratch) => {
+    const { f64, u16, u32 } = workspace.memory.get(arena);
+    const layout = new Layout(scratch);
+    const [rowsAt, spare, targets, weightsAt] = sizes.map((size) => layout.take(size)) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    u32.set(rows, rowsAt >>> 2);
+    f64.set(weights, weightsAt >>> 3);
+    if (target.kind === 'classes') u16.set(target.labels, targets >>> 1);
+    else f64.set(target.values, targets >>> 3);
+    const task: GrowTask = {
+      matrix,
+      columns: drawColumns(matrix, options),
+      labelCount,
+      targets,
+      weights: weightsAt,
+      rows: rowsAt,
+      spare,
+      maxDepth: options.maxDepth === -1 ? UNLIMITED_DEPTH : Math.min(options.maxDepth, DEPTH_MAX),
+      updateAlgorithm: options.updateAlgorithm,
+    };
+    const grower = new Grower(workspace, task, layout.take(growerSize));
+    return growTree(context, grower, rows.length);
+  });
+}
+
+interface SearchArgs {
+  readonly task: GrowTask;
+  readonly range: NodeRange;
+  readonly stats: NodeStats;
+}
+
+/** Searches one column of a large node. */
+export function splitSearchJob(
+  workspace: Workspace,
+): LearnJob<SearchArgs, SplitCandidate | undefined> {
+  return {
+    name: 'learn.split-search',
+    execute({ task, range, stats }, unit, scope) {
+      scope.checkCancelled();
+      return withGrower(workspace, task, (grower) =>
+        grower.search(range, stats, task.columns[unit] as number),
+      );
+    },
+  };
+}
+
+interface SubtreeArgs {
+  readonly task: GrowTask;
+  readonly ranges: readonly NodeRange[];
+}
+
+/** Grows one of several subtrees, whose rows are apart. */
+export function subtreeJob(workspace: Workspace): LearnJob<SubtreeArgs, DecisionTree> {
+  return {
+    name: 'learn.subtree',
+    execute({ task, ranges }, unit, scope) {
+      scope.checkCancelled();
+      return withGrower(workspace, task, (grower) => {
+        const builder = new TreeBuilder(widthOf(task.labelCount));
+        grower.grow(builder, ranges[unit] as NodeRange);
+        return builder.build();
+      });
+    },
+  };
+}
+
+function withGrower<Result>(
+  workspace: Workspace,
+  task: GrowTask,
+  use: (grower: Grower) => Result,
+): Result {
+  const size = Grower.scratchSize(task.labelCount);
+  return withScratch(workspace, task.matrix.span.arena, size, (scratch) =>
+    use(new Grower(workspace, task, scratch)),
+  );
+}
+
+/** Large nodes are searched by all threads together, then the subtrees below are shared out. */
+function growTree(context: FitContext, grower: Grower, rowCount: number): DecisionTree {
+  const { task } = grower;
+  const builder = new TreeBuilder(widthOf(task.labelCount));
+  const subtrees: {
+    readonly parent: number;
+    readonly outcome: number;
+    readonly range: NodeRange;
+  }[] = [];
+  const growLarge = (range: NodeRange): number => {
+    context.checkCancelled();
+    const stats = grower.stats(range);
+    const node = builder.addLeaf(stats.output, range.count);
+    if (!grower.maySplit(range, stats)) return node;
+    const job = splitSearchJob(context.workspace);
+    const found = context.parallel.run(job, { task, range, stats }, task.columns.length);
+    let best: SplitCandidate | undefined;
+    for (const candidate of found) best = grower.betterOf(best, candidate, stats);
+    if (best === undefined) return node;
+    for (const [outcome, child] of grower.split(builder, node, range, stats, best).entries()) {
+      if (child.count >= SUBTREE_ROW_COUNT) builder.setChild(node, outcome, growLarge(child));
+      else if (child.count > 0) subtrees.push({ parent: node, outcome, range: child });
+    }
+    return node;
+  };
+  const whole = { from: 0, count: rowCount, depth: 0 };
+  if (rowCount < SUBTREE_ROW_COUNT) {
+    grower.grow(builder, whole);
+    return builder.build();
+  }
+  growLarge(whole);
+  const ranges = subtrees.map(({ range }) => range);
+  const job = subtreeJob(context.workspace);
+  const grown = context.parallel.run(job, { task, ranges }, ranges.length);
+  for (const [index, { parent, outcome }] of subtrees.entries()) {
+    builder.setChild(parent, outcome, builder.append(grown[index] as DecisionTree));
+  }
+  return builder.build();
+}
+
+/** Two classes mirror one another, so one output says it all. */
+function widthOf(labelCount: number): number {
+  return labelCount > 2 || labelCount === 1 ? labelCount : 1;
+}
+
+function rowsWithWeight(weights: Float64Array): Uint32Array {
+  const rows = new Uint32Array(weights.length);
+  let count = 0;
+  for (let row = 0; row < weights.length; row++)
+    if ((weights[row] as number) > 0) rows[count++] = row;
+  return rows.subarray(0, count);
+}
+
+/** Columns of the features that the tree sees: each feature with the given probability. */
+function drawColumns(matrix: FeatureMatrix, options: DecisionTreeOptions): number[] {
+  const proportion = options.randomFeatureProportion;
+  const random = Random.of(options.randomSeed, STREAM_FEATURES);
+  for (let draw = 0; draw < DRAW_COUNT_MAX; draw++) {
+    const kept = matrix.features.map(() => proportion === 1 || random.uniform() < proportion);
+    const columns = [...matrix.columns.keys()].filter(
+      (index) => kept[matrix.columns[index]?.feature ?? 0],
+    );
+    if (columns.length > 0 || matrix.columns.length === 0) return columns;
+  }
+  throw failure(
+    'INVALID_PARAMETER',
+    `random_feature_propn ${proportion} left no feature in ${DRAW_COUNT_MAX} draws`,
+  );
+}
+
+function checkOptions(options: DecisionTreeOptions): void {
+  const { maxDepth, randomFeatureProportion, updateAlgorithm } = options;
+  const refuse = (name: string, accepted: string, value: unknown) =>
+    failure('INVALID_PARAMETER', `${name} must be ${accepted}: ${value}`);
+  if (!(Number.isInteger(maxDepth) && maxDepth >= -1)) {
+    throw refuse('max_depth', 'a whole number from -1', maxDepth);
+  }
+  if (!(randomFeatureProportion > 0 && randomFeatureProportion <= 1)) {
+    throw refuse('random_feature_propn', 'above 0 and at most 1', randomFeatureProportion);
+  }
+  if (!UPDATE_ALGORITHMS.includes(updateAlgorithm)) {
+    throw refuse('update_alg', UPDATE_ALGORITHMS.join(', '), updateAlgorithm);
+  }
+}

@@ -1,0 +1,300 @@
+// Growing a decision tree, or a part of one, over rows listed in shared memory.
+import { assert } from '../../util/assert.ts';
+import { CATEGORIES_PER_COLUMN, type NumericFeature } from '../feature/feature.ts';
+import type { FeatureMatrix, MatrixColumn } from '../feature/matrix.ts';
+import { Layout, type Workspace } from '../workspace.ts';
+import {
+  TEST_EQUAL,
+  TEST_LESS,
+  TEST_PRESENT,
+  type TreeBuilder,
+  type UpdateAlgorithm,
+} from './tree.ts';
+
+/** Plain data: can be posted to other threads, which see the same memory. */
+export interface GrowTask {
+  readonly matrix: FeatureMatrix;
+  /** indexes of the matrix columns that may be tested */
+  readonly columns: readonly number[];
+  /** classes; 0 for regression */
+  readonly labelCount: number;
+  /** offset of a u16 label position a row; regression: of a float64 target a row */
+  readonly targets: number;
+  /** offset of a float64 a row, all above 0; sum 1 unless regression */
+  readonly weights: number;
+  /** offset of the u32 numbers of the rows that are trained on */
+  readonly rows: number;
+  /** offset of as much scratch as the list of rows takes up */
+  readonly spare: number;
+  readonly maxDepth: number;
+  readonly updateAlgorithm: UpdateAlgorithm;
+}
+
+/** A stretch of the list of rows that makes up a node. */
+export interface NodeRange {
+  readonly from: number;
+  readonly count: number;
+  readonly depth: number;
+}
+
+/** A test and how good it is. */
+export interface SplitCandidate {
+  /** sum of outcome scores, smaller is better; see splitSearch of the kernels */
+  readonly score: number;
+  readonly test: number;
+  readonly column: number;
+  /** LESS: the codes around the gap that parts the rows; EQUAL: the code, twice */
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface NodeStats {
+  readonly output: Float64Array;
+  /** weight of all rows */
+  readonly weight: number;
+  /** weighted mean of the targets; regression only */
+  readonly mean: number;
+  /** weighted squared distance from the mean; regression only */
+  readonly variance: number;
+  /** nothing is left to tell apart */
+  readonly isPure: boolean;
+}
+
+const CODE_COUNT_MAX = 256;
+
+/** Scores that differ by less than this share of the node's weight, or variance, are a tie. */
+const TIE_SHARE = 1e-12;
+
+/** Splits worse than doing nothing are not made; 1 is the score of a balanced root. */
+const SCORE_MAX = 1 + 1e-9;
+
+/** The three stretches of a node's rows after its split: true, false, undecided. */
+export type OutcomeCounts = readonly [number, number, number];
+
+/** One thread's hands on a GrowTask. `scratch` must have `Grower.scratchSize` bytes. */
+export class Grower {
+  readonly task: GrowTask;
+  readonly #workspace: Workspace;
+  readonly #cells: number;
+  readonly #search: number;
+  readonly #result: number;
+  readonly #cellSize: number;
+
+  constructor(workspace: Workspace, task: GrowTask, scratch: number) {
+    this.task = task;
+    this.#workspace = workspace;
+    this.#cellSize = cellSizeOf(task.labelCount);
+    const layout = new Layout(scratch);
+    this.#cells = layout.take(CODE_COUNT_MAX * this.#cellSize);
+    this.#search = layout.take((CODE_COUNT_MAX + 4) * this.#cellSize + CODE_COUNT_MAX * 8);
+    this.#result = layout.take(Math.max(64, this.#cellSize));
+  }
+
+  static scratchSize(labelCount: number): number {
+    return (2 * CODE_COUNT_MAX + 5) * cellSizeOf(labelCount) + CODE_COUNT_MAX * 8 + 256;
+  }
+
+  /** Grows the whole subtree of a range into `builder`. @returns its root */
+  grow(builder: TreeBuilder, range: NodeRange): number {
+    const stats = this.stats(range);
+    const node = builder.addLeaf(stats.output, range.count);
+    if (!this.maySplit(range, stats)) return node;
+    let best: SplitCandidate | undefined;
+    for (const column of this.task.columns) {
+      best = this.betterOf(best, this.search(range, stats, column), stats);
+    }
+    if (best === undefined) return node;
+    for (const [outcome, child] of this.split(builder, node, range, stats, best).entries()) {
+      if (child.count > 0) builder.setChild(node, outcome, this.grow(builder, child));
+    }
+    return node;
+  }
+
+  maySplit(range: NodeRange, stats: NodeStats): boolean {
+    return range.depth < this.task.maxDepth && !stats.isPure;
+  }
+
+  /** What the node says and whether it can be split. */
+  stats({ from, count }: NodeRange): NodeStats {
+    const { task } = this;
+    const { f64, u8 } = this.#memory;
+    const rows = task.rows + from * 4;
+    const at = this.#result >>> 3;
+    const { labelCount } = task;
+    if (labelCount === 0) {
+      this.#kernels.splitTargetTotals(rows, count, task.targets, task.weights, this.#result);
+      const [weight, sum, low, high] = f64.subarray(at, at + 4) as unknown as NumberQuad;
+      // A constant target is its own mean; the quotient may be off by a rounding.
+      const mean = low === high ? low : sum / weight;
+      const variance = this.#kernels.splitVariance(rows, count, task.targets, task.weights, mean);
+      return { output: Float64Array.of(mean), weight, mean, variance, isPure: low === high };
+    }
+    u8.fill(0, this.#result, this.#result + this.#cellSize);
+    this.#kernels.splitTotals(rows, count, task.targets, task.weights, labelCount, this.#result);
+    const weights = f64.slice(at, at + labelCount);
+    const weight = weights.reduce((sum, part) => sum + part, 0);
+    const isPure = weights.reduce((seen, part) => seen + Number(part > 0), 0) < 2;
+    const output = classOutput(weights, count, task.updateAlgorithm);
+    return { output, weight, mean: 0, variance: 0, isPure };
+  }
+
+  /** The best test of one column, undefined when it cannot part the rows. */
+  search(range: NodeRange, stats: NodeStats, columnIndex: number): SplitCandidate | undefined {
+    const { task } = this;
+    const column = this.#column(columnIndex);
+    const { labelCount, targets, weights } = task;
+    const { f64, i32, u8 } = this.#memory;
+    const kernels = this.#kernels;
+    const rows = task.rows + range.from * 4;
+    const cells = this.#cells;
+    u8.fill(0, cells, cells + column.codeCount * this.#cellSize);
+    if (labelCount === 0) {
+      const { mean } = stats;
+      kernels.splitTargetHistogram(rows, range.count, column.offset, targets, weights, mean, cells);
+    } else {
+      kernels.splitHistogram(rows, range.count, column.offset, targets, weights, labelCount, cells);
+    }
+    const isOrdered = task.matrix.features[column.feature]?.kind === 'numeric' ? 1 : 0;
+    kernels.splitSearch(
+      cells,
+      column.codeCount,
+      labelCount,
+      isOrdered,
+      CATEGORIES_PER_COLUMN,
+      this.#margin(stats),
+      this.#search,
+      this.#result,
+    );
+    const word = this.#result >>> 2;
+    const test = i32[word + 2] as number;
+    if (test === 0) return undefined;
+    return {
+      score: f64[this.#result >>> 3] as number,
+      test,
+      column: columnIndex,
+      low: i32[word + 3] as number,
+      high: i32[word + 4] as number,
+    };
+  }
+
+  /** The first of two candidates unless the second is better by more than rounding. */
+  betterOf(
+    first: SplitCandidate | undefined,
+    second: SplitCandidate | undefined,
+    stats: NodeStats,
+  ): SplitCandidate | undefined {
+    if (second === undefined || this.#z(second, stats) > SCORE_MAX) return first;
+    if (first === undefined) return second;
+    return second.score < first.score - this.#margin(stats) ? second : first;
+  }
+
+  /** Makes the node an inner one and parts its rows. @returns the ranges of the outcomes */
+  split(
+    builder: TreeBuilder,
+    node: number,
+    range: NodeRange,
+    stats: NodeStats,
+    candidate: SplitCandidate,
+  ): readonly NodeRange[] {
+    const { task } = this;
+    const column = this.#column(candidate.column);
+    const { first, last, operand } = this.#testOf(column, candidate);
+    const z = Number.isFinite(this.#z(candidate, stats)) ? this.#z(candidate, stats) : 0;
+    const score = task.labelCount === 0 ? Math.max(0, stats.variance + candidate.score) : z;
+    builder.setTest(node, candidate.test, column.feature, operand, score);
+    this.#kernels.splitRows(
+      task.rows + range.from * 4,
+      range.count,
+      column.offset,
+      first,
+      last,
+      task.spare + range.from * 4,
+      this.#result,
+    );
+    const at = this.#result >>> 2;
+    const counts = Array.from(this.#memory.i32.subarray(at, at + 3));
+    // A test for presence decides every row: what is missing is not present.
+    if (candidate.test === TEST_PRESENT) counts.splice(1, 2, counts[2] as number, 0);
+    let from = range.from;
+    return counts.map((count) => {
+      const child = { from, count, depth: range.depth + 1 };
+      from += count;
+      return child;
+    });
+  }
+
+  /** Codes that pass the test, and the operand that the tree keeps. */
+  #testOf(column: MatrixColumn, { test, low, high }: SplitCandidate) {
+    if (test === TEST_PRESENT) return { first: 1, last: CODE_COUNT_MAX - 1, operand: 0 };
+    if (test === TEST_EQUAL) {
+      return { first: low, last: low, operand: column.part * CATEGORIES_PER_COLUMN + low - 1 };
+    }
+    assert(test === TEST_LESS, 'unknown test');
+    const { boundaries } = this.task.matrix.features[column.feature] as NumericFeature;
+    // Any boundary of the gap parts these rows; the middle one is fairest to rows to come.
+    const operand = middleBoundary(boundaries, low - 1, high - 2);
+    return { first: 1, last: operand + 1, operand };
+  }
+
+  #z({ score }: SplitCandidate, stats: NodeStats): number {
+    const { labelCount } = this.task;
+    if (labelCount === 0) return stats.variance > 0 ? 1 + score / stats.variance : 0;
+    return (2 * score) / labelCount;
+  }
+
+  #margin(stats: NodeStats): number {
+    return TIE_SHARE * (this.task.labelCount === 0 ? stats.variance : stats.weight);
+  }
+
+  #column(index: number): MatrixColumn {
+    return this.task.matrix.columns[index] as MatrixColumn;
+  }
+
+  get #memory() {
+    return this.#workspace.memory.get(this.task.matrix.span.arena);
+  }
+
+  get #kernels() {
+    return this.#workspace.kernels(this.task.matrix.span.arena);
+  }
+}
+
+type NumberQuad = readonly [number, number, number, number];
+
+function cellSizeOf(labelCount: number): number {
+  return labelCount === 0 ? 24 : (labelCount + 1) * 8;
+}
+
+/** The boundary in [first, last] nearest to the middle between those two. */
+function middleBoundary(boundaries: Float64Array, first: number, last: number): number {
+  const low = boundaries[first] as number;
+  const middle = low + ((boundaries[last] as number) - low) / 2;
+  let best = first;
+  for (let i = first + 1; i <= last; i++) {
+    const distance = Math.abs((boundaries[i] as number) - middle);
+    if (distance < Math.abs((boundaries[best] as number) - middle)) best = i;
+  }
+  return best;
+}
+
+/** Leaf outputs by class weights; two classes need only the second, the first mirrors it. */
+export function classOutput(
+  weights: Float64Array,
+  rowCount: number,
+  updateAlgorithm: UpdateAlgorithm,
+): Float64Array {
+  const epsilon = 1 / rowCount;
+  const isPure = weights.reduce((count, weight) => count + Number(weight > 0), 0) < 2;
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const output = (weight: number, rest: number) => {
+    if (updateAlgorithm === 'prob') return weight / (weight + rest);
+    if (updateAlgorithm === 'gentle') return (weight - rest) / (weight + rest);
+    return 0.5 * Math.log((weight + epsilon) / (rest + epsilon));
+  };
+  if (weights.length === 2) {
+    const [zeros, ones] = weights as unknown as readonly [number, number];
+    return Float64Array.of(output(ones, zeros));
+  }
+  // A difference of sums is not exact, and a pure leaf has to say exactly 0 or 1.
+  return weights.map((weight) => output(weight, isPure && weight > 0 ? 0 : total - weight));
+}

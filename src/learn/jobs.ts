@@ -1,0 +1,8 @@
+// The jobs that learners split over threads; whoever runs threads makes them known to each.
+import { splitSearchJob, subtreeJob } from './decision-tree/decision-tree.ts';
+import { forestTreeJob } from './forest/train-tree.ts';
+import type { LearnJob, Workspace } from './workspace.ts';
+
+export function learnJobs(workspace: Workspace): LearnJob<never, unknown>[] {
+  return [forestTreeJob(workspace), splitSearchJob(workspace), subtreeJob(workspace)];
+}

@@ -1,0 +1,12 @@
+// What every test of a classifier refuses.
+import { failure } from '../../util/error.ts';
+
+/** @throws DATA_ERROR without rows or with a NaN score */
+export function checkTestSet(rowCount: number, scores: Float64Array): void {
+  if (rowCount === 0) throw emptyTestSet();
+  if (scores.includes(Number.NaN)) throw failure('DATA_ERROR', 'Classifier returned a NaN score');
+}
+
+export function emptyTestSet(): Error {
+  return failure('DATA_ERROR', 'Cannot run classifier.test procedure on empty test set');
+}
