@@ -110,11 +110,18 @@ function unknownFunction(node: CallNode, scope: Scope, context: BindContext): Er
     return bindingError(context.text, node, message);
   }
   const name = node.table === undefined ? node.name : `${node.table}.${node.name}`;
-  const near = findNearestWord(node.name, context.catalog.builtins.functionNames());
-  const hint = near === undefined ? '' : ` Did you mean '${near}'?`;
   const text = surfaceOf(node, context);
-  const message = `Unable to find function '${name}' binding function call '${text}'.${hint}`;
-  return bindingError(context.text, node, message);
+  const message = `Unable to find function '${name}' binding function call '${text}'.`;
+  return bindingError(context.text, node, message + hintAbout(node.name, context));
+}
+
+function hintAbout(name: string, context: BindContext): string {
+  const { builtins } = context.catalog;
+  if (builtins.findFunction(name)?.kind === 'aggregate') {
+    return ' Aggregates are only for SELECT, NAMED, HAVING and ORDER BY of a query with FROM, and not inside one another.';
+  }
+  const near = findNearestWord(name, builtins.functionNames());
+  return near === undefined ? '' : ` Did you mean '${near}'?`;
 }
 
 export function surfaceOf(node: Expression, context: BindContext): string {

@@ -190,13 +190,13 @@ export function compileBetween(expression: BetweenExpression, compiler: Compiler
   const { negated } = expression;
   return (frame) => {
     const value = operand(frame);
+    const lowest = low(frame);
+    const highest = high(frame);
     const ts = effectiveTs(value);
     if (isNull(value)) return new Scalar(null, ts);
-    const lowest = low(frame);
     const lowTs = laterOf(ts, effectiveTs(lowest));
     if (isNull(lowest)) return new Scalar(null, lowTs);
     if (compareLatest(value, lowest) < 0) return truthValue(negated, lowTs);
-    const highest = high(frame);
     const highTs = laterOf(ts, effectiveTs(highest));
     if (isNull(highest)) return new Scalar(null, highTs);
     if (compareLatest(value, highest) > 0) return truthValue(negated, highTs);
@@ -215,10 +215,10 @@ function compileChoice(expression: CaseExpression, compiler: Compiler): (frame: 
   const choices = branches.map((branch) => compiler.evaluator(branch.when));
   return (frame) => {
     const value = evaluate(frame);
-    if (isNull(value)) return -1;
+    const matchable = !isNull(value);
     return choices.findIndex((choice) => {
       const candidate = choice(frame);
-      return !isNull(candidate) && compareLatest(value, candidate) === 0;
+      return matchable && !isNull(candidate) && compareLatest(value, candidate) === 0;
     });
   };
 }
