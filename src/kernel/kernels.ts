@@ -2,12 +2,13 @@
 
 import { readFileSync } from 'node:fs';
 import type { BinKernels } from './bin.ts';
+import type { CsvKernels } from './csv.ts';
 import type { FillKernels } from './fill.ts';
 import type { TreeKernels } from './tree.ts';
 import type { VectorKernels } from './vector.ts';
 
 /** Every kernel of src/kernel/assembly; each family declares its part in a file of its name. */
-export interface Kernels extends BinKernels, FillKernels, TreeKernels, VectorKernels {}
+export interface Kernels extends BinKernels, CsvKernels, FillKernels, TreeKernels, VectorKernels {}
 
 let compiled: WebAssembly.Module | undefined;
 

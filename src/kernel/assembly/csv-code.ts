@@ -1,0 +1,182 @@
+// Text columns of delimited text: each distinct text gets a code, in the order of first appearance.
+//
+// A dictionary lies at `dictionary` as Uint32 words:
+//   0 table address, 4 mask (slots - 1, slots a power of two), 8 count of entries,
+//   12 heap address, 16 bytes used of the heap, 20 bytes the heap has room for,
+//   24 offsets address, 28 entries the offsets have room for
+// Slots are 16 bytes: u64 key, u32 size in bytes, u32 code (0: empty slot). The key is the text itself
+// up to 8 bytes, else a hash. Entry k (1-based) is the heap's bytes [offsets[k], offsets[k + 1]).
+
+const TABLE: usize = 0;
+const MASK: usize = 4;
+const COUNT: usize = 8;
+const HEAP: usize = 12;
+const HEAP_SIZE: usize = 16;
+const HEAP_CAPACITY: usize = 20;
+const OFFSETS: usize = 24;
+const OFFSETS_CAPACITY: usize = 28;
+
+const MULTIPLIER: u64 = 0x9e3779b97f4a7c15;
+
+/**
+ * Replaces a column of fields by their codes; an empty field is NULL, code 0.
+ * @param cell cells + 8 * column
+ * @param stride 8 * columns
+ * @param out Uint32 codes of the rows
+ * @returns rows done; less than `count` when the dictionary must grow first
+ */
+export function csvCodes(
+  cell: usize,
+  stride: usize,
+  count: i32,
+  out: usize,
+  dictionary: usize,
+): i32 {
+  const table = <usize>load<u32>(dictionary, TABLE);
+  const mask = <u64>load<u32>(dictionary, MASK);
+  for (let row = 0; row < count; row++, cell += stride, out += 4) {
+    const pair = load<u64>(cell - 4);
+    const start = <usize>(pair & 0xffffffff);
+    const size = <u32>(pair >> 32) - <u32>start;
+    if (size == 0) {
+      store<u32>(out, 0);
+      continue;
+    }
+    const key = size <= 8 ? load<u64>(start) << (64 - (<u64>size << 3)) : hashOf(start, size);
+    let slot = ((key ^ <u64>size) * MULTIPLIER) >> 32;
+    for (;;) {
+      slot &= mask;
+      const entry = table + (<usize>slot << 4);
+      const code = load<u32>(entry, 12);
+      if (code == 0) {
+        const added = addEntry(dictionary, entry, key, start, size);
+        if (added == 0) return row;
+        store<u32>(out, added);
+        break;
+      }
+      if (
+        load<u64>(entry) == key &&
+        load<u32>(entry, 8) == size &&
+        (size <= 8 || isEntry(dictionary, code, start, size))
+      ) {
+        store<u32>(out, code);
+        break;
+      }
+      slot++;
+    }
+  }
+  return count;
+}
+
+/** Enters a text into an empty slot. @returns its code, 0 when there is no room */
+function addEntry(dictionary: usize, entry: usize, key: u64, start: usize, size: u32): u32 {
+  const count = load<u32>(dictionary, COUNT);
+  const used = load<u32>(dictionary, HEAP_SIZE);
+  if (count >= load<u32>(dictionary, MASK) >> 1) return 0;
+  if (count + 1 >= load<u32>(dictionary, OFFSETS_CAPACITY)) return 0;
+  if (used + size > load<u32>(dictionary, HEAP_CAPACITY)) return 0;
+  const code = count + 1;
+  memory.copy(<usize>load<u32>(dictionary, HEAP) + <usize>used, start, <usize>size);
+  store<u32>(<usize>load<u32>(dictionary, OFFSETS) + (<usize>(code + 1) << 2), used + size);
+  store<u32>(dictionary, code, COUNT);
+  store<u32>(dictionary, used + size, HEAP_SIZE);
+  store<u64>(entry, key);
+  store<u32>(entry, size, 8);
+  store<u32>(entry, code, 12);
+  return code;
+}
+
+function hashOf(start: usize, size: u32): u64 {
+  let hash = <u64>size * MULTIPLIER;
+  const lastWord = start + <usize>size - 8;
+  for (let position = start; position < lastWord; position += 8) {
+    hash = rotl((hash ^ load<u64>(position)) * MULTIPLIER, 29);
+  }
+  hash = (hash ^ load<u64>(lastWord)) * MULTIPLIER;
+  return hash ^ (hash >> 32);
+}
+
+function isEntry(dictionary: usize, code: u32, start: usize, size: u32): bool {
+  const offsets = <usize>load<u32>(dictionary, OFFSETS);
+  const text =
+    <usize>load<u32>(dictionary, HEAP) + <usize>load<u32>(offsets + (<usize>code << 2));
+  const lastWord = <usize>size - 8;
+  for (let i: usize = 0; i < lastWord; i += 8) {
+    if (load<u64>(start + i) != load<u64>(text + i)) return false;
+  }
+  return load<u64>(start + lastWord) == load<u64>(text + lastWord);
+}
+
+/** Fills a new, empty table with the entries of a dictionary. */
+export function csvRehash(dictionary: usize): void {
+  const table = <usize>load<u32>(dictionary, TABLE);
+  const mask = <u64>load<u32>(dictionary, MASK);
+  const heap = <usize>load<u32>(dictionary, HEAP);
+  const offsets = <usize>load<u32>(dictionary, OFFSETS);
+  const count = load<u32>(dictionary, COUNT);
+  for (let code: u32 = 1; code <= count; code++) {
+    const offset = load<u32>(offsets + (<usize>code << 2));
+    const size = load<u32>(offsets + (<usize>code << 2), 4) - offset;
+    const start = heap + <usize>offset;
+    const key = size <= 8 ? load<u64>(start) << (64 - (<u64>size << 3)) : hashOf(start, size);
+    let slot = ((key ^ <u64>size) * MULTIPLIER) >> 32;
+    for (;;) {
+      slot &= mask;
+      const entry = table + (<usize>slot << 4);
+      if (load<u32>(entry, 12) == 0) {
+        store<u64>(entry, key);
+        store<u32>(entry, size, 8);
+        store<u32>(entry, code, 12);
+        break;
+      }
+      slot++;
+    }
+  }
+}
+
+/**
+ * Makes cells of `count` texts that lie behind one another.
+ * @param offsets count + 1 Uint32, relative to `heap`
+ */
+export function csvCells(heap: usize, offsets: usize, count: i32, cells: usize): void {
+  let start = heap + <usize>load<u32>(offsets);
+  for (let i = 0; i < count; i++) {
+    const end = heap + <usize>load<u32>(offsets + (<usize>(i + 1) << 2));
+    store<u32>(cells - 4, <u32>start);
+    store<u32>(cells, <u32>end);
+    start = end;
+    cells += 8;
+  }
+}
+
+/**
+ * Writes codes in another width, replacing each by its entry in `map` when there is one.
+ * @param sourceWidth, targetWidth bytes a code: 1, 2 or 4
+ * @param map Uint32 codes, or 0
+ */
+export function csvRecode(
+  source: usize,
+  sourceWidth: i32,
+  count: i32,
+  map: usize,
+  target: usize,
+  targetWidth: i32,
+): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    let code: u32;
+    if (sourceWidth == 1) code = <u32>load<u8>(source + i);
+    else if (sourceWidth == 2) code = <u32>load<u16>(source + (i << 1));
+    else code = load<u32>(source + (i << 2));
+    if (map != 0) code = load<u32>(map + (<usize>code << 2));
+    if (targetWidth == 1) store<u8>(target + i, <u8>code);
+    else if (targetWidth == 2) store<u16>(target + (i << 1), <u16>code);
+    else store<u32>(target + (i << 2), code);
+  }
+}
+
+/** How many of `count` Uint32 codes are 0. */
+export function csvZeros(codes: usize, count: i32): i32 {
+  let zeros: i32 = 0;
+  for (let i: usize = 0; i < <usize>count; i++) zeros += <i32>(load<u32>(codes + (i << 2)) == 0);
+  return zeros;
+}

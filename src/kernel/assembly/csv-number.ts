@@ -1,0 +1,318 @@
+// Typed columns of delimited text: integers and doubles, parsed field by field from the addresses
+// that csvIndex or csvFields left (see there).
+
+import { POWERS_OF_FIVE } from './csv-powers';
+
+// What a field is, as csvNumber tells.
+const TEXT: i32 = 0;
+const INTEGER: i32 = 1;
+const DOUBLE: i32 = 2;
+/** A number whose value only the caller can work out exactly. */
+const HARD: i32 = 3;
+
+/** Integers up to here, and quotients by powers of ten up to 10^22 of them, are exact doubles. */
+const EXACT_MAX: u64 = 9007199254740992;
+
+// The state of a column of a chunk, kept by the caller between calls.
+// f64 smallest and largest value, i32 nulls, i32 1 when some value is not integral.
+const MIN: usize = 0;
+const MAX: usize = 8;
+const NULLS: usize = 16;
+const FRACTIONS: usize = 20;
+
+/**
+ * Parses a column of int32 values.
+ * @param cell cells + 8 * column
+ * @param stride 8 * columns
+ * @param row first row of the chunk to write; validity bits are cleared for nulls, never set
+ * @param state see above; values and nulls are added to it
+ * @returns rows parsed; less than `count` when the next field is no int32
+ */
+export function csvIntegers(
+  cell: usize,
+  stride: usize,
+  count: i32,
+  out: usize,
+  validity: usize,
+  row: i32,
+  state: usize,
+): i32 {
+  let min = i32.MAX_VALUE;
+  let max = i32.MIN_VALUE;
+  if (load<f64>(state, MIN) <= load<f64>(state, MAX)) {
+    min = <i32>load<f64>(state, MIN);
+    max = <i32>load<f64>(state, MAX);
+  }
+  let nulls: i32 = 0;
+  let done: i32 = 0;
+  let target = out + (<usize>row << 2);
+  for (; done < count; done++, cell += stride, target += 4) {
+    const pair = load<u64>(cell - 4);
+    let start = <usize>(pair & 0xffffffff);
+    const end = <usize>(pair >> 32);
+    if (start == end) {
+      clearBit(validity, row + done);
+      store<i32>(target, 0);
+      nulls++;
+      continue;
+    }
+    const negative = load<u8>(start) == 45;
+    start += <usize>negative;
+    const size = <u32>(end - start);
+    let value: i32;
+    let bad: u64 = 1;
+    let digits: u64 = 0;
+    if (size - 1 < 8) {
+      // Eight digits at once: pairs, then fours, then all (Lemire, "Quickly parsing eight digits").
+      digits = (load<u64>(start) ^ 0x3030303030303030) << (64 - (<u64>size << 3));
+      bad = ((digits + 0x7676767676767676) | digits) & 0x8080808080808080;
+    }
+    if (bad == 0) {
+      digits = digits * 10 + (digits >> 8);
+      digits =
+        ((digits & 0x000000ff000000ff) * 0x000f424000000064 +
+          ((digits >> 16) & 0x000000ff000000ff) * 0x0000271000000001) >>
+        32;
+      value = negative ? -(<i32>digits) : <i32>digits;
+    } else {
+      if (csvNumber(start - <usize>negative, end, state + 24) != INTEGER) break;
+      const wide = load<f64>(state, 24);
+      if (wide < -2147483648 || wide > 2147483647) break;
+      value = <i32>wide;
+    }
+    store<i32>(target, value);
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
+  if (min <= max) {
+    store<f64>(state, <f64>min, MIN);
+    store<f64>(state, <f64>max, MAX);
+  }
+  store<i32>(state, load<i32>(state, NULLS) + nulls, NULLS);
+  return done;
+}
+
+/**
+ * Parses a column of doubles, integers included; parameters as for csvIntegers.
+ * @returns rows parsed; less than `count` when the next field is a text or a HARD number
+ */
+export function csvDoubles(
+  cell: usize,
+  stride: usize,
+  count: i32,
+  out: usize,
+  validity: usize,
+  row: i32,
+  state: usize,
+): i32 {
+  let nulls: i32 = 0;
+  let done: i32 = 0;
+  let target = out + (<usize>row << 3);
+  for (; done < count; done++, cell += stride, target += 8) {
+    const pair = load<u64>(cell - 4);
+    const start = <usize>(pair & 0xffffffff);
+    const end = <usize>(pair >> 32);
+    if (start == end) {
+      clearBit(validity, row + done);
+      store<f64>(target, 0);
+      nulls++;
+      continue;
+    }
+    const kind = csvNumber(start, end, target);
+    if (kind == TEXT || kind == HARD) break;
+    csvNote(state, load<f64>(target));
+  }
+  store<i32>(state, load<i32>(state, NULLS) + nulls, NULLS);
+  return done;
+}
+
+/** Adds a value to the state of a column of doubles. */
+export function csvNote(state: usize, value: f64): void {
+  if (value < load<f64>(state, MIN)) store<f64>(state, value, MIN);
+  if (value > load<f64>(state, MAX)) store<f64>(state, value, MAX);
+  if (nearest(value) != value || !(value >= -9223372036854775808.0 && value < 9223372036854775808.0)) {
+    store<i32>(state, 1, FRACTIONS);
+  }
+}
+
+/** Turns the int32 values of a chunk into doubles in place, last row first. */
+export function csvWiden(address: usize, count: i32): void {
+  for (let i = count - 1; i >= 0; i--) {
+    store<f64>(address + (<usize>i << 3), <f64>load<i32>(address + (<usize>i << 2)));
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function clearBit(bitmap: usize, index: i32): void {
+  const address = bitmap + <usize>(index >> 3);
+  store<u8>(address, load<u8>(address) & ~(<u8>1 << <u8>(index & 7)));
+}
+
+/**
+ * Reads a field as a number: leading white space, sign, decimal digits with fraction and exponent,
+ * or inf, infinity, nan in any case.
+ * @param result receives a double when the answer is INTEGER or DOUBLE
+ * @returns TEXT, INTEGER (up to 2^53), DOUBLE or HARD
+ */
+export function csvNumber(start: usize, end: usize, result: usize): i32 {
+  let position = start;
+  while (position < end && isBlank(load<u8>(position))) position++;
+  if (position == end) return TEXT;
+  let negative = false;
+  const sign = load<u8>(position);
+  if (sign == 45 || sign == 43) {
+    negative = sign == 45;
+    position++;
+    if (position == end) return TEXT;
+  }
+  const lead = load<u8>(position);
+  if (lead - 48 > 9 && lead != 46) return isWord(position, end) ? HARD : TEXT;
+  let mantissa: u64 = 0;
+  let digits: i32 = 0;
+  let exponent: i32 = 0;
+  let anyDigit = false;
+  let isPlain = true;
+  while (position < end) {
+    const digit = load<u8>(position) - 48;
+    if (digit > 9) break;
+    anyDigit = true;
+    if (mantissa != 0 || digit != 0) digits++;
+    mantissa = mantissa * 10 + <u64>digit;
+    position++;
+  }
+  if (position < end && load<u8>(position) == 46) {
+    isPlain = false;
+    position++;
+    while (position < end) {
+      const digit = load<u8>(position) - 48;
+      if (digit > 9) break;
+      anyDigit = true;
+      if (mantissa != 0 || digit != 0) digits++;
+      mantissa = mantissa * 10 + <u64>digit;
+      exponent--;
+      position++;
+    }
+  }
+  if (!anyDigit) return TEXT;
+  if (position < end && (load<u8>(position) | 32) == 101) {
+    isPlain = false;
+    position++;
+    let negativeExponent = false;
+    if (position < end && (load<u8>(position) == 45 || load<u8>(position) == 43)) {
+      negativeExponent = load<u8>(position) == 45;
+      position++;
+    }
+    if (position == end) return TEXT;
+    let written: i32 = 0;
+    while (position < end) {
+      const digit = load<u8>(position) - 48;
+      if (digit > 9) return TEXT;
+      if (written < 100000) written = written * 10 + <i32>digit;
+      position++;
+    }
+    exponent += negativeExponent ? -written : written;
+  }
+  if (position < end) return TEXT;
+  // Nineteen digits fit a u64.
+  if (digits > 19) return HARD;
+  // An integer from 2^53 on keeps all its digits.
+  if (isPlain && mantissa >= EXACT_MAX) return HARD;
+  let value: f64;
+  if (mantissa <= EXACT_MAX) {
+    // Both operands are exact, so the one rounding is the right one (Clinger, "How to read floating
+    // point numbers accurately", 1990).
+    value = <f64>mantissa;
+    if (mantissa != 0 && exponent != 0) {
+      if (exponent >= -22 && exponent < 0) value /= powerOfTen(-exponent);
+      else if (exponent > 0 && exponent <= 22) value *= powerOfTen(exponent);
+      else {
+        value = decimalToDouble(mantissa, exponent);
+        if (value < 0) return HARD;
+      }
+    }
+  } else {
+    value = decimalToDouble(mantissa, exponent);
+    if (value < 0) return HARD;
+  }
+  store<f64>(result, negative && value != 0 ? -value : value);
+  return isPlain ? INTEGER : DOUBLE;
+}
+
+// @ts-ignore: decorator
+@inline
+function isBlank(byte: u8): bool {
+  return byte == 32 || (byte >= 9 && byte <= 13);
+}
+
+/** inf, nan, infinity. */
+function isWord(start: usize, end: usize): bool {
+  const size = end - start;
+  if (size == 3) {
+    const word = (load<u16>(start) | (<u32>load<u8>(start + 2) << 16)) | 0x202020;
+    return word == 0x666e69 || word == 0x6e616e;
+  }
+  return size == 8 && (load<u64>(start) | 0x2020202020202020) == 0x7974696e69666e69;
+}
+
+// @ts-ignore: decorator
+@lazy
+const POWERS_OF_TEN: StaticArray<f64> = [
+  1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
+  1e18, 1e19, 1e20, 1e21, 1e22,
+];
+
+function powerOfTen(exponent: i32): f64 {
+  return unchecked(POWERS_OF_TEN[exponent]);
+}
+
+const POWER_MIN: i32 = -64;
+const POWER_MAX: i32 = 64;
+
+/**
+ * The double nearest to mantissa x 10^exponent, or -1 when it is out of the table's reach, or
+ * subnormal, or so near the middle of two doubles that 128 bits do not decide.
+ * See Lemire, "Number parsing at a gigabyte per second", Software: Practice and Experience, 2021.
+ */
+function decimalToDouble(mantissa: u64, exponent: i32): f64 {
+  if (exponent < POWER_MIN || exponent > POWER_MAX) return -1;
+  const shift = clz(mantissa);
+  mantissa <<= shift;
+  const entry = (exponent - POWER_MIN) << 1;
+  let high = multiplyHigh(mantissa, unchecked(POWERS_OF_FIVE[entry]));
+  let low = mantissa * unchecked(POWERS_OF_FIVE[entry]);
+  if ((high & 0x1ff) == 0x1ff) {
+    const more = multiplyHigh(mantissa, unchecked(POWERS_OF_FIVE[entry + 1]));
+    low += more;
+    if (more > low) high++;
+  }
+  if (low == u64.MAX_VALUE && (exponent < -27 || exponent > 55)) return -1;
+  const upper = high >> 63;
+  let bits = high >> (upper + 9);
+  let power = ((217706 * exponent) >> 16) + 63 + <i32>upper - <i32>shift + 1023;
+  if (power <= 0) return -1;
+  // Exactly between two doubles: the even one, not the upper one.
+  if (low <= 1 && exponent >= -4 && exponent <= 23 && (bits & 3) == 1) {
+    if (bits << (upper + 9) == high) bits &= ~(<u64>1);
+  }
+  bits += bits & 1;
+  bits >>= 1;
+  if (bits >= (<u64>1 << 53)) {
+    bits = <u64>1 << 52;
+    power++;
+  }
+  bits &= ~(<u64>1 << 52);
+  if (power >= 0x7ff) return -1;
+  return reinterpret<f64>(bits | (<u64>power << 52));
+}
+
+/** The upper 64 bits of a product. */
+function multiplyHigh(a: u64, b: u64): u64 {
+  const aLow = a & 0xffffffff;
+  const aHigh = a >> 32;
+  const bLow = b & 0xffffffff;
+  const bHigh = b >> 32;
+  const middle = aHigh * bLow + ((aLow * bLow) >> 32);
+  const other = aLow * bHigh + (middle & 0xffffffff);
+  return aHigh * bHigh + (middle >> 32) + (other >> 32);
+}
