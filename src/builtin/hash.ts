@@ -1,10 +1,10 @@
 // hash(x): a stable 64-bit hash of any value.
 import type { ValueFunction } from '../plan/function.ts';
 import { type Atom, isIntegral, normalizeInteger } from '../value/atom.ts';
-import { elementHash, pathHash } from '../value/city-hash.ts';
 import { type HighwayKey, highwayHash64 } from '../value/highway-hash.ts';
 import { Interval } from '../value/interval.ts';
 import { Path } from '../value/path.ts';
+import { hashElement, hashPath } from '../value/path-hash.ts';
 import { MINUS_INFINITY, Timestamp } from '../value/timestamp.ts';
 import { type Row, Scalar, type Value } from '../value/value.ts';
 import { family, INTEGER_TYPE, parameter } from './declare.ts';
@@ -43,7 +43,7 @@ export function hashValue(value: Value): bigint {
 function hashRow(row: Row): bigint {
   const bytes = new DataView(new ArrayBuffer(16 * row.length));
   row.names.forEach((name, index) => {
-    bytes.setBigUint64(16 * index, elementHash(name), true);
+    bytes.setBigUint64(16 * index, hashElement(name), true);
     bytes.setBigUint64(16 * index + 8, hashValue(row.values[index] as Value), true);
   });
   return highwayHash64(ROW_KEY, new Uint8Array(bytes.buffer));
@@ -52,7 +52,7 @@ function hashRow(row: Row): bigint {
 const encoder = new TextEncoder();
 
 export function hashAtom(atom: Atom): bigint {
-  if (atom instanceof Path) return pathHash(atom);
+  if (atom instanceof Path) return hashPath(atom);
   return highwayHash64(ATOM_KEY, atomBytes(atom));
 }
 

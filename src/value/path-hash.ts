@@ -1,24 +1,65 @@
-// The 64-bit hash of paths: rowHash(), sampling and the order of ties. It must never change.
+// The hash of paths: rowHash(), columnHash(), samples by row name. It never changes.
+//
+// CityHash64, version 1.0, by Geoff Pike and Jyrki Alakuijala (2011), of the UTF-8 bytes of each
+// element; the elements of a path are combined from the left.
 import type { Path } from './path.ts';
+import {
+  add,
+  addNumber,
+  copy,
+  foldHigh47,
+  load,
+  loadWord,
+  multiply,
+  rotateRight,
+  setBigint,
+  setWords,
+  subtract,
+  toUint64,
+  xor,
+} from './uint64.ts';
 
-const MASK = 0xffff_ffff_ffff_ffffn;
-const K0 = 0xc3a5c85c97cb3127n;
-const K1 = 0xb492b66fbe98f273n;
-const K2 = 0x9ae16a3b2f90404fn;
-const K3 = 0xc949d7c7509e6557n;
-const KM = 0x9ddfea08eb382d69n;
+/** Registers of uint64.ts; the letters are those of the published algorithm. */
+const K0 = 0;
+const K1 = 1;
+const K2 = 2;
+const K3 = 3;
+const KM = 4;
+const RESULT = 5;
+const FOLDED = 6;
+const A = 7;
+const B = 8;
+const C = 9;
+const D = 10;
+const T = 11;
+const U = 12;
+const V1 = 13;
+const V2 = 14;
+const W1 = 15;
+const W2 = 16;
+const X = 17;
+const Y = 18;
+const Z = 19;
+const P = 20;
+const Q = 21;
 
-const encoder = new TextEncoder();
+setBigint(K0, 0xc3a5c85c97cb3127n);
+setBigint(K1, 0xb492b66fbe98f273n);
+setBigint(K2, 0x9ae16a3b2f90404fn);
+setBigint(K3, 0xc949d7c7509e6557n);
+setBigint(KM, 0x9ddfea08eb382d69n);
 
-/** Unsigned; the null path is 0. */
+/** The 64-bit hash of a path, unsigned; 0 for the null path. */
 export function hashPath(path: Path): bigint {
   const { elements } = path;
   if (elements.length === 0) return 0n;
-  let hash = hashElement(elements[0] as string);
+  digestElement(elements[0] as string);
   for (let i = 1; i < elements.length; i++) {
-    hash = combine(hash, hashElement(elements[i] as string));
+    copy(FOLDED, RESULT);
+    digestElement(elements[i] as string);
+    combine(RESULT, FOLDED, RESULT);
   }
-  return hash;
+  return toUint64(RESULT);
 }
 
 /** 16 lower-case hexadecimal digits. */
@@ -26,130 +67,225 @@ export function hashPathHex(path: Path): string {
   return hashPath(path).toString(16).padStart(16, '0');
 }
 
+/** The hash of the path of one element. */
 export function hashElement(element: string): bigint {
-  return hashBytes(encoder.encode(element));
+  digestElement(element);
+  return toUint64(RESULT);
 }
 
-/**
- * 64-bit hash of bytes, the four-constant variant of version 1.0.
- * @see Pike & Alakuijala, "Introducing CityHash", Google 2011
- */
 export function hashBytes(bytes: Uint8Array): bigint {
-  const n = bytes.length;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, n);
-  if (n <= 16) return hashShort(view, n);
-  if (n <= 32) return hashTo32(view, n);
-  return n <= 64 ? hashTo64(view, n) : hashLong(view, n);
+  digestBytes(bytes, bytes.length);
+  return toUint64(RESULT);
 }
 
-function combine(u: bigint, v: bigint): bigint {
-  const a = mix(mul(u ^ v, KM));
-  const b = mix(mul(v ^ a, KM));
-  return mul(b, KM);
+const encoder = new TextEncoder();
+let buffer = new Uint8Array(256);
+
+function digestElement(element: string): void {
+  if (buffer.length < element.length * 3) buffer = new Uint8Array(element.length * 3);
+  digestBytes(buffer, encodeInto(element));
 }
 
-function hashShort(view: DataView, n: number): bigint {
-  if (n === 0) return K2;
-  const size = BigInt(n);
-  if (n <= 3) {
-    const y = view.getUint8(0) + 256 * view.getUint8(n >> 1);
-    const z = n + 4 * view.getUint8(n - 1);
-    return mul(mix(mul(BigInt(y), K2) ^ mul(BigInt(z), K3)), K2);
+/** Short ASCII names, nearly all there are, need no encoder. */
+function encodeInto(element: string): number {
+  const { length } = element;
+  if (length > 64) return encoder.encodeInto(element, buffer).written;
+  for (let i = 0; i < length; i++) {
+    const code = element.charCodeAt(i);
+    if (code > 127) return encoder.encodeInto(element, buffer).written;
+    buffer[i] = code;
   }
-  if (n <= 8) {
-    const low = BigInt(view.getUint32(0, true));
-    return combine(add(size, low << 3n), BigInt(view.getUint32(n - 4, true)));
-  }
-  const a = word(view, 0);
-  const b = word(view, n - 8);
-  return combine(a, rotate(add(b, size), n)) ^ b;
+  return length;
 }
 
-function hashTo32(view: DataView, n: number): bigint {
-  const a = mul(word(view, 0), K1);
-  const b = word(view, 8);
-  const c = mul(word(view, n - 8), K2);
-  const d = mul(word(view, n - 16), K0);
-  return combine(
-    add(rotate(sub(a, b), 43), rotate(c, 30), d),
-    add(a, sub(rotate(b ^ K3, 20), c), BigInt(n)),
-  );
+function digestBytes(s: Uint8Array, n: number): void {
+  if (n === 0) copy(RESULT, K2);
+  else if (n <= 3) hashUpTo3(s, n);
+  else if (n <= 8) hashUpTo8(s, n);
+  else if (n <= 16) hashUpTo16(s, n);
+  else if (n <= 32) hashUpTo32(s, n);
+  else if (n <= 64) hashUpTo64(s, n);
+  else hashLong(s, n);
 }
 
-function hashTo64(view: DataView, n: number): bigint {
-  const size = BigInt(n);
-  const a = add(word(view, 0), mul(add(size, word(view, n - 16)), K0));
-  const [vf, vs] = half(a, word(view, 24), word(view, 8), word(view, 16));
-  const b = add(word(view, 16), word(view, n - 32));
-  const [wf, ws] = half(b, word(view, n - 8), word(view, n - 24), word(view, n - 16));
-  const r = mix(add(mul(add(vf, ws), K2), mul(add(wf, vs), K0)));
-  return mul(mix(add(mul(r, K0), vs)), K2);
+function combine(to: number, u: number, v: number): void {
+  xor(T, u, v);
+  multiply(T, T, KM);
+  foldHigh47(T, T);
+  xor(T, v, T);
+  multiply(T, T, KM);
+  foldHigh47(T, T);
+  multiply(to, T, KM);
 }
 
-function half(start: bigint, z: bigint, p1: bigint, p2: bigint): [bigint, bigint] {
-  let a = start;
-  const b = rotate(add(a, z), 52);
-  let c = rotate(a, 37);
-  a = add(a, p1);
-  c = add(c, rotate(a, 7));
-  a = add(a, p2);
-  return [add(a, z), add(b, rotate(a, 31), c)];
+function hashUpTo3(s: Uint8Array, n: number): void {
+  setWords(A, 0, (s[0] as number) + 256 * (s[n >> 1] as number));
+  setWords(B, 0, n + 4 * (s[n - 1] as number));
+  multiply(A, A, K2);
+  multiply(B, B, K3);
+  xor(A, A, B);
+  foldHigh47(A, A);
+  multiply(RESULT, A, K2);
 }
 
-function hashLong(view: DataView, n: number): bigint {
-  const size = BigInt(n);
-  let x = word(view, n - 40);
-  let y = add(word(view, n - 16), word(view, n - 56));
-  let z = combine(add(word(view, n - 48), size), word(view, n - 24));
-  let [v1, v2] = weak(view, n - 64, size, z);
-  let [w1, w2] = weak(view, n - 32, add(y, K1), x);
-  x = add(mul(x, K1), word(view, 0));
-  for (let i = 0; i < ((n - 1) & ~63); i += 64) {
-    x = mul(rotate(add(x, y, v1, word(view, i + 8)), 37), K1);
-    y = mul(rotate(add(y, v2, word(view, i + 48)), 42), K1);
-    x ^= w2;
-    y = add(y, v1, word(view, i + 40));
-    z = mul(rotate(add(z, w1), 33), K1);
-    [v1, v2] = weak(view, i, mul(v2, K1), add(x, w1));
-    [w1, w2] = weak(view, i + 32, add(z, w2), add(y, word(view, i + 16)));
-    [x, z] = [z, x];
-  }
-  return combine(add(combine(v1, w1), mul(mix(y), K1), z), add(combine(v2, w2), x));
+function hashUpTo8(s: Uint8Array, n: number): void {
+  const first = loadWord(s, 0);
+  setWords(A, first >>> 29, first << 3);
+  addNumber(A, A, n);
+  setWords(B, 0, loadWord(s, n - 4));
+  combine(RESULT, A, B);
 }
 
-function weak(view: DataView, i: number, a0: bigint, b0: bigint): [bigint, bigint] {
-  const z = word(view, i + 24);
-  let a = add(a0, word(view, i));
-  let b = rotate(add(b0, a, z), 21);
-  const c = a;
-  a = add(a, word(view, i + 8), word(view, i + 16));
-  b = add(b, rotate(a, 44));
-  return [add(a, z), add(b, c)];
+function hashUpTo16(s: Uint8Array, n: number): void {
+  load(A, s, 0);
+  load(B, s, n - 8);
+  addNumber(C, B, n);
+  rotateRight(C, C, n);
+  combine(C, A, C);
+  xor(RESULT, C, B);
 }
 
-function word(view: DataView, offset: number): bigint {
-  return view.getBigUint64(offset, true);
+function hashUpTo32(s: Uint8Array, n: number): void {
+  load(A, s, 0);
+  multiply(A, A, K1);
+  load(B, s, 8);
+  load(C, s, n - 8);
+  multiply(C, C, K2);
+  load(D, s, n - 16);
+  multiply(D, D, K0);
+  subtract(U, A, B);
+  rotateRight(U, U, 43);
+  rotateRight(X, C, 30);
+  add(U, U, X);
+  add(U, U, D);
+  xor(X, B, K3);
+  rotateRight(X, X, 20);
+  add(X, A, X);
+  subtract(X, X, C);
+  addNumber(X, X, n);
+  combine(RESULT, U, X);
 }
 
-function add(...terms: bigint[]): bigint {
-  let sum = 0n;
-  for (const term of terms) sum += term;
-  return sum & MASK;
+/** Mixes A and Z with the two words P and Q into `first` and `second`. */
+function half(first: number, second: number): void {
+  add(B, A, Z);
+  rotateRight(B, B, 52);
+  rotateRight(C, A, 37);
+  add(A, A, P);
+  rotateRight(D, A, 7);
+  add(C, C, D);
+  add(A, A, Q);
+  add(first, A, Z);
+  rotateRight(D, A, 31);
+  add(second, B, D);
+  add(second, second, C);
 }
 
-function sub(a: bigint, b: bigint): bigint {
-  return (a - b) & MASK;
+function hashUpTo64(s: Uint8Array, n: number): void {
+  load(A, s, n - 16);
+  addNumber(A, A, n);
+  multiply(A, A, K0);
+  load(B, s, 0);
+  add(A, A, B);
+  load(Z, s, 24);
+  load(P, s, 8);
+  load(Q, s, 16);
+  half(V1, V2);
+  load(A, s, 16);
+  load(B, s, n - 32);
+  add(A, A, B);
+  load(Z, s, n - 8);
+  load(P, s, n - 24);
+  load(Q, s, n - 16);
+  half(W1, W2);
+  add(X, V1, W2);
+  multiply(X, X, K2);
+  add(Y, W1, V2);
+  multiply(Y, Y, K0);
+  add(X, X, Y);
+  foldHigh47(X, X);
+  multiply(X, X, K0);
+  add(X, X, V2);
+  foldHigh47(X, X);
+  multiply(RESULT, X, K2);
 }
 
-function mul(a: bigint, b: bigint): bigint {
-  return (a * b) & MASK;
+/** Hashes 32 bytes with the seeds A and B; a hash of its own, weak but quick. */
+function weakHash(first: number, second: number, s: Uint8Array, offset: number): void {
+  load(C, s, offset);
+  add(A, A, C);
+  load(P, s, offset + 24);
+  add(B, B, A);
+  add(B, B, P);
+  rotateRight(B, B, 21);
+  copy(D, A);
+  load(C, s, offset + 8);
+  add(A, A, C);
+  load(C, s, offset + 16);
+  add(A, A, C);
+  rotateRight(C, A, 44);
+  add(B, B, C);
+  add(first, A, P);
+  add(second, B, D);
 }
 
-function mix(v: bigint): bigint {
-  return v ^ (v >> 47n);
+function hashLong(s: Uint8Array, n: number): void {
+  load(X, s, n - 40);
+  load(Y, s, n - 16);
+  load(A, s, n - 56);
+  add(Y, Y, A);
+  load(A, s, n - 48);
+  addNumber(A, A, n);
+  load(B, s, n - 24);
+  combine(Z, A, B);
+  setWords(A, 0, n);
+  copy(B, Z);
+  weakHash(V1, V2, s, n - 64);
+  add(A, Y, K1);
+  copy(B, X);
+  weakHash(W1, W2, s, n - 32);
+  multiply(X, X, K1);
+  load(A, s, 0);
+  add(X, X, A);
+  const end = (n - 1) & ~63;
+  for (let i = 0; i < end; i += 64) mixBlock(s, i);
+  combine(A, V1, W1);
+  foldHigh47(Y, Y);
+  multiply(Y, Y, K1);
+  add(A, A, Y);
+  add(A, A, Z);
+  combine(B, V2, W2);
+  add(B, B, X);
+  combine(RESULT, A, B);
 }
 
-function rotate(v: bigint, bits: number): bigint {
-  const shift = BigInt(bits & 63);
-  return shift === 0n ? v : ((v >> shift) | (v << (64n - shift))) & MASK;
+function mixBlock(s: Uint8Array, i: number): void {
+  add(X, X, Y);
+  add(X, X, V1);
+  load(A, s, i + 8);
+  add(X, X, A);
+  rotateRight(X, X, 37);
+  multiply(X, X, K1);
+  add(Y, Y, V2);
+  load(A, s, i + 48);
+  add(Y, Y, A);
+  rotateRight(Y, Y, 42);
+  multiply(Y, Y, K1);
+  xor(X, X, W2);
+  add(Y, Y, V1);
+  load(A, s, i + 40);
+  add(Y, Y, A);
+  add(Z, Z, W1);
+  rotateRight(Z, Z, 33);
+  multiply(Z, Z, K1);
+  multiply(A, V2, K1);
+  add(B, X, W1);
+  weakHash(V1, V2, s, i);
+  add(A, Z, W2);
+  load(C, s, i + 16);
+  add(B, Y, C);
+  weakHash(W1, W2, s, i + 32);
+  copy(U, X);
+  copy(X, Z);
+  copy(Z, U);
 }

@@ -22,6 +22,10 @@ const HEXADECIMAL: readonly [path: Path, hash: string][] = [
   [Path.of('customer-0042'), '9d46cda9854636ef'],
   [Path.of('a-row-name-of-24-letters'), '040a1045345d3538'],
   [Path.of('a row name that is longer than thirty-two bytes'), '70cf542a512ad680'],
+  [
+    Path.of('a row name that is longer than sixty-four bytes, so that the looping branch is used'),
+    'f3b2f1ed8f351440',
+  ],
   [Path.of('x', 'y', '2'), '2f04032afd5b85cf'],
 ];
 
