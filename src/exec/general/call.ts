@@ -43,13 +43,15 @@ function compileScalarCall(
 ): Evaluator {
   const args = expression.args.map((arg) => compiler.evaluator(arg));
   const call = atomCall(declaration, expression.args);
+  const mapped = (values: readonly Value[]) =>
+    locate(declaration.name, () => mapElements(declaration, call, values));
   const propagates = declaration.nulls === 'propagate';
   const rule = declaration.timestamps;
   const [first, second] = args;
   if (args.length === 1 && first !== undefined) {
     return (frame) => {
       const value = first(frame);
-      if (!(value instanceof Scalar)) return mapElements(declaration, call, [value]);
+      if (!(value instanceof Scalar)) return mapped([value]);
       const ts = rule === 'constant' ? MINUS_INFINITY : value.ts;
       if (propagates && value.atom === null) return new Scalar(null, ts);
       return new Scalar(call(value.atom), ts);
@@ -60,7 +62,7 @@ function compileScalarCall(
       const a = first(frame);
       const b = second(frame);
       if (!(a instanceof Scalar && b instanceof Scalar)) {
-        return mapElements(declaration, call, [a, b]);
+        return mapped([a, b]);
       }
       if (propagates && (a.atom === null || b.atom === null)) {
         return new Scalar(null, nullTs(rule, [a, b]));
@@ -71,7 +73,7 @@ function compileScalarCall(
   return (frame) => {
     const values = args.map((arg) => arg(frame));
     if (!values.every((value) => value instanceof Scalar)) {
-      return mapElements(declaration, call, values);
+      return mapped(values);
     }
     const atoms = values.map((value) => value.atom);
     if (propagates && atoms.includes(null)) return new Scalar(null, nullTs(rule, values));

@@ -97,10 +97,12 @@ class SinkWriter extends RecordBatchStreamWriter {
     this.#chunks = chunks;
   }
 
-  protected override _write(chunk: Uint8Array): this {
+  protected override _write(chunk: ArrayBufferView): this {
     if (this._started && chunk.byteLength > 0) {
-      this.#chunks.writeBytes(chunk);
-      this._position += chunk.byteLength;
+      // Body buffers come as the typed arrays that they were made of.
+      const { buffer, byteOffset, byteLength } = chunk;
+      this.#chunks.writeBytes(new Uint8Array(buffer, byteOffset, byteLength));
+      this._position += byteLength;
     }
     return this;
   }

@@ -1,5 +1,5 @@
 // Joins: a hash table over the right side when keys must be equal, else every pair is tried.
-import type { JoinNode } from '../../../plan/plan.ts';
+import type { JoinNode, PlanNode } from '../../../plan/plan.ts';
 import { failure } from '../../../util/error.ts';
 import { EMPTY_ROW, mergeRows, Row, type Value } from '../../../value/value.ts';
 import { type CanonicalKey, keyOfTuple } from '../canonical-key.ts';
@@ -61,7 +61,9 @@ interface Candidates {
 
 function compileCandidates(node: JoinNode, right: RowSource, compiler: Compiler): () => Candidates {
   const { equalities } = node;
-  if (equalities.length === 0) return () => everyPair([...right()]);
+  if (equalities.length === 0) {
+    return () => everyPair([...right()], countOfScan(node.left.input, compiler));
+  }
   const probe = compileKey(equalities.map((equality) => compiler.evaluator(equality.left)));
   const build = compileKey(equalities.map((equality) => compiler.evaluator(equality.right)));
   return () => {
@@ -96,21 +98,31 @@ function compileKey(evaluators: readonly Evaluator[]): (row: ExecRow) => Canonic
   };
 }
 
-function everyPair(all: readonly ExecRow[]): Candidates {
+/** `leftCount`: rows of the left side as far as they are known before it is read. */
+function everyPair(all: readonly ExecRow[], leftCount: number): Candidates {
+  refuseTooManyPairs(leftCount * all.length);
   let pairCount = 0;
   return {
     all,
     of() {
       pairCount += all.length;
-      if (pairCount > JOIN_PAIR_COUNT_MAX) {
-        throw failure(
-          'SQL_EXECUTION',
-          `the join tries more than ${JOIN_PAIR_COUNT_MAX} pairs of rows; add a condition a.x = b.y between the tables`,
-        );
-      }
+      refuseTooManyPairs(pairCount);
       return all;
     },
   };
+}
+
+function countOfScan(node: PlanNode, compiler: Compiler): number {
+  if (node.kind !== 'scan' || node.lookup !== undefined) return 0;
+  return compiler.runtime.catalog.dataset(node.dataset).rowCount;
+}
+
+function refuseTooManyPairs(pairCount: number): void {
+  if (pairCount <= JOIN_PAIR_COUNT_MAX) return;
+  throw failure(
+    'SQL_EXECUTION',
+    `the join tries more than ${JOIN_PAIR_COUNT_MAX} pairs of rows; add a condition a.x = b.y between the tables`,
+  );
 }
 
 type PairMaker = (left: ExecRow | undefined, right: ExecRow | undefined) => JoinedRow;

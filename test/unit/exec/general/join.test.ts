@@ -1,0 +1,89 @@
+// Joins: kinds, conditions, names and the bound on pairs.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { catalogOf, rowsOf, run } from '../../../support/query.ts';
+
+const catalog = catalogOf({
+  l: rowsOf({ l1: { x: 1, y: 2 }, l2: { x: 2 }, l3: {} }),
+  r: rowsOf({ r1: { x: 1, w: 10 }, r2: { x: 5, w: 20 }, r3: { w: 30 } }),
+});
+
+const TABLES = 'l AS a %KIND% JOIN r AS b';
+
+function names(kind: string, on: string): unknown[] {
+  const from = TABLES.replace('%KIND%', kind);
+  const rows = run(`SELECT a.x FROM ${from} ON ${on}`, catalog) as unknown[][];
+  return rows.slice(1).map(([name]) => name);
+}
+
+describe('a join', () => {
+  it.each([
+    ['INNER', ['[l1]-[r1]']],
+    ['LEFT', ['[l1]-[r1]', '[l2]-[]', '[l3]-[]']],
+    ['RIGHT', ['[l1]-[r1]', '[]-[r2]', '[]-[r3]']],
+    ['FULL', ['[l1]-[r1]', '[l2]-[]', '[l3]-[]', '[]-[r2]', '[]-[r3]']],
+  ])('%s keeps the rows of its kind', (kind, expected) => {
+    expect(names(kind, 'a.x = b.x')).toEqual(expected);
+    // The same pairs by trying all of them.
+    expect(names(kind, 'a.x + 0 <= b.x AND a.x >= b.x')).toEqual(expected);
+  });
+
+  it('never matches null with null', () => {
+    expect(names('INNER', 'a.y = b.z')).toEqual([]);
+  });
+
+  it('matches numbers of one value whatever they are written as', () => {
+    const own = catalogOf({
+      a: rowsOf({ p: { k: 2 ** 53 }, q: { k: { num: 'NaN' } } }),
+      b: [
+        ['s', [['k', 9007199254740992n, 0]]],
+        ['t', [['k', { num: 'NaN' }, 0]]],
+      ],
+    });
+    const rows = run('SELECT 1 AS one FROM a JOIN b ON a.k = b.k', own) as unknown[][];
+    expect(rows.map(([name]) => name)).toEqual(['_rowName', '[p]-[s]', '[q]-[t]']);
+  });
+
+  it('puts columns of a sub-select without alias beside those with one', () => {
+    expect(run('SELECT * FROM (SELECT 1 AS k) JOIN r AS b ON k = b.x', catalog)).toEqual([
+      ['_rowName', 'b.w', 'b.x', 'k'],
+      ['[result]-[r1]', 10, 1, 1],
+    ]);
+  });
+
+  it('names a missing chain by its tables', () => {
+    const sql =
+      'SELECT leftRowName() AS l, rightRowName() AS r, b.rowPath() AS p, a.rowHash() AS h FROM l AS a JOIN l AS b ON a.x = b.y FULL JOIN r AS c ON c.x = a.w ORDER BY c.w';
+    expect(run(sql, catalog)).toEqual([
+      ['_rowName', 'h', 'l', 'p', 'r'],
+      ['[l2]-[l1]-[]', expect.any(Number), '[l2]-[l1]', 'l1', ''],
+      ['[]-[]-[r1]', null, '', '', 'r1'],
+      ['[]-[]-[r2]', null, '', '', 'r2'],
+      ['[]-[]-[r3]', null, '', '', 'r3'],
+    ]);
+  });
+
+  it('refuses to try too many pairs', () => {
+    const many = Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`r${i}`, {}]));
+    const own = catalogOf({ d: rowsOf(many), e: rowsOf(many) });
+    expect(() => run('SELECT count(*) FROM d JOIN e', own)).toThrow(/more than 100000000 pairs/);
+  });
+
+  it('is the same by keys and by trying all pairs', () => {
+    const value = fc.oneof(fc.constant(null), fc.integer({ min: 0, max: 4 }), fc.constant('1'));
+    const table = fc.array(value, { maxLength: 8 });
+    const kinds = fc.constantFrom('INNER', 'LEFT', 'RIGHT', 'FULL');
+    fc.assert(
+      fc.property(table, table, kinds, (left, right, kind) => {
+        const own = catalogOf({
+          l: left.map((x, i) => [`l${i}`, [['x', x, 0]]]),
+          r: right.map((x, i) => [`r${i}`, [['x', x, 0]]]),
+        });
+        const query = (on: string) =>
+          run(`SELECT a.x, b.x FROM l AS a ${kind} JOIN r AS b ON ${on}`, own);
+        expect(query('a.x = b.x')).toEqual(query('NOT (a.x != b.x)'));
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
