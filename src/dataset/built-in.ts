@@ -1,0 +1,23 @@
+// The dataset types that come with the service.
+import type { DatasetType } from './dataset-type.ts';
+import { embedding } from './embedding.ts';
+import { joined } from './joined.ts';
+import { merged } from './merged.ts';
+import { sampled } from './sampled.ts';
+import { sparseMutable } from './sparse-mutable.ts';
+import { structuredMutable } from './structured-mutable.ts';
+import { tabular } from './tabular.ts';
+import { transposed } from './transposed.ts';
+import { union } from './union.ts';
+
+export const DATASET_TYPES: readonly DatasetType[] = [
+  embedding,
+  joined,
+  merged,
+  sampled,
+  sparseMutable,
+  structuredMutable,
+  tabular,
+  transposed,
+  union,
+];

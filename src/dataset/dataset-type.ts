@@ -1,0 +1,83 @@
+// What a dataset type declares: how rows are admitted and stored, or how a view is built.
+import type { Relation } from '../plan/catalog.ts';
+import type { ArenaAllocator } from '../value/arena-set.ts';
+import type { Path } from '../value/path.ts';
+import type { Snapshot } from '../value/snapshot.ts';
+import type { RowanError } from '../util/error.ts';
+import type { EntityType } from './entity-type.ts';
+import type { RecordedRow } from './recorded-row.ts';
+
+export type Params = Readonly<Record<string, unknown>>;
+
+/** The committed content of a dataset: plain data over shared memory. */
+export interface DatasetContent {
+  readonly snapshot: Snapshot;
+  /** what the type remembers between recordings, for instance its fixed columns; plain data */
+  readonly state: unknown;
+}
+
+export interface DatasetType extends EntityType {
+  readonly kind: 'dataset';
+  /** Checks what the schema cannot say. @throws INVALID_PARAMETER */
+  check?(params: Params): void;
+  /** present on types into which rows can be recorded */
+  readonly recording?: Recording;
+  /** present on views: they are built once, from other datasets, when they are created */
+  readonly view?: View;
+  /** the type-specific member `status` */
+  status(content: DatasetContent): unknown;
+  /** the names that GET …/columns lists; default natural order */
+  columnNames?(content: DatasetContent): readonly Path[];
+}
+
+export interface Recording {
+  /** `write`: what was recorded is visible to the next request without a commit */
+  visibility(params: Params): 'commit' | 'write';
+  /** the state of a dataset without rows */
+  readonly initialState: unknown;
+  /**
+   * Checks rows and brings them into the form that is stored. All or nothing.
+   * @returns the rows and the state after them
+   */
+  admit(rows: readonly RecordedRow[], params: Params, state: unknown): Admission;
+  /** present when a row name may be recorded only once */
+  duplicateRow?(name: Path): RowanError;
+  /** Starts new content: that of `previous` and the rows that will be added. */
+  openWriter(context: WriterContext): ContentWriter;
+}
+
+export interface Admission {
+  readonly rows: readonly RecordedRow[];
+  readonly state: unknown;
+}
+
+export interface WriterContext {
+  readonly params: Params;
+  readonly previous: { readonly snapshot: Snapshot; readonly relation: Relation } | undefined;
+  readonly arenas: ArenaAllocator;
+  checkCancelled(): void;
+}
+
+export interface ContentWriter {
+  /** Adds an admitted row. */
+  add(row: RecordedRow): void;
+  /** Seals the content. @throws when the rows together are not acceptable */
+  finish(state: unknown): Snapshot;
+  /** Gives up: frees what was written. */
+  release(): void;
+}
+
+export interface View {
+  build(context: ViewContext): DatasetContent;
+}
+
+export interface ViewContext {
+  readonly params: Params;
+  dataset(id: string): Relation;
+  /** the type-specific status of a dataset */
+  status(id: string): unknown;
+  readonly arenas: ArenaAllocator;
+  /** Runs a SELECT statement over the catalogue. */
+  query(text: string): Relation;
+  checkCancelled(): void;
+}

@@ -1,0 +1,47 @@
+import { Type } from 'typebox';
+import type { DatasetType, ViewContext } from './dataset-type.ts';
+import { choice, type DatasetReference, tableReference, quoteName } from './parameter.ts';
+import { viewContent } from './view-content.ts';
+
+const JOIN_TEXT: Readonly<Record<string, string>> = {
+  JOIN_INNER: 'INNER JOIN',
+  JOIN_LEFT: 'LEFT JOIN',
+  JOIN_RIGHT: 'RIGHT JOIN',
+  JOIN_FULL: 'FULL JOIN',
+};
+
+/** The rows of a join, evaluated once. */
+export const joined: DatasetType = {
+  kind: 'dataset',
+  name: 'joined',
+  summary: 'A view of the join of two datasets, evaluated when it is created.',
+  parameters: Type.Object({
+    left: tableReference({ description: 'left side: a dataset or FROM text' }),
+    right: tableReference({ description: 'right side: a dataset or FROM text' }),
+    on: Type.String({ description: 'SQL condition of the join; empty: every pair', default: '' }),
+    qualification: choice(['JOIN_INNER', 'JOIN_LEFT', 'JOIN_RIGHT', 'JOIN_FULL'], {
+      description: 'which rows without a partner are kept',
+      default: 'JOIN_INNER',
+    }),
+  }),
+  view: {
+    build: (context) => viewContent(context, context.query(queryText(context)).scan('all'), null),
+  },
+  status: () => null,
+};
+
+function queryText({ params }: ViewContext): string {
+  const { left, right, on, qualification } = params as {
+    left: DatasetReference;
+    right: DatasetReference;
+    on: string;
+    qualification: string;
+  };
+  const condition = on.trim() === '' ? 'true' : on;
+  return `SELECT * FROM ${sideText(left)} ${JOIN_TEXT[qualification]} ${sideText(right)} ON ${condition}`;
+}
+
+/** A dataset is named by its id, which is also its alias. */
+function sideText(side: DatasetReference): string {
+  return typeof side === 'string' ? side : quoteName(side.id ?? '');
+}

@@ -1,0 +1,32 @@
+// Writes content that is stored as compressed sparse rows.
+import { SparseBuilder } from '../value/sparse-builder.ts';
+import { columnCountOf } from './columnar-writer.ts';
+import type { ContentWriter, DatasetContent, WriterContext } from './dataset-type.ts';
+import { cellsOfRow } from './recorded-row.ts';
+
+export function openSparseWriter({ previous, arenas }: WriterContext): ContentWriter {
+  const base = previous?.snapshot.layout === 'sparse' ? previous.snapshot : undefined;
+  const builder = new SparseBuilder(arenas, base);
+  if (previous !== undefined && base === undefined) {
+    for (const { name, row } of previous.relation.scan('all')) {
+      builder.addRow(name, cellsOfRow(row));
+    }
+  }
+  return {
+    add: (row) => builder.addRow(row.name, row.cells),
+    finish: () => builder.seal(),
+    release: () => builder.release(),
+  };
+}
+
+/** Rows, columns and data points, as `status` has them. */
+export function sparseStatus({ snapshot }: Pick<DatasetContent, 'snapshot'>): unknown {
+  return {
+    rowCount: snapshot.rowCount,
+    columnCount: columnCountOf(snapshot),
+    valueCount:
+      snapshot.layout === 'sparse'
+        ? snapshot.pointCount
+        : snapshot.columns.reduce((sum, column) => sum + snapshot.rowCount - column.nullCount, 0),
+  };
+}

@@ -1,0 +1,40 @@
+import { Type } from 'typebox';
+import type { RelationRow } from '../plan/catalog.ts';
+import { failure } from '../util/error.ts';
+import { Path } from '../value/path.ts';
+import type { DatasetType, ViewContext } from './dataset-type.ts';
+import { datasetReference, referenceIds } from './parameter.ts';
+import { viewContent } from './view-content.ts';
+
+/** The rows of several datasets, one after the other; the index of the dataset leads the row name. */
+export const union: DatasetType = {
+  kind: 'dataset',
+  name: 'union',
+  summary: 'A view that stacks the rows of several datasets; row names begin with the index of theirs.',
+  parameters: Type.Object({
+    datasets: Type.Array(datasetReference({ description: 'a dataset' }), {
+      description: 'datasets to stack, at least one',
+      default: [],
+    }),
+  }),
+  check(params) {
+    if ((params.datasets as unknown[]).length > 0) return;
+    throw failure('INVALID_PARAMETER', 'Attempt to unify no datasets together');
+  },
+  view: {
+    build(context) {
+      const ids = referenceIds(context.params.datasets);
+      return viewContent(context, stackedRows(ids, context), ids.map(context.status));
+    },
+  },
+  status: (content) => content.state,
+};
+
+function* stackedRows(ids: readonly string[], context: ViewContext): Iterable<RelationRow> {
+  for (const [index, id] of ids.entries()) {
+    const prefix = Path.of(String(index));
+    for (const { name, row } of context.dataset(id).scan('all')) {
+      yield { name: prefix.concat(name), row };
+    }
+  }
+}
