@@ -1,0 +1,68 @@
+// What a function type declares: how a function of it is checked, compiled and described.
+import type { EntityType } from '../dataset/entity-type.ts';
+import type { FileSystem } from '../file/file-system.ts';
+import type { Catalog } from '../plan/catalog.ts';
+import type { CallScope } from '../plan/function.ts';
+import type { ValueType } from '../plan/type.ts';
+import type { ArenaAllocator } from '../value/arena-set.ts';
+import type { Span } from '../value/snapshot.ts';
+import type { Value } from '../value/value.ts';
+
+export type FunctionParams = Readonly<Record<string, unknown>>;
+
+export interface FunctionType extends EntityType {
+  readonly kind: 'function';
+  /**
+   * When the parameters meet the catalogue: `creation` keeps what was bound then, `use` looks
+   * names up again whenever the catalogue has changed.
+   */
+  binding(params: FunctionParams): 'creation' | 'use';
+  /** Checks what the schema cannot say, without the catalogue. @throws what is wrong */
+  check?(params: FunctionParams): void;
+  /**
+   * Reads what the function is made from, once, when it is created, in an engine worker. What it
+   * gives is kept with the function and handed to `compile` in every thread.
+   */
+  load?(params: FunctionParams, context: LoadContext): Promise<LoadedArtifact>;
+  compile(
+    params: FunctionParams,
+    scope: FunctionScope,
+    artifact?: LoadedArtifact['data'],
+  ): CompiledFunction;
+  /** the type-specific member `status`, beside `info` */
+  status?(params: FunctionParams): Readonly<Record<string, unknown>>;
+}
+
+export interface LoadContext {
+  readonly files: FileSystem;
+  readonly arenas: ArenaAllocator;
+}
+
+export interface LoadedArtifact {
+  /** plain data over shared memory: it is posted to other threads */
+  readonly data: unknown;
+  /** the memory that belongs to it; freed when the function is gone */
+  readonly spans: readonly Span[];
+}
+
+export interface FunctionScope {
+  readonly catalog: Catalog;
+  readonly arenas: ArenaAllocator;
+  /** what calls may reach: that of the task which runs in this thread at the time */
+  readonly callScope: CallScope;
+  /** A function entity. @throws ENTITY_NOT_FOUND, ENTITY_NOT_READY */
+  functionNamed(id: string): CompiledFunction;
+}
+
+export interface CompiledFunction {
+  /** the arguments that are read, each with its type; none when nothing is read */
+  readonly input: readonly ValueType[];
+  readonly output: ValueType;
+  /** true: the argument is taken as it is instead of as a row */
+  readonly takesAnyValue: boolean;
+  /** true: a call takes microseconds and reads no data, so it may run on the main thread */
+  readonly isLight: boolean;
+  apply(input: Value, scope: CallScope): Value;
+  /** internals for GET …/details; default null */
+  details?(): unknown;
+}

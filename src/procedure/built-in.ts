@@ -1,0 +1,17 @@
+// The procedure types that come with the service.
+import { createEntity } from './create-entity.ts';
+import { mock } from './mock.ts';
+import { nullProcedure } from './null.ts';
+import { permuterRun } from './permuter-run.ts';
+import type { ProcedureType } from './procedure-type.ts';
+import { serialProcedure } from './serial.ts';
+import { transform } from './transform.ts';
+
+export const PROCEDURE_TYPES: readonly ProcedureType[] = [
+  createEntity,
+  mock,
+  nullProcedure,
+  permuterRun,
+  serialProcedure,
+  transform,
+];

@@ -1,0 +1,144 @@
+// What a procedure type declares, and what its runs may use.
+
+import type { DatasetContent } from '../dataset/dataset-type.ts';
+import type { EntityKind, EntityType } from '../dataset/entity-type.ts';
+import type { EntityReference, InputQuery, OutputDatasetSpec } from '../dataset/parameter.ts';
+import type { RecordedRow } from '../dataset/recorded-row.ts';
+import type { FileSystem } from '../file/file-system.ts';
+import type { Parallel } from '../exec/parallel.ts';
+import type { PreparedQuery } from '../exec/query.ts';
+import type { Catalog } from '../plan/catalog.ts';
+import type { CallScope } from '../plan/function.ts';
+import type { ArenaAllocator } from '../value/arena-set.ts';
+import type { Path } from '../value/path.ts';
+import type { ColumnarSnapshot } from '../value/snapshot.ts';
+import type { Row } from '../value/value.ts';
+
+export type ProcedureParams = Readonly<Record<string, unknown>>;
+
+export type ProcedureType = WorkerProcedureType | ServiceProcedureType;
+
+interface ProcedureDeclaration extends EntityType {
+  readonly kind: 'procedure';
+  /** Checks what the schema cannot say; quick, without the catalogue. @throws what is wrong */
+  check?(params: ProcedureParams): void;
+}
+
+/** Computes in an engine worker. */
+export interface WorkerProcedureType extends ProcedureDeclaration {
+  readonly execution: 'worker';
+  run(
+    context: ProcedureContext,
+    params: ProcedureParams,
+  ): ProcedureResult | Promise<ProcedureResult>;
+}
+
+/** Orchestrates other entities on the main thread and never computes. */
+export interface ServiceProcedureType extends ProcedureDeclaration {
+  readonly execution: 'service';
+  run(context: ServiceProcedureContext, params: ProcedureParams): Promise<ProcedureResult>;
+}
+
+export interface ProcedureResult {
+  /** the run's `status`; absent: none */
+  readonly result?: unknown;
+  /** what GET …/details answers; absent: null */
+  readonly details?: unknown;
+}
+
+/** A step of the progress document. */
+export interface StepDeclaration {
+  readonly name: string;
+  /** unit of the value: a fraction, lines done, a count, or 0 and 1 */
+  readonly type: 'percentile' | 'lines' | 'counter' | 'done';
+}
+
+export interface Progress {
+  /** Starts the next step, ending the one before. */
+  next(): void;
+  /** Sets the value of the current step; it never goes back. */
+  update(value: number): void;
+  /** Ends the current step; a percentile ends at 1. */
+  finish(): void;
+}
+
+export interface ProcedureContext {
+  readonly catalog: Catalog;
+  /** every URL that the run reads or writes */
+  readonly files: FileSystem;
+  readonly arenas: ArenaAllocator;
+  readonly parallel: Parallel;
+  readonly scope: CallScope;
+  /** when the run was started, seconds since the epoch */
+  readonly startedAt: number;
+  checkCancelled(): void;
+  /** @throws what parsing and binding throw */
+  query(query: InputQuery): PreparedQuery;
+  /** Announces the steps of the run. */
+  steps(steps: readonly StepDeclaration[], options?: { readonly topLevel?: boolean }): Progress;
+  /** Opens a dataset that is registered when the run succeeds. */
+  output(spec: OutputDatasetSpec, defaultType: string, options?: OutputOptions): OutputDataset;
+  /** A function that is registered when the run succeeds. */
+  outputFunction(config: EntityReference & { readonly type: string }): void;
+  /** Logs a message of the run. */
+  log(message: string): void;
+  /** Asks the service something and waits for the answer. */
+  callHost(request: unknown): unknown;
+}
+
+export interface OutputOptions {
+  /** parameters of the dataset where the specification does not set them */
+  readonly defaultParams?: Readonly<Record<string, unknown>>;
+}
+
+export interface OutputDataset {
+  readonly id: string;
+  readonly type: string;
+  /** Records one row as the routes do. */
+  record(row: RecordedRow): void;
+  /** Records a row of a result, nested values flattened. */
+  recordRow(name: Path, row: Row): void;
+  /**
+   * Takes content that was built by column as a whole, instead of rows; only where `takesColumns`.
+   */
+  recordColumns(snapshot: ColumnarSnapshot): void;
+  /** true: the type stores plain columns with one timestamp a row */
+  readonly takesColumns: boolean;
+  /** Makes everything visible. @returns the `status` of the dataset */
+  commit(): unknown;
+}
+
+export interface ServiceProcedureContext {
+  readonly signal: AbortSignal;
+  readonly startedAt: number;
+  /** parameters that the run overrides, before they were merged */
+  readonly overrides: ProcedureParams;
+  readonly procedureId: string;
+  steps(steps: readonly StepDeclaration[]): Progress & { subProgress(document: unknown): void };
+  /** Finds or creates an entity (mode obtain). */
+  obtain(kind: EntityKind, config: EntityReference): Promise<ObtainedEntity>;
+  /** Runs another procedure and waits for it. */
+  runProcedure(
+    id: string,
+    overrides: ProcedureParams,
+    onProgress?: (document: unknown) => void,
+  ): Promise<ProcedureResult>;
+}
+
+export interface ObtainedEntity {
+  readonly id: string;
+  readonly config: Readonly<Record<string, unknown>>;
+  status(): unknown;
+}
+
+/** What a finished worker run wants registered. */
+export interface RunEffects {
+  readonly datasets: readonly {
+    readonly id: string;
+    readonly type: string;
+    readonly params: Readonly<Record<string, unknown>> | undefined;
+    readonly persistent: boolean | undefined;
+    readonly content: DatasetContent;
+  }[];
+  readonly functions: readonly (EntityReference & { readonly type: string })[];
+}

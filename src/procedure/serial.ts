@@ -1,0 +1,62 @@
+import { Type } from 'typebox';
+import { type EntityReference, entityReference } from '../dataset/parameter.ts';
+import { RowanError } from '../util/error.ts';
+import { runOnCreation } from './parameter.ts';
+import type { ServiceProcedureType } from './procedure-type.ts';
+
+type Step = EntityReference & { readonly name?: string };
+
+/** Runs procedures in order. */
+export const serialProcedure: ServiceProcedureType = {
+  kind: 'procedure',
+  name: 'serial',
+  summary: 'Runs procedures one after the other and stops at the first failure.',
+  flags: ['INTERNAL_ENTITY'],
+  parameters: Type.Object({
+    steps: Type.Array(
+      entityReference(
+        'procedure',
+        { description: 'a procedure: an existing one by id, or a configuration' },
+        { name: Type.Optional(Type.String({ description: 'name of the step in messages' })) },
+      ),
+      { description: 'procedures in order', default: [] },
+    ),
+    ...runOnCreation,
+  }),
+  execution: 'service',
+  async run(context, params) {
+    const steps = params.steps as readonly Step[];
+    const progress = context.steps(
+      steps.map((_, index) => ({ name: `step ${index}`, type: 'done' as const })),
+    );
+    const results: unknown[] = [];
+    const details: unknown[] = [];
+    for (const [index, step] of steps.entries()) {
+      progress.next();
+      try {
+        const outcome = await context.runProcedure(
+          step.id ?? '',
+          context.overrides,
+          progress.subProgress,
+        );
+        results.push(outcome.result ?? null);
+        details.push(outcome.details ?? null);
+      } catch (thrown) {
+        throw namingStep(thrown, step.name ?? `step ${index}`);
+      }
+      progress.finish();
+    }
+    return { result: { steps: results }, details: { steps: details } };
+  },
+};
+
+function namingStep(thrown: unknown, step: string): unknown {
+  if (!(thrown instanceof RowanError)) return thrown;
+  return new RowanError(
+    thrown.code,
+    thrown.httpCode,
+    thrown.message,
+    { ...thrown.details, step },
+    thrown.extra,
+  );
+}

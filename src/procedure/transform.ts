@@ -1,0 +1,111 @@
+import { Type } from 'typebox';
+import {
+  type InputQuery,
+  inputQuery,
+  type OutputDatasetSpec,
+  outputDataset,
+  queryTextOf,
+} from '../dataset/parameter.ts';
+import { cellsOfRow } from '../dataset/recorded-row.ts';
+import { readQuery } from '../exec/query.ts';
+import type { PlanNode } from '../plan/plan.ts';
+import { failure } from '../util/error.ts';
+import { runOnCreation } from './parameter.ts';
+import type { ProcedureContext, WorkerProcedureType } from './procedure-type.ts';
+
+interface TransformParams {
+  readonly inputData?: InputQuery;
+  readonly outputDataset?: OutputDatasetSpec;
+  readonly skipEmptyRows: boolean;
+}
+
+/** Rows between two looks at the cancel flag and reports of progress. */
+const ROWS_PER_REPORT = 512;
+
+/** Records the result of a query as a dataset. */
+export const transform: WorkerProcedureType = {
+  kind: 'procedure',
+  name: 'transform',
+  summary: 'Records the result of a query as a dataset.',
+  parameters: Type.Object({
+    inputData: Type.Optional(inputQuery({ description: 'the query; needed when it is run' })),
+    outputDataset: Type.Optional(
+      outputDataset({ description: 'dataset to make', defaultType: 'sparse.mutable' }),
+    ),
+    skipEmptyRows: Type.Boolean({
+      description: 'drop rows without any value that is not null',
+      default: false,
+    }),
+    ...runOnCreation,
+  }),
+  execution: 'worker',
+  check(params) {
+    const { inputData } = params as unknown as TransformParams;
+    if (inputData !== undefined) readQuery(queryTextOf(inputData));
+  },
+  run(context, params) {
+    const { inputData, outputDataset, skipEmptyRows } = params as unknown as TransformParams;
+    if (inputData === undefined) {
+      throw failure('MISSING_PARAMETER', 'You need to define inputData');
+    }
+    return { result: recordQuery(context, inputData, outputDataset, skipEmptyRows) };
+  },
+};
+
+function recordQuery(
+  context: ProcedureContext,
+  inputData: InputQuery,
+  spec: OutputDatasetSpec,
+  skipEmptyRows: boolean,
+): unknown {
+  const query = readQuery(queryTextOf(inputData));
+  const progress = context.steps(
+    query.from === undefined
+      ? []
+      : [
+          { name: 'binding', type: 'percentile' },
+          { name: 'transforming', type: 'percentile' },
+        ],
+  );
+  progress.next();
+  const prepared = context.query(inputData);
+  const output = context.output(spec, 'sparse.mutable');
+  progress.next();
+  const keepsDatelessNulls = query.from !== undefined && !isGrouped(prepared.plan.root);
+  let rowCount = 0;
+  for (const { name, row } of prepared.run()) {
+    if (rowCount++ % ROWS_PER_REPORT === 0) {
+      context.checkCancelled();
+      progress.update(1 - ROWS_PER_REPORT / (rowCount + ROWS_PER_REPORT));
+    }
+    if (name.length === 0) {
+      throw failure('SQL_EXECUTION', "Can't create a row with a null name");
+    }
+    const cells = cellsOfRow(row);
+    if (skipEmptyRows && cells.every(([, atom]) => atom === null)) continue;
+    output.record({
+      name,
+      cells: keepsDatelessNulls
+        ? cells
+        : cells.filter(([, atom, ts]) => atom !== null || !Number.isNaN(ts)),
+    });
+  }
+  progress.finish();
+  return output.commit();
+}
+
+/** True when the rows of the result are groups. */
+function isGrouped(node: PlanNode): boolean {
+  switch (node.kind) {
+    case 'aggregate':
+      return true;
+    case 'project':
+    case 'limit':
+    case 'distinct-on':
+    case 'sort':
+    case 'filter':
+      return isGrouped(node.input);
+    default:
+      return false;
+  }
+}
