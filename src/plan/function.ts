@@ -4,7 +4,10 @@ import type { Atom } from '../value/atom.ts';
 import type { Value } from '../value/value.ts';
 import type { ValueType } from './type.ts';
 
-/** `[expression, its value as JSON text of the atom format]`: printed in the manual, run as a test. */
+/**
+ * `[expression, its value as JSON text of the atom format]`, what follows SELECT (perhaps with a
+ * FROM): printed in the manual, run as a test.
+ */
 export type FunctionExample = readonly [expression: string, result: string];
 
 /** `immutable`: equal arguments give equal results, so constants fold; `volatile`: per use. */
