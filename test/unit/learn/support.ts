@@ -1,0 +1,98 @@
+// Workspaces and tables that the tests of learners share.
+import type { SourceColumn } from '../../../src/learn/feature/source.ts';
+import { Random } from '../../../src/learn/random.ts';
+import {
+  type FitContext,
+  makeWorkspace,
+  serialContext,
+  type Workspace,
+} from '../../../src/learn/workspace.ts';
+import { ArenaSet } from '../../../src/value/arena-set.ts';
+import type { Atom } from '../../../src/value/atom.ts';
+
+export function testArenas(): ArenaSet {
+  return ArenaSet.create({ budgetBytes: 100e6, arenaPageCount: 2048 });
+}
+
+export function testContext(arenas = testArenas()): FitContext {
+  return serialContext(makeWorkspace(arenas));
+}
+
+/** A context that runs the units of every job in another order. */
+export function reversedContext(context: FitContext): FitContext {
+  return {
+    ...context,
+    parallel: {
+      threadCount: 3,
+      run(job, args, unitCount) {
+        const units = Array.from({ length: unitCount }, (_, unit) => unitCount - 1 - unit);
+        return units.map((unit) => job.execute(args, unit, context)).reverse();
+      },
+    },
+  };
+}
+
+export function numbers(name: string, values: readonly (number | null)[]): SourceColumn {
+  const array = Float64Array.from(values, (value) => value ?? Number.NaN);
+  return { kind: 'numbers', name, pieces: [{ values: array }] };
+}
+
+export function texts(name: string, values: readonly (Atom | undefined)[]): SourceColumn {
+  const entries: Atom[] = [];
+  const codes = Uint16Array.from(values, (value) => {
+    if (value === null || value === undefined) return 0;
+    const known = entries.indexOf(value);
+    return known >= 0 ? known + 1 : entries.push(value);
+  });
+  return { kind: 'codes', name, pieces: [codes], entries };
+}
+
+/** Flights: hour, distance, carrier and airport, and whether they are late, in four of ten cases. */
+export function flights(rowCount: number, seed: number) {
+  const world = Random.of(99);
+  const carrierEffects = Float64Array.from({ length: 12 }, () => world.uniform() * 2 - 1);
+  const airportEffects = Float64Array.from({ length: 80 }, () => world.uniform() * 2 - 1);
+  const random = Random.of(seed);
+  const labels = new Uint8Array(rowCount);
+  const hours: (number | null)[] = [];
+  const distances: number[] = [];
+  const carriers: string[] = [];
+  const airports: (string | null)[] = [];
+  for (let row = 0; row < rowCount; row++) {
+    const hour = random.below(24);
+    const distance = 50 + random.below(3000);
+    const carrier = random.below(carrierEffects.length);
+    const airport = random.below(airportEffects.length);
+    const score =
+      hour / 8 -
+      2 +
+      1.5 * (carrierEffects[carrier] as number) +
+      1.5 * (airportEffects[airport] as number);
+    labels[row] = random.uniform() < 1 / (1 + Math.exp(-score)) ? 1 : 0;
+    hours.push(random.uniform() < 0.05 ? null : hour);
+    distances.push(distance);
+    carriers.push(`C${carrier}`);
+    airports.push(random.uniform() < 0.05 ? null : `A${airport}`);
+  }
+  const sources = [
+    texts('airport', airports),
+    texts('carrier', carriers),
+    numbers('distance', distances),
+    numbers('hour', hours),
+  ];
+  const rows = hours.map((hour, row): (Atom | undefined)[] => [
+    airports[row],
+    carriers[row],
+    distances[row],
+    hour,
+  ]);
+  return { sources, labels, rows };
+}
+
+export function bytesOf(
+  workspace: Workspace,
+  span: { arena: number; offset: number },
+  size: number,
+) {
+  return workspace.memory.get(span.arena).u8.slice(span.offset, span.offset + size);
+}
