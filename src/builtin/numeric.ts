@@ -242,7 +242,7 @@ export const numericFunctions: readonly ScalarFunction[] = [
     name: 'binomial_lb_80',
     summary: 'Lower bound of the 80 % Wilson score interval of a rate; NaN without trials.',
     parameters: TRIALS,
-    examples: [['quantize(binomial_lb_80(200, 35), 0.0001)', '0.1433']],
+    examples: [['round(binomial_lb_80(200, 35) * 1000)', '143']],
     result: NUMBER_TYPE,
     evaluate: (trials = null, successes = null) =>
       wilsonBound(requireIndex(trials), requireIndex(successes), -1),
@@ -251,7 +251,7 @@ export const numericFunctions: readonly ScalarFunction[] = [
     name: 'binomial_ub_80',
     summary: 'Upper bound of the 80 % Wilson score interval of a rate; NaN without trials.',
     parameters: TRIALS,
-    examples: [['quantize(binomial_ub_80(200, 35), 0.0001)', '0.212']],
+    examples: [['round(binomial_ub_80(200, 35) * 1000)', '212']],
     result: NUMBER_TYPE,
     evaluate: (trials = null, successes = null) =>
       wilsonBound(requireIndex(trials), requireIndex(successes), 1),
