@@ -1,7 +1,13 @@
 // The function types that come with the service.
+import { classifier } from './classifier.ts';
 import type { FunctionType } from './function-type.ts';
 import { serialFunction } from './serial.ts';
 import { sqlExpression } from './sql-expression.ts';
 import { sqlQuery } from './sql-query.ts';
 
-export const FUNCTION_TYPES: readonly FunctionType[] = [serialFunction, sqlExpression, sqlQuery];
+export const FUNCTION_TYPES: readonly FunctionType[] = [
+  classifier,
+  serialFunction,
+  sqlExpression,
+  sqlQuery,
+];

@@ -1,17 +1,23 @@
 // The procedure types that come with the service.
+import { classifierTest } from './classifier-test.ts';
+import { classifierTrain } from './classifier-train.ts';
 import { createEntity } from './create-entity.ts';
 import { mock } from './mock.ts';
 import { nullProcedure } from './null.ts';
 import { permuterRun } from './permuter-run.ts';
 import type { ProcedureType } from './procedure-type.ts';
+import { randomForestBinaryTrain } from './randomforest-binary-train.ts';
 import { serialProcedure } from './serial.ts';
 import { transform } from './transform.ts';
 
 export const PROCEDURE_TYPES: readonly ProcedureType[] = [
+  classifierTest,
+  classifierTrain,
   createEntity,
   mock,
   nullProcedure,
   permuterRun,
+  randomForestBinaryTrain,
   serialProcedure,
   transform,
 ];

@@ -1,9 +1,9 @@
 // What the vector operators need besides the plan.
-import type { ArenaSet } from '../../value/arena-set.ts';
+import type { ArenaAllocator } from '../../value/arena-set.ts';
 import type { Parallel } from '../parallel.ts';
 
 export interface VectorEngine {
-  readonly arenas: ArenaSet;
+  readonly arenas: ArenaAllocator;
   readonly parallel: Parallel;
   /** tables with fewer rows are left to the general operators, which start faster */
   readonly rowCountMin: number;

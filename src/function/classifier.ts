@@ -1,0 +1,197 @@
+import { Type } from 'typebox';
+import { url } from '../dataset/parameter.ts';
+import { threadKernels } from '../exec/thread-memory.ts';
+import { collectBytes } from '../file/byte-stream.ts';
+import {
+  type ClassifierModel,
+  ensembleOf,
+  expandScores,
+  hasUsableFeature,
+  scoreCountOf,
+} from '../learn/model/classifier.ts';
+import { classifierFromJson } from '../learn/model/classifier-json.ts';
+import { modelDocument } from '../learn/model/document.ts';
+import type { TreeEnsemble } from '../learn/tree/ensemble.ts';
+import { compileScorer } from '../learn/tree/scorer.ts';
+import type { Workspace } from '../learn/workspace.ts';
+import { atomType, type ValueType } from '../plan/type.ts';
+import { failure, RowanError } from '../util/error.ts';
+import { parseJson } from '../util/exact-json.ts';
+import type { ArenaAllocator } from '../value/arena-set.ts';
+import type { Atom } from '../value/atom.ts';
+import { Path } from '../value/path.ts';
+import { laterOf, MINUS_INFINITY } from '../value/timestamp.ts';
+import { flatten, latestOf, Row, Scalar, sortedRow, type Value } from '../value/value.ts';
+import type { FunctionType } from './function-type.ts';
+
+/** A model in shared memory: plain data that any thread can score with. */
+interface LoadedClassifier {
+  readonly model: ClassifierModel;
+  readonly ensemble: TreeEnsemble;
+}
+
+/** A trained classifier as a function of its features. */
+export const classifier: FunctionType = {
+  kind: 'function',
+  name: 'classifier',
+  summary: 'Scores rows of features with a trained classifier.',
+  parameters: Type.Object({
+    modelFileUrl: url({ description: 'the model file that a training procedure saved' }),
+  }),
+  binding: () => 'creation',
+  async load({ modelFileUrl }, { files, arenas }) {
+    const file = await files.open(modelFileUrl as string);
+    const bytes = await collectBytes(file.stream());
+    const workspace = workspaceOf(arenas);
+    const model = readModel(workspace, bytes, modelFileUrl as string);
+    const ensemble = ensembleOf(workspace, model, 0);
+    const loaded: LoadedClassifier = { model, ensemble };
+    return { data: loaded, spans: ensemble.trees.map(({ span }) => span) };
+  },
+  compile(_params, { arenas }, artifact) {
+    return compileClassifier(artifact as LoadedClassifier, workspaceOf(arenas));
+  },
+};
+
+function workspaceOf(memory: ArenaAllocator): Workspace {
+  return { memory, kernels: threadKernels };
+}
+
+/** @throws DATA_ERROR naming the file when it is cut short or no classifier */
+function readModel(workspace: Workspace, bytes: Uint8Array, fileUrl: string): ClassifierModel {
+  try {
+    return classifierFromJson(workspace, parseJson(new TextDecoder().decode(bytes)), 0);
+  } catch (thrown) {
+    if (thrown instanceof RowanError || thrown instanceof Error) {
+      throw failure('DATA_ERROR', `cannot read the model file ${fileUrl}: ${thrown.message}`, {
+        url: fileUrl,
+      });
+    }
+    throw thrown;
+  }
+}
+
+function compileClassifier({ model, ensemble }: LoadedClassifier, workspace: Workspace) {
+  const score = compileScore(model, ensemble, workspace);
+  return {
+    input: [inputType(model)],
+    output: outputType(model),
+    takesAnyValue: false,
+    isLight: true,
+    apply: (input: Value) => score(featuresOf(input)),
+    details: () => ({ model: modelDocument(workspace, model) }),
+  };
+}
+
+function featuresOf(input: Value): Value | undefined {
+  return input instanceof Row ? input.values[input.indexOf('features')] : undefined;
+}
+
+/** The output row of a row of features. */
+function compileScore(model: ClassifierModel, ensemble: TreeEnsemble, workspace: Workspace) {
+  if (!hasUsableFeature(model)) return refuseFeatureless;
+  const scorer = compileScorer(workspace, ensemble);
+  const reader = new FeatureReader(model.features.map((feature) => feature.name));
+  const outputs = new Float64Array(ensemble.width);
+  const isSingle = scoreCountOf(model) === 1 && model.labels.length === 0;
+  return (features: Value | undefined): Row => {
+    reader.read(features);
+    const first = scorer.score(reader.values, outputs);
+    if (isSingle) return new Row(['score'], [new Scalar(first, reader.ts)]);
+    const scores = expandScores(model, outputs);
+    const values = Array.from(scores, (each) => new Scalar(each, reader.ts));
+    return new Row(['scores'], [sortedRow(model.labels, values)]);
+  };
+}
+
+function refuseFeatureless(): never {
+  throw failure(
+    'DATA_ERROR',
+    'Feature_Set is null! Are you giving only null features to the classifier function?',
+  );
+}
+
+/** Puts the members of a row of features where the model's inputs are; nested ones by their path. */
+class FeatureReader {
+  readonly values: (Atom | undefined)[];
+  /** the latest timestamp of the values that were read, in seconds */
+  ts = MINUS_INFINITY;
+  readonly #positions: ReadonlyMap<string, number>;
+  /** inputs that are one path element, by that element */
+  readonly #topLevel = new Map<string, number>();
+
+  constructor(names: readonly string[]) {
+    this.values = new Array<Atom | undefined>(names.length).fill(undefined);
+    this.#positions = new Map(names.map((name, index) => [name, index]));
+    for (const [name, index] of this.#positions) {
+      const { elements } = Path.parse(name);
+      if (elements.length === 1) this.#topLevel.set(elements[0] as string, index);
+    }
+  }
+
+  read(features: Value | undefined): void {
+    this.values.fill(undefined);
+    this.ts = MINUS_INFINITY;
+    if (features instanceof Row) this.#readRow(features);
+    else if (features !== undefined && !(features instanceof Scalar))
+      this.#readNested(features, []);
+  }
+
+  #readRow(row: Row): void {
+    const { names, values } = row;
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i] as string;
+      const value = values[i] as Value;
+      if (!(value instanceof Scalar)) {
+        this.#readNested(value, [name]);
+        continue;
+      }
+      const position = this.#topLevel.get(name);
+      if (position === undefined) continue;
+      const point = names[i + 1] === name ? latestOf(scalarsOf(row, name)) : value;
+      this.#set(position, point.atom, point.ts);
+      while (names[i + 1] === name && values[i + 1] instanceof Scalar) i++;
+    }
+  }
+
+  #readNested(value: Value, prefix: readonly string[]): void {
+    flatten(value, prefix, (path, atom, ts) => {
+      const position = this.#positions.get(path.toString());
+      if (position !== undefined) this.#set(position, atom, ts);
+    });
+  }
+
+  #set(position: number, atom: Atom, ts: number): void {
+    if (atom === null) return;
+    this.values[position] = atom;
+    this.ts = laterOf(this.ts, ts);
+  }
+}
+
+function scalarsOf(row: Row, name: string): Scalar[] {
+  return row.all(name).filter((value) => value instanceof Scalar);
+}
+
+function inputType(model: ClassifierModel): ValueType {
+  const members = model.features
+    .filter((feature) => feature.kind !== 'unused')
+    .map((feature) => ({
+      name: feature.name,
+      type: atomType(feature.kind === 'numeric' ? 'number' : 'string'),
+    }));
+  const features: ValueType = { kind: 'row', members, open: false };
+  return { kind: 'row', members: [{ name: 'features', type: features }], open: false };
+}
+
+function outputType(model: ClassifierModel): ValueType {
+  const number = atomType('number');
+  if (model.labels.length === 0) {
+    return { kind: 'row', members: [{ name: 'score', type: number }], open: false };
+  }
+  const members = sortedRow(
+    model.labels,
+    model.labels.map(() => new Scalar(0, 0)),
+  ).names.map((name) => ({ name, type: number }));
+  const scores: ValueType = { kind: 'row', members, open: false };
+  return { kind: 'row', members: [{ name: 'scores', type: scores }], open: false };
+}

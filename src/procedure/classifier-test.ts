@@ -1,0 +1,259 @@
+import { Type } from 'typebox';
+import {
+  choice,
+  type InputQuery,
+  inputQuery,
+  type OutputDatasetSpec,
+  outputDataset,
+} from '../dataset/parameter.ts';
+import { MODES, type Mode } from '../learn/label.ts';
+import {
+  booleanCurve,
+  booleanReport,
+  ratesAt,
+  rowsOfDistinctScores,
+} from '../learn/metric/boolean.ts';
+import { categoricalReport, predictedLabels } from '../learn/metric/categorical.ts';
+import { multilabelReport } from '../learn/metric/multilabel.ts';
+import { regressionReport } from '../learn/metric/regression.ts';
+import { emptyTestSet } from '../learn/metric/test-set.ts';
+import type { Atom } from '../value/atom.ts';
+import { Path } from '../value/path.ts';
+import { atomText } from '../value/text.ts';
+import { runOnCreation } from './parameter.ts';
+import type { OutputDataset, ProcedureContext, WorkerProcedureType } from './procedure-type.ts';
+import { type LabelledScores, readTestRows, type TestRow } from './test-rows.ts';
+import { checkTrainingQuery } from './training-query.ts';
+
+const TYPE = 'classifier.test';
+
+interface ClassifierTestParams {
+  readonly mode: Mode;
+  readonly testingData: InputQuery;
+  readonly outputDataset?: OutputDatasetSpec;
+  readonly uniqueScoresOnly: boolean;
+  readonly recallOverN: readonly number[];
+}
+
+/** Compares scores with labels. */
+export const classifierTest: WorkerProcedureType = {
+  kind: 'procedure',
+  name: TYPE,
+  summary: 'Measures how well scores agree with labels.',
+  parameters: Type.Object({
+    mode: choice(MODES, { description: 'the mode of the model', default: 'boolean' }),
+    testingData: inputQuery({ description: 'selects a score, a label, and perhaps a weight' }),
+    outputDataset: Type.Optional(
+      outputDataset({ description: 'a row for each tested row', defaultType: 'tabular' }),
+    ),
+    uniqueScoresOnly: Type.Boolean({
+      description: 'in mode boolean: one row of output for each distinct score',
+      default: false,
+    }),
+    recallOverN: Type.Array(Type.Integer({ minimum: 1 }), {
+      description: 'how many best labels count, in modes categorical and multilabel',
+      default: [],
+    }),
+    ...runOnCreation,
+  }),
+  execution: 'worker',
+  check(params) {
+    checkTrainingQuery(params.testingData as InputQuery, {
+      type: TYPE,
+      shape: 'score and label',
+      plain: true,
+    });
+  },
+  run(context, params) {
+    const options = params as unknown as ClassifierTestParams;
+    const steps = context.steps([
+      { name: 'extracting features', type: 'percentile' },
+      { name: 'testing', type: 'percentile' },
+    ]);
+    steps.next();
+    const rows = readTestRows(context, options.testingData, options.mode);
+    steps.next();
+    const output = openOutput(context, options.outputDataset);
+    const result = TESTS[options.mode](rows, options, output);
+    output?.commit();
+    steps.finish();
+    return { result: withNumberTexts(result) };
+  },
+};
+
+function openOutput(context: ProcedureContext, spec: OutputDatasetSpec): OutputDataset | undefined {
+  if (spec === undefined || spec === null) return undefined;
+  return context.output(spec, 'tabular');
+}
+
+type Test = (
+  rows: readonly TestRow[],
+  options: ClassifierTestParams,
+  output: OutputDataset | undefined,
+) => unknown;
+
+const TESTS: Readonly<Record<Mode, Test>> = {
+  boolean: testBoolean,
+  regression: testRegression,
+  categorical: testCategorical,
+  multilabel: testMultilabel,
+};
+
+function testBoolean(
+  rows: readonly TestRow[],
+  { uniqueScoresOnly }: ClassifierTestParams,
+  output: OutputDataset | undefined,
+): unknown {
+  const scores = Float64Array.from(rows, ({ score }) => score);
+  const labels = Uint8Array.from(rows, ({ truth }) => (truth ? 1 : 0));
+  const weights = weightsOf(rows);
+  const curve = booleanCurve(scores, labels, weights);
+  if (output !== undefined) {
+    const chosen = uniqueScoresOnly
+      ? rowsOfDistinctScores(curve, labels)
+      : Uint32Array.from(rows, (_, row) => row);
+    for (const row of chosen) {
+      const point = curve.points[row] as number;
+      record(output, rows[row] as TestRow, {
+        index: point,
+        label: labels[row] as number,
+        score: scores[row] as number,
+        weight: weights[row] as number,
+        ...ratesAt(curve, point),
+      });
+    }
+  }
+  return booleanReport(curve);
+}
+
+function testRegression(
+  rows: readonly TestRow[],
+  _options: ClassifierTestParams,
+  output: OutputDataset | undefined,
+): unknown {
+  const scores = Float64Array.from(rows, ({ score }) => score);
+  const labels = Float64Array.from(rows, ({ label }) => Number(label));
+  const weights = weightsOf(rows);
+  if (output !== undefined) {
+    rows.forEach((row, index) => {
+      record(output, row, {
+        label: row.label,
+        score: scores[index] as number,
+        weight: weights[index] as number,
+      });
+    });
+  }
+  return regressionReport(scores, labels, weights);
+}
+
+function testCategorical(
+  rows: readonly TestRow[],
+  { recallOverN }: ClassifierTestParams,
+  output: OutputDataset | undefined,
+): unknown {
+  if (rows.length === 0) throw emptyTestSet();
+  const table = scoreTable(rows);
+  const actual = Int32Array.from(rows, ({ label }) => table.labelIndex(label));
+  const test = { ...table.scores, labels: table.labels, actual, weights: weightsOf(rows) };
+  const report = categoricalReport(test, recallOverN);
+  if (output !== undefined) {
+    const predicted = predictedLabels(test);
+    rows.forEach((row, index) => {
+      record(output, row, {
+        label: row.label,
+        weight: row.weight,
+        maxLabel: table.labels[predicted[index] as number] as Atom,
+        ...scoreColumns(row.scores),
+      });
+    });
+  }
+  return report;
+}
+
+function testMultilabel(
+  rows: readonly TestRow[],
+  { recallOverN }: ClassifierTestParams,
+  output: OutputDataset | undefined,
+): unknown {
+  const table = scoreTable(rows);
+  const offsets = new Uint32Array(rows.length + 1);
+  const actual: number[] = [];
+  rows.forEach((row, index) => {
+    for (const label of row.labels) actual.push(table.labelIndex(label));
+    offsets[index + 1] = actual.length;
+  });
+  if (output !== undefined) {
+    for (const row of rows) {
+      const labels = row.labels.map((label, index) => [`label.${index}`, label] as const);
+      record(output, row, {
+        ...Object.fromEntries(labels),
+        weight: row.weight,
+        ...scoreColumns(row.scores),
+      });
+    }
+  }
+  return multilabelReport(
+    {
+      ...table.scores,
+      labels: table.labels.map(atomText),
+      actual: Int32Array.from(actual),
+      offsets,
+      weights: weightsOf(rows),
+    },
+    recallOverN,
+  );
+}
+
+function weightsOf(rows: readonly TestRow[]): Float64Array {
+  return Float64Array.from(rows, ({ weight }) => weight);
+}
+
+/** All rows' scores as one table; a label that a row does not score is below all others. */
+function scoreTable(rows: readonly TestRow[]) {
+  const labels: Exclude<Atom, null>[] = [];
+  const positions = new Map<Atom, number>();
+  const labelIndex = (label: Atom): number => {
+    let index = positions.get(label);
+    if (index === undefined) {
+      index = labels.push(label as Exclude<Atom, null>) - 1;
+      positions.set(label, index);
+    }
+    return index;
+  };
+  for (const { scores } of rows) for (const { label } of scores) labelIndex(label);
+  const columnCount = labels.length;
+  const scores = new Float64Array(rows.length * columnCount).fill(Number.NEGATIVE_INFINITY);
+  rows.forEach((row, index) => {
+    for (const { label, score } of row.scores) {
+      scores[index * columnCount + labelIndex(label)] = score;
+    }
+  });
+  const columns = Int32Array.from({ length: columnCount }, (_, column) => column);
+  return { labels, labelIndex, scores: { scores, columnCount, columns } };
+}
+
+function scoreColumns(scores: readonly LabelledScores[]): Record<string, number> {
+  return Object.fromEntries(
+    scores.map(({ column, score }) => [new Path(['score', column]).toString(), score]),
+  );
+}
+
+/** Columns are printed paths. */
+function record(output: OutputDataset, row: TestRow, cells: Readonly<Record<string, Atom>>): void {
+  output.record({
+    name: row.name,
+    cells: Object.entries(cells).map(([column, atom]) => [Path.parse(column), atom, row.ts]),
+  });
+}
+
+/** Numbers that JSON lacks are texts in status documents. */
+function withNumberTexts(value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    return Number.isNaN(value) ? 'NaN' : value > 0 ? 'Inf' : '-Inf';
+  }
+  if (Array.isArray(value)) return value.map(withNumberTexts);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, withNumberTexts(member)]),
+  );
+}

@@ -1,0 +1,264 @@
+import { Type } from 'typebox';
+import { choice, type InputQuery, inputQuery, url } from '../dataset/parameter.ts';
+import { collectBytes } from '../file/byte-stream.ts';
+import {
+  DECISION_TREE_DEFAULTS,
+  type DecisionTreeOptions,
+  fitDecisionTree,
+  type Target,
+} from '../learn/decision-tree/decision-tree.ts';
+import { UPDATE_ALGORITHMS } from '../learn/decision-tree/tree.ts';
+import { buildMatrix } from '../learn/feature/matrix.ts';
+import { labelList, labelPositions, MODES, type Mode } from '../learn/label.ts';
+import type { ClassifierModel } from '../learn/model/classifier.ts';
+import { classifierToJson } from '../learn/model/classifier-json.ts';
+import { equalizedWeights, normalized } from '../learn/weight.ts';
+import { failure } from '../util/error.ts';
+import { JsonSyntaxError, parseJson } from '../util/exact-json.ts';
+import { atomToJsonText } from '../value/json.ts';
+import {
+  BUNDLED_CONFIGURATIONS,
+  OptionReader,
+  type PickedConfiguration,
+  pickConfiguration,
+  unknownKeys,
+} from './classifier-config.ts';
+import { fitContext, workspaceOf } from './fit-context.ts';
+import { withModelFile } from './model-file.ts';
+import { checkModelUrl, functionName, modelFileUrl, randomSeed } from './model-parameter.ts';
+import { runOnCreation } from './parameter.ts';
+import type { ProcedureContext, WorkerProcedureType } from './procedure-type.ts';
+import { type LabelForm, readTrainingData, type TrainingData } from './training-data.ts';
+import { checkTrainingQuery } from './training-query.ts';
+
+const TYPE = 'classifier.train';
+
+interface ClassifierTrainParams {
+  readonly trainingData: InputQuery;
+  readonly mode: Mode;
+  readonly algorithm: string;
+  readonly configuration?: unknown;
+  readonly configurationFile?: string;
+  readonly equalizationFactor: number;
+  readonly modelFileUrl: string;
+  readonly functionName: string;
+  readonly randomSeed: number;
+}
+
+/** Trains a classifier with an algorithm that a configuration names. */
+export const classifierTrain: WorkerProcedureType = {
+  kind: 'procedure',
+  name: TYPE,
+  summary: 'Trains a classifier or a regressor with a configurable algorithm.',
+  parameters: Type.Object({
+    trainingData: inputQuery({
+      description: 'selects a row named features, a label, and perhaps a weight',
+    }),
+    mode: choice(MODES, {
+      description: 'what the label is: a truth value, a number, one of several values, or a set',
+      default: 'boolean',
+    }),
+    multilabelStrategy: choice(['random', 'decompose', 'one-vs-all'], {
+      description: 'how rows of several labels are trained on, in mode multilabel',
+      default: 'one-vs-all',
+    }),
+    algorithm: Type.String({
+      description: 'dot path of the entry in the configuration; empty: the configuration itself',
+      default: '',
+    }),
+    configuration: Type.Optional(
+      Type.Unsafe<unknown>({
+        anyOf: [{ type: 'object' }, { type: 'null' }],
+        description: 'algorithm configuration; instead of configurationFile',
+      }),
+    ),
+    configurationFile: Type.Optional(
+      url({ description: 'JSON file of named configurations; default: the bundled ones' }),
+    ),
+    equalizationFactor: Type.Number({
+      description: '0: rows weigh as given; 1: every class has the same total',
+      default: 0.5,
+    }),
+    modelFileUrl: Type.Optional(modelFileUrl),
+    functionName,
+    randomSeed,
+    ...runOnCreation,
+  }),
+  execution: 'worker',
+  check(params) {
+    checkModelUrl(TYPE, params);
+    checkTrainingQuery(params.trainingData as InputQuery, {
+      type: TYPE,
+      shape: 'features and label',
+      plain: true,
+    });
+    if (params.mode === 'multilabel') {
+      throw failure(
+        'INVALID_PARAMETER',
+        'mode multilabel is not available; accepted are boolean, regression, categorical',
+      );
+    }
+  },
+  async run(context, params) {
+    const options = params as unknown as ClassifierTrainParams;
+    const steps = context.steps([
+      { name: 'extracting features', type: 'percentile' },
+      { name: 'training', type: 'percentile' },
+      { name: 'saving model', type: 'percentile' },
+    ]);
+    const picked = pickConfiguration(await readConfiguration(context, options), options.algorithm);
+    const ignoredKeys = await withModelFile(context.files, options.modelFileUrl, async (file) => {
+      steps.next();
+      const tree = readTreeOptions(picked, options.randomSeed);
+      const data = readTrainingData(context, options.trainingData, LABEL_FORM[options.mode]);
+      steps.next();
+      const model = trainTree(context, data, options, tree.options, (share) => steps.update(share));
+      steps.next();
+      await file.save(classifierToJson(workspaceOf(context.arenas), model));
+      return tree.ignoredKeys;
+    });
+    steps.finish();
+    if (options.functionName !== '') {
+      context.outputFunction({
+        id: options.functionName,
+        type: 'classifier',
+        params: { modelFileUrl: options.modelFileUrl },
+      });
+    }
+    return {
+      details: {
+        randomSeed: options.randomSeed,
+        ...(ignoredKeys.length === 0 ? {} : { unknownKeys: ignoredKeys }),
+      },
+    };
+  },
+};
+
+const LABEL_FORM: Readonly<Record<Mode, LabelForm>> = {
+  boolean: 'truth',
+  regression: 'number',
+  categorical: 'atom',
+  multilabel: 'atom',
+};
+
+/** @throws DATA_ERROR when the file is not JSON, and what opening it throws */
+async function readConfiguration(
+  context: ProcedureContext,
+  { configuration, configurationFile }: ClassifierTrainParams,
+): Promise<unknown> {
+  if (configuration !== undefined && configuration !== null) return configuration;
+  if (configurationFile === undefined) return BUNDLED_CONFIGURATIONS;
+  const file = await context.files.open(configurationFile);
+  const text = new TextDecoder().decode(await collectBytes(file.stream()));
+  try {
+    return parseJson(text);
+  } catch (thrown) {
+    if (!(thrown instanceof JsonSyntaxError)) throw thrown;
+    throw failure('DATA_ERROR', `configuration file ${configurationFile}: ${thrown.message}`, {
+      file: configurationFile,
+      line: thrown.line,
+      column: thrown.column,
+    });
+  }
+}
+
+const TREE_KEYS = ['max_depth', 'update_alg', 'random_feature_propn', 'trace'];
+
+function readTreeOptions(
+  picked: PickedConfiguration,
+  seed: number,
+): { readonly options: DecisionTreeOptions; readonly ignoredKeys: readonly string[] } {
+  if (picked.type !== 'decision_tree') {
+    throw failure(
+      'INVALID_PARAMETER',
+      `unknown classifier type '${picked.type}' in the configuration; accepted is decision_tree`,
+    );
+  }
+  const ignoredKeys = unknownKeys(picked, TREE_KEYS);
+  const reader = new OptionReader(picked);
+  const { maxDepth, randomFeatureProportion, updateAlgorithm } = DECISION_TREE_DEFAULTS;
+  const isDepth = (value: number) => Number.isInteger(value) && value >= -1;
+  const isShare = (value: number) => value > 0 && value <= 1;
+  reader.number('trace', 0, (value) => value >= 0, 'a number from 0');
+  return {
+    options: {
+      maxDepth: reader.number('max_depth', maxDepth, isDepth, '-1 or a whole number from 0'),
+      updateAlgorithm: reader.choice('update_alg', updateAlgorithm, UPDATE_ALGORITHMS),
+      randomFeatureProportion: reader.number(
+        'random_feature_propn',
+        randomFeatureProportion,
+        isShare,
+        'a number above 0 and at most 1',
+      ),
+      randomSeed: seed,
+    },
+    ignoredKeys,
+  };
+}
+
+function trainTree(
+  context: ProcedureContext,
+  data: TrainingData,
+  { mode, equalizationFactor }: ClassifierTrainParams,
+  options: DecisionTreeOptions,
+  onProgress: (share: number) => void,
+): ClassifierModel {
+  const { target, labels, weights } = targetOf(data, mode, equalizationFactor);
+  const learning = fitContext(context, onProgress);
+  const rows = { rowCount: data.rowCount, weights };
+  const matrix = buildMatrix(learning.workspace, data.features, rows, { coding: 'each', arena: 0 });
+  try {
+    const tree = fitDecisionTree(learning, { matrix, target, weights }, options);
+    const { updateAlgorithm } = options;
+    return {
+      mode,
+      labels,
+      features: matrix.features,
+      algorithm: { type: 'decision_tree', tree, updateAlgorithm },
+    };
+  } finally {
+    context.arenas.free(matrix.span);
+  }
+}
+
+function targetOf(
+  { labels, rowCount, weights }: TrainingData,
+  mode: Mode,
+  equalizationFactor: number,
+): { readonly target: Target; readonly labels: string[]; readonly weights: Float64Array } {
+  switch (labels.form) {
+    case 'truth': {
+      const codes = Uint16Array.from(labels.values);
+      return {
+        target: { kind: 'classes', labels: codes, labelCount: 2 },
+        labels: [],
+        weights: equalizedWeights(codes, 2, equalizationFactor, weights),
+      };
+    }
+    case 'number':
+      return {
+        target: { kind: 'regression', values: labels.values },
+        labels: [],
+        weights: normalized(weights?.slice() ?? new Float64Array(rowCount).fill(1)),
+      };
+    case 'atom': {
+      const list = labelList(labels.values);
+      if (list.length > 0xffff) {
+        throw failure(
+          'DATA_ERROR',
+          `${list.length} labels in mode ${mode}; at most 65535 are accepted`,
+        );
+      }
+      const positions = labelPositions(list);
+      const codes = Uint16Array.from(
+        labels.values,
+        (label) => positions.get(atomToJsonText(label)) as number,
+      );
+      return {
+        target: { kind: 'classes', labels: codes, labelCount: list.length },
+        labels: list,
+        weights: equalizedWeights(codes, list.length, equalizationFactor, weights),
+      };
+    }
+  }
+}

@@ -1,0 +1,301 @@
+// Reads what a training query selects: features by column, labels, weights. Rows come in the order
+// of their names, so that a model does not depend on how the data was stored.
+import type { InputQuery } from '../dataset/parameter.ts';
+import type { PreparedQuery } from '../exec/query.ts';
+import { VECTOR_ROW_COUNT_MIN } from '../exec/vector/engine.ts';
+import { type ExtractedColumns, extractColumns, type ScalarForm } from '../exec/vector/extract.ts';
+import type { SourceColumn } from '../learn/feature/source.ts';
+import { duplicatedColumn, labelAmongFeatures, noRows, regressionTarget } from '../learn/label.ts';
+import { rowWeight } from '../learn/weight.ts';
+import { childrenOf } from '../plan/children.ts';
+import type { BoundExpression, ProjectItem } from '../plan/expression.ts';
+import { inputsOf } from '../plan/map-plan.ts';
+import type { PlanNode } from '../plan/plan.ts';
+import { failure } from '../util/error.ts';
+import { type Atom, isTrue } from '../value/atom.ts';
+import { comparePaths, Path } from '../value/path.ts';
+import { rowNamesView } from '../value/row-names.ts';
+import { cellsOf, compareValues, latestOf, Row, Scalar, type Value } from '../value/value.ts';
+import { compileRowItems } from './feature-probe.ts';
+import type { ProcedureContext } from './procedure-type.ts';
+import { atomSource, sourceOfColumn } from './training-source.ts';
+
+/** How labels are read: truthiness, a finite number, or any atom. */
+export type LabelForm = 'truth' | 'number' | 'atom';
+
+export type Labels =
+  | { readonly form: 'truth'; readonly values: Uint8Array }
+  | { readonly form: 'number'; readonly values: Float64Array }
+  | { readonly form: 'atom'; readonly values: readonly Exclude<Atom, null>[] };
+
+export interface TrainingData {
+  readonly rowCount: number;
+  /** features in natural order of their names */
+  readonly features: readonly SourceColumn[];
+  readonly labels: Labels;
+  /** one a row; absent when the query has no weight */
+  readonly weights: Float64Array | undefined;
+}
+
+export interface TrainingDataOptions {
+  /** rows whose weight is null or 0 are left out, instead of being refused or kept */
+  readonly skipsWeightless?: boolean;
+}
+
+/**
+ * Reads all rows that have a label.
+ * @throws DATA_ERROR when nothing remains, or a label or weight cannot be used
+ */
+export function readTrainingData(
+  context: ProcedureContext,
+  query: InputQuery,
+  form: LabelForm,
+  options: TrainingDataOptions = {},
+): TrainingData {
+  const prepared = context.query(query);
+  refuseLabelFeatures(prepared, context);
+  const skips = options.skipsWeightless === true;
+  const data =
+    readColumns(context, prepared, form, skips) ?? readRows(context, prepared, form, skips);
+  if (data.rowCount === 0) throw noRows(isEmptyDataset(prepared.plan.root, context));
+  return data;
+}
+
+const SCALAR_FORM: Readonly<Record<LabelForm, ScalarForm>> = {
+  truth: 'truth',
+  number: 'numbers',
+  atom: 'codes',
+};
+
+/** The way without rows: undefined when the query is not that simple. */
+function readColumns(
+  context: ProcedureContext,
+  prepared: PreparedQuery,
+  form: LabelForm,
+  skipsWeightless: boolean,
+): TrainingData | undefined {
+  const { arenas, catalog, parallel, scope } = context;
+  const extracted = extractColumns(prepared.plan, {
+    row: 'features',
+    scalars: { label: SCALAR_FORM[form], weight: 'numbers' },
+    catalog,
+    scope,
+    engine: { arenas, parallel, rowCountMin: VECTOR_ROW_COUNT_MIN },
+  });
+  if (extracted === undefined) return undefined;
+  const rows = labelledRows(extracted, context, skipsWeightless);
+  const labels = extractedLabels(extracted, rows);
+  if (labels === undefined) return undefined;
+  const weight = extracted.scalars.weight;
+  const rowCount = rows?.length ?? extracted.snapshot.rowCount;
+  return {
+    rowCount,
+    features: extracted.features.map(({ path, column }) =>
+      sourceOfColumn(path.toString(), column, arenas, rows),
+    ),
+    labels,
+    weights:
+      weight?.form === 'numbers'
+        ? checkedWeights(rows === undefined ? weight.values : gather(weight.values, rows))
+        : undefined,
+  };
+}
+
+/** Numbers of the selected rows with a label, in the order of row names; undefined: all rows. */
+function labelledRows(
+  { snapshot, scalars, selection }: ExtractedColumns,
+  context: ProcedureContext,
+  skipsWeightless: boolean,
+): Int32Array | undefined {
+  const { label, weight } = scalars;
+  const counts = (row: number) =>
+    !skipsWeightless || weight?.form !== 'numbers' || hasWeight(weight.values[row] as number);
+  const hasLabel = (row: number) => {
+    if (label === undefined || !counts(row)) return false;
+    if (label.form === 'truth') return label.values[row] !== 1;
+    if (label.form === 'codes') return label.values[row] !== 0;
+    return !Number.isNaN(label.values[row]);
+  };
+  const candidates = selection ?? Int32Array.from({ length: snapshot.rowCount }, (_, row) => row);
+  const rows = candidates.filter(hasLabel);
+  if (snapshot.rowNames.kind === 'sequence') {
+    return rows.length === snapshot.rowCount ? undefined : rows;
+  }
+  const names = rowNamesView(snapshot.rowNames, snapshot.rowCount, context.arenas);
+  const paths = Array.from(rows, (row) => ({ row, path: names.pathAt(row) }));
+  paths.sort((a, b) => comparePaths(a.path, b.path) || a.row - b.row);
+  return Int32Array.from(paths, ({ row }) => row);
+}
+
+function extractedLabels(
+  { scalars }: ExtractedColumns,
+  rows: Int32Array | undefined,
+): Labels | undefined {
+  const { label } = scalars;
+  if (label === undefined) return undefined;
+  switch (label.form) {
+    case 'truth': {
+      const truth = rows === undefined ? label.values : gather(label.values, rows);
+      return { form: 'truth', values: Uint8Array.from(truth, (value) => value >> 1) };
+    }
+    case 'numbers': {
+      const values = rows === undefined ? label.values : gather(label.values, rows);
+      // A NaN may be a null or a label that cannot be learned: rows tell them apart.
+      return values.every(Number.isFinite) ? { form: 'number', values } : undefined;
+    }
+    case 'codes': {
+      const codes = rows === undefined ? label.values : gather(label.values, rows);
+      const atoms = Array.from(codes, (code) => label.atom(code) as Exclude<Atom, null>);
+      return { form: 'atom', values: atoms };
+    }
+  }
+}
+
+function gather<T extends Uint8Array | Int32Array | Float64Array>(values: T, rows: Int32Array): T {
+  const out = values.slice(0, 0) as T;
+  const gathered = new (out.constructor as new (length: number) => T)(rows.length);
+  for (let i = 0; i < rows.length; i++) gathered[i] = values[rows[i] as number] as number;
+  return gathered;
+}
+
+/** Neither 0 nor missing; what cannot be a weight is left for the check to refuse. */
+function hasWeight(weight: number): boolean {
+  return weight !== 0 && !Number.isNaN(weight);
+}
+
+function checkedWeights(weights: Float64Array): Float64Array {
+  for (const weight of weights) rowWeight(Number.isNaN(weight) ? null : weight);
+  return weights;
+}
+
+interface TrainingRow {
+  readonly name: Path;
+  readonly features: Value;
+  readonly label: Exclude<Atom, null>;
+  readonly weight: Atom | undefined;
+}
+
+/** Any query: row by row through the general evaluator. */
+function readRows(
+  context: ProcedureContext,
+  prepared: PreparedQuery,
+  form: LabelForm,
+  skipsWeightless: boolean,
+): TrainingData {
+  const rows: TrainingRow[] = [];
+  for (const { name, row } of prepared.run()) {
+    if (rows.length % 256 === 0) context.checkCancelled();
+    const label = scalarMember(row, 'label');
+    if (label === undefined || label === null) continue;
+    const weight = scalarMember(row, 'weight');
+    if (skipsWeightless && (weight === null || weight === 0)) continue;
+    const features = row.values[row.indexOf('features')] ?? new Row([], []);
+    rows.push({ name, features, label, weight });
+  }
+  rows.sort((a, b) => comparePaths(a.name, b.name) || compareValues(a.features, b.features));
+  const isWeighted =
+    prepared.plan.root.kind === 'project' ? namesWeight(prepared.plan.root.items) : false;
+  return {
+    rowCount: rows.length,
+    features: featureColumns(rows),
+    labels: makeLabels(rows, form),
+    weights: isWeighted
+      ? Float64Array.from(rows, ({ weight }) => rowWeight(weight ?? null))
+      : undefined,
+  };
+}
+
+function namesWeight(items: readonly ProjectItem[]): boolean {
+  return items.some((item) => item.kind === 'named' && item.path.join('.') === 'weight');
+}
+
+/** The latest value of a member; undefined when there is none, or when it is a row. */
+function scalarMember(row: Row, name: string): Atom | undefined {
+  const points = row.all(name);
+  const scalars = points.filter((point) => point instanceof Scalar);
+  if (scalars.length === 0) {
+    if (points.length > 0 && name === 'label') {
+      throw failure('DATA_ERROR', `the label must be a single value, not a row`);
+    }
+    return undefined;
+  }
+  return latestOf(scalars).atom;
+}
+
+function makeLabels(rows: readonly TrainingRow[], form: LabelForm): Labels {
+  switch (form) {
+    case 'truth':
+      return { form, values: Uint8Array.from(rows, ({ label }) => (isTrue(label) ? 1 : 0)) };
+    case 'number':
+      return { form, values: Float64Array.from(rows, ({ label }) => regressionTarget(label)) };
+    case 'atom':
+      return { form, values: rows.map(({ label }) => label) };
+  }
+}
+
+/** One column for each name that any row has below its features. */
+function featureColumns(rows: readonly TrainingRow[]): SourceColumn[] {
+  const columns = new Map<string, { readonly path: Path; readonly atoms: Atom[] }>();
+  rows.forEach(({ features, name }, index) => {
+    for (const { path, atom } of cellsOf(features)) {
+      const key = path.toString();
+      let column = columns.get(key);
+      if (column === undefined) {
+        column = { path, atoms: new Array<Atom>(rows.length).fill(null) };
+        columns.set(key, column);
+      } else if (lastRow.get(column.atoms) === index) {
+        throw duplicatedColumn(key, name.toString());
+      }
+      lastRow.set(column.atoms, index);
+      column.atoms[index] = atom;
+    }
+  });
+  return [...columns.values()]
+    .sort((a, b) => comparePaths(a.path, b.path))
+    .map(({ path, atoms }) => atomSource(path.toString(), atoms));
+}
+
+/** The row that wrote to a column last, to notice a second value. */
+const lastRow = new WeakMap<Atom[], number>();
+
+/** Columns that the label reads must not be features. @throws DATA_ERROR naming the first one */
+function refuseLabelFeatures(prepared: PreparedQuery, context: ProcedureContext): void {
+  const { root } = prepared.plan;
+  const project = findProject(root);
+  if (project === undefined) return;
+  const features = namedExpression(project.items, 'features');
+  const label = namedExpression(project.items, 'label');
+  if (features?.kind !== 'row' || label === undefined) return;
+  const probe = compileRowItems(features, context);
+  for (const path of columnsOf(label)) {
+    const found = probe(path);
+    if (found) throw labelAmongFeatures(path.toString());
+  }
+}
+
+function findProject(node: PlanNode): Extract<PlanNode, { kind: 'project' }> | undefined {
+  if (node.kind === 'project') return node;
+  const [input] = inputsOf(node);
+  return input === undefined || node.kind === 'join' ? undefined : findProject(input);
+}
+
+function namedExpression(items: readonly ProjectItem[], name: string): BoundExpression | undefined {
+  const item = items.find((each) => each.kind === 'named' && each.path.join('.') === name);
+  return item?.kind === 'named' ? item.expression : undefined;
+}
+
+function columnsOf(expression: BoundExpression): Path[] {
+  const paths: Path[] = [];
+  const pending = [expression];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (next.kind === 'column') paths.push(new Path(next.path));
+    pending.push(...childrenOf(next));
+  }
+  return paths;
+}
+
+/** True when the dataset that the query scans has no row at all. */
+function isEmptyDataset(node: PlanNode, context: ProcedureContext): boolean {
+  if (node.kind === 'scan') return context.catalog.dataset(node.dataset).rowCount === 0;
+  return inputsOf(node).every((input) => isEmptyDataset(input, context));
+}
