@@ -2,6 +2,7 @@
 import { bindQuery } from '../plan/bind.ts';
 import type { Catalog, RelationRow } from '../plan/catalog.ts';
 import type { ParameterTypes } from '../plan/context.ts';
+import { guardDepth } from '../plan/depth.ts';
 import { explainPlan } from '../plan/explain.ts';
 import type { CallScope } from '../plan/function.ts';
 import { optimize } from '../plan/optimize.ts';
@@ -53,8 +54,12 @@ export interface PrepareOptions extends QueryScope {
 
 /** @throws SqlSyntaxError, SQL_BINDING, or ENTITY_NOT_FOUND for a dataset */
 export function prepareQuery(text: QueryText, options: PrepareOptions): PreparedQuery {
+  return guardDepth(() => prepareParsed(readQuery(text), options));
+}
+
+function prepareParsed(query: Query, options: PrepareOptions): PreparedQuery {
   const { catalog, scope } = options;
-  const bound = bindQuery(readQuery(text), {
+  const bound = bindQuery(query, {
     catalog,
     parameters: options.parameters,
     evaluate: (expression) => evaluateConstant(expression, catalog, scope),

@@ -17,6 +17,7 @@ import { constant, type Value } from '../value/value.ts';
 import { bindCall } from './bind-call.ts';
 import { bindItems } from './bind-item.ts';
 import type { BindContext, Scope } from './context.ts';
+import { CHAIN_LENGTH_MAX } from './depth.ts';
 import { bindingError, locateError } from './error.ts';
 import type { BoundExpression, ConstantExpression } from './expression.ts';
 import { fold } from './fold.ts';
@@ -146,6 +147,10 @@ function bindBinaryChain(node: BinaryNode, scope: Scope, context: BindContext): 
     spine.push(current);
     current = current.left;
     bound = scope.intercept?.(current, context);
+  }
+  if (spine.length > CHAIN_LENGTH_MAX) {
+    const message = `a chain of ${spine.length} operators is nested too deeply; at most ${CHAIN_LENGTH_MAX} are accepted`;
+    throw bindingError(context.text, node, message);
   }
   bound ??= context.bind(current, scope);
   for (let i = spine.length - 1; i >= 0; i--) {

@@ -1,12 +1,12 @@
 // The binder's entry points: a syntax tree and a catalog in, a plan out.
 import type { Expression, Query, SelectItem } from '../sql/node.ts';
-import { failure } from '../util/error.ts';
 import type { Value } from '../value/value.ts';
 import { bindExpression } from './bind-expression.ts';
 import { bindItems } from './bind-item.ts';
 import { bindQueryNode } from './bind-query.ts';
 import type { Catalog } from './catalog.ts';
 import type { BindContext, BoundQuery, ParameterTypes, Scope } from './context.ts';
+import { guardDepth } from './depth.ts';
 import { prefixBindingError } from './error.ts';
 import type { BoundExpression, ProjectItem } from './expression.ts';
 import type { PlanNode, QueryPlan } from './plan.ts';
@@ -92,17 +92,5 @@ function bindQueryPrefixed(query: Query, context: BindContext): BoundQuery {
     return bindQueryNode(query, context);
   } catch (error) {
     throw query.from === undefined ? error : prefixBindingError(error);
-  }
-}
-
-/** An operator chain of many thousand links exhausts the stack: that is the query's fault. */
-function guardDepth<Result>(bind: () => Result): Result {
-  try {
-    return bind();
-  } catch (error) {
-    if (error instanceof RangeError && /call stack/.test(error.message)) {
-      throw failure('SQL_BINDING', 'the query is nested too deeply');
-    }
-    throw error;
   }
 }

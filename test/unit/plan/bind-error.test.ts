@@ -152,5 +152,8 @@ describe('binding', () => {
   it('refuses a chain that exhausts the stack', () => {
     const sql = `SELECT ${'('.repeat(10)}x${' IS NULL'.repeat(50_000)}${')'.repeat(10)} FROM d`;
     expect(errorOf(sql).message).toMatch(/nested too deeply/);
+    expect(errorOf(`SELECT x${' + x'.repeat(5000)} FROM d`).message).toBe(
+      'Binding error: a chain of 5000 operators is nested too deeply; at most 4000 are accepted',
+    );
   });
 });

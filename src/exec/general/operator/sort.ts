@@ -16,7 +16,9 @@ interface SortEntry {
   readonly index: number;
   /** the row that ORDER BY is about: its name breaks ties */
   readonly named: ExecRow;
-  hash: bigint | undefined;
+  /** high and low half of the row hash, once a tie asked for it */
+  hashHigh: number;
+  hashLow: number;
 }
 
 type Comparer = (a: SortEntry, b: SortEntry) => number;
@@ -31,7 +33,14 @@ export function compileSort(node: SortNode, input: RowSource, compiler: Compiler
     for (const row of input()) {
       moveTo(frame, row, node.late);
       const keys = evaluators.map((evaluate) => evaluate(frame));
-      entries.add({ row, keys, index: index++, named: frame.current, hash: undefined });
+      entries.add({
+        row,
+        keys,
+        index: index++,
+        named: frame.current,
+        hashHigh: NOT_HASHED,
+        hashLow: 0,
+      });
     }
     for (const entry of entries.sorted()) yield entry.row;
   };
@@ -50,10 +59,20 @@ function makeComparer(node: SortNode): Comparer {
 }
 
 function compareNames(a: SortEntry, b: SortEntry): number {
-  a.hash ??= hashPath(a.named.name);
-  b.hash ??= hashPath(b.named.name);
-  if (a.hash !== b.hash) return a.hash < b.hash ? -1 : 1;
-  return comparePaths(a.named.name, b.named.name) || a.index - b.index;
+  ensureHash(a);
+  ensureHash(b);
+  const order = a.hashHigh - b.hashHigh || a.hashLow - b.hashLow;
+  return order || comparePaths(a.named.name, b.named.name) || a.index - b.index;
+}
+
+const NOT_HASHED = -1;
+
+/** Halves of the hash compare as numbers, which is far quicker than bigints. */
+function ensureHash(entry: SortEntry): void {
+  if (entry.hashHigh !== NOT_HASHED) return;
+  const hash = hashPath(entry.named.name);
+  entry.hashHigh = Number(hash >> 32n);
+  entry.hashLow = Number(hash & 0xffff_ffffn);
 }
 
 function compareIndexes(a: SortEntry, b: SortEntry): number {
