@@ -65,12 +65,6 @@ const CODE_COUNT_MAX = 256;
 /** Scores that differ by less than this share of the node's weight, or variance, are a tie. */
 const TIE_SHARE = 1e-12;
 
-/** Splits worse than doing nothing are not made; 1 is the score of a balanced root. */
-const SCORE_MAX = 1 + 1e-9;
-
-/** The three stretches of a node's rows after its split: true, false, undecided. */
-export type OutcomeCounts = readonly [number, number, number];
-
 /** One thread's hands on a GrowTask. `scratch` must have `Grower.scratchSize` bytes. */
 export class Grower {
   readonly task: GrowTask;
@@ -183,7 +177,8 @@ export class Grower {
     second: SplitCandidate | undefined,
     stats: NodeStats,
   ): SplitCandidate | undefined {
-    if (second === undefined || this.#z(second, stats) > SCORE_MAX) return first;
+    // No split of weights that sum to 1 scores above 1, so none has to be refused for that.
+    if (second === undefined) return first;
     if (first === undefined) return second;
     return second.score < first.score - this.#margin(stats) ? second : first;
   }
@@ -199,8 +194,7 @@ export class Grower {
     const { task } = this;
     const column = this.#column(candidate.column);
     const { first, last, operand } = this.#testOf(column, candidate);
-    const z = Number.isFinite(this.#z(candidate, stats)) ? this.#z(candidate, stats) : 0;
-    const score = task.labelCount === 0 ? Math.max(0, stats.variance + candidate.score) : z;
+    const score = this.#scoreOf(candidate, stats);
     builder.setTest(node, candidate.test, column.feature, operand, score);
     this.#kernels.splitRows(
       task.rows + range.from * 4,
@@ -236,10 +230,10 @@ export class Grower {
     return { first: 1, last: operand + 1, operand };
   }
 
-  #z({ score }: SplitCandidate, stats: NodeStats): number {
+  /** What the tree keeps of a split: Z for classes, the squared error that is left for numbers. */
+  #scoreOf({ score }: SplitCandidate, stats: NodeStats): number {
     const { labelCount } = this.task;
-    if (labelCount === 0) return stats.variance > 0 ? 1 + score / stats.variance : 0;
-    return (2 * score) / labelCount;
+    return labelCount === 0 ? Math.max(0, stats.variance + score) : (2 * score) / labelCount;
   }
 
   #margin(stats: NodeStats): number {
