@@ -1,0 +1,26 @@
+// The failure that a bad line ends an import with.
+import { failure, type RowanError } from '../../util/error.ts';
+import type { LineFault } from './text-format.ts';
+
+/** Longer lines are cut in messages. */
+const LINE_LENGTH_MAX = 10_000;
+
+export function lineFailure(
+  fault: LineFault,
+  line: string,
+  lineNumber: number,
+  dataFileUrl: string,
+): RowanError {
+  const place = { lineNumber, columnNumber: fault.column, line: shown(line) };
+  return failure(
+    'DATA_ERROR',
+    `Error parsing CSV row: ${fault.reason} (line ${lineNumber}, column ${fault.column} of ${dataFileUrl})`,
+    { ...place, dataFileUrl, context: { error: fault.reason, details: place } },
+  );
+}
+
+/** The line as text; bytes that are no UTF-8 show as replacement characters. */
+function shown(line: string): string {
+  const text = Buffer.from(line, 'latin1').toString('utf8');
+  return text.length <= LINE_LENGTH_MAX ? text : `${text.slice(0, LINE_LENGTH_MAX)}…`;
+}

@@ -1,0 +1,100 @@
+// Reads a stream of bytes line by line. Characters of a line stand for its bytes.
+import type { ByteStream } from '../../file/byte-stream.ts';
+
+const NEWLINE = 10;
+const BYTE_ORDER_MARK = Uint8Array.of(0xef, 0xbb, 0xbf);
+
+export class LineReader {
+  readonly #source: AsyncIterator<Uint8Array>;
+  /** bytes received and not yet given out; complete lines first */
+  #buffer: Buffer = Buffer.alloc(0);
+  #position = 0;
+  #isStart = true;
+  #isEnded = false;
+  #offset = 0;
+  #lineNumber = 0;
+
+  constructor(source: ByteStream) {
+    this.#source = source[Symbol.asyncIterator]();
+  }
+
+  /** Position in the stream behind the last line that was given out. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** Number of the last line that was given out, counted from 1; 0 before the first. */
+  get lineNumber(): number {
+    return this.#lineNumber;
+  }
+
+  /**
+   * The next line without its line end, as far as it has been received.
+   * @returns undefined when `fill` must be called first, or there are no more lines
+   */
+  tryNext(): string | undefined {
+    if (this.#isStart) return undefined;
+    let end = this.#buffer.indexOf(NEWLINE, this.#position);
+    let next = end + 1;
+    if (end === -1) {
+      if (!this.#isEnded || this.#position === this.#buffer.length) return undefined;
+      end = this.#buffer.length;
+      next = end;
+    }
+    this.#offset += next - this.#position;
+    this.#lineNumber++;
+    const start = this.#position;
+    this.#position = next;
+    if (end > start && this.#buffer[end - 1] === 13) end--;
+    return this.#buffer.toString('latin1', start, end);
+  }
+
+  /** Receives more bytes. @returns false when there are no more lines */
+  async fill(): Promise<boolean> {
+    if (!this.#isEnded) {
+      const next = await this.#source.next();
+      if (next.done) this.#isEnded = true;
+      else this.#append(next.value);
+      if (this.#isStart && (this.#isEnded || this.#buffer.length >= BYTE_ORDER_MARK.length)) {
+        this.#isStart = false;
+        if (Buffer.compare(this.#buffer.subarray(0, 3), BYTE_ORDER_MARK) === 0) {
+          this.#position = 3;
+          this.#offset = 3;
+        }
+      }
+      return true;
+    }
+    return this.#position < this.#buffer.length;
+  }
+
+  /** The next line, waiting for it; undefined at the end. */
+  async next(): Promise<string | undefined> {
+    for (;;) {
+      const line = this.tryNext();
+      if (line !== undefined) return line;
+      if (!(await this.fill())) return undefined;
+    }
+  }
+
+  /** The bytes behind the lines that were given out. */
+  async *remaining(): AsyncIterable<Uint8Array> {
+    if (this.#position < this.#buffer.length) yield this.#buffer.subarray(this.#position);
+    this.#position = this.#buffer.length;
+    while (!this.#isEnded) {
+      const next = await this.#source.next();
+      if (next.done) this.#isEnded = true;
+      else yield next.value;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#source.return?.();
+  }
+
+  #append(bytes: Uint8Array): void {
+    const part = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const rest = this.#buffer.subarray(this.#position);
+    this.#buffer = rest.length === 0 ? part : Buffer.concat([rest, part]);
+    this.#position = 0;
+  }
+}
