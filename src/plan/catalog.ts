@@ -1,7 +1,7 @@
 // What a query can name: datasets and functions. Implemented by `dataset` and `service`.
 import type { Path } from '../value/path.ts';
 import type { Snapshot } from '../value/snapshot.ts';
-import type { Row } from '../value/value.ts';
+import type { Cell, Row } from '../value/value.ts';
 import type { FunctionCatalog, UserFunction } from './function.ts';
 
 /**
@@ -32,6 +32,8 @@ export interface Relation {
   /** one row by its path; every row of that name where names repeat */
   findRows(name: Path, needed: NeededColumns): readonly RelationRow[];
   rowNames(): Iterable<Path>;
+  /** the points of one column in the order of rows, each under the path of its row */
+  columnCells?(column: Path): Iterable<Cell>;
   /** the columnar or sparse memory behind it, when the vector engine can read it directly */
   readonly snapshot?: Snapshot;
 }

@@ -52,6 +52,8 @@ export interface ScalarFunction extends FunctionDocumentation {
    * second argument is used as it is). Absent: a row or embedding argument is an error.
    */
   readonly elementwise?: 'first' | 'both' | 'first-only';
+  /** What is said about a row or embedding in this place; undefined: the usual message. */
+  structuredMessage?(argumentIndex: number): string | undefined;
   /** Evaluates one call; `args` holds as many atoms as were written. */
   evaluate(...args: Atom[]): Atom;
   /**

@@ -18,7 +18,7 @@ export function mapElements(
   const mapsSecond = elementwise === 'both' && others.length === 1;
   const second = others[0];
   if (elementwise === undefined || (!mapsSecond && !others.every(isScalar))) {
-    throw notAtomic(args);
+    throw notAtomic(declaration, args);
   }
   if (propagates && args.some((arg) => arg instanceof Scalar && arg.atom === null)) {
     return new Scalar(
@@ -85,8 +85,11 @@ function mapPair(first: Value, second: Value, propagates: boolean, call: AtomCal
   return new Embedding(first.shape, atoms, laterOf(first.ts, second.ts));
 }
 
-function notAtomic(args: readonly Value[]): Error {
-  const structured = args.find((arg) => !(arg instanceof Scalar));
-  const type = structured instanceof Embedding ? 'embedding' : 'structured';
-  return failure('SQL_EXECUTION', `Cannot convert value of type '${type}' to 'atomic value'`);
+function notAtomic(declaration: ScalarFunction, args: readonly Value[]): Error {
+  const index = args.findIndex((arg) => !(arg instanceof Scalar));
+  const type = args[index] instanceof Embedding ? 'embedding' : 'structured';
+  const message =
+    declaration.structuredMessage?.(index) ??
+    `Cannot convert value of type '${type}' to 'atomic value'`;
+  return failure('SQL_EXECUTION', message);
 }

@@ -5,6 +5,7 @@ import { scalarPredicate } from '../../scalar/predicate.ts';
 import type { Compiler } from '../compiler.ts';
 import { Frame, type Predicate } from '../frame.ts';
 import { isTrue } from '../truth.ts';
+import { compileColumnLookup } from './column-lookup.ts';
 import type { RowSource } from './source.ts';
 
 export function compileFilter(node: FilterNode, input: RowSource, compiler: Compiler): RowSource {
@@ -12,9 +13,10 @@ export function compileFilter(node: FilterNode, input: RowSource, compiler: Comp
     return isTrue(node.condition.value) ? input : () => [];
   }
   const test = compileCondition(node, compiler);
+  const lookUp = compileColumnLookup(node, compiler);
   return function* () {
     const frame = new Frame();
-    for (const row of input()) if (test(frame.at(row))) yield row;
+    for (const row of lookUp?.() ?? input()) if (test(frame.at(row))) yield row;
   };
 }
 
