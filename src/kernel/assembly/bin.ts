@@ -18,7 +18,6 @@ export function binF64(
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function codeOf(value: f64, boundaries: usize): u32 {
   let at = boundaries;
@@ -59,7 +58,6 @@ export function binCodes(
 }
 
 /** A dictionary code as a row number. */
-// @ts-ignore: decorator
 @inline
 function codeAt(source: usize, width: i32, i: i32): usize {
   if (width == 1) return <usize>load<u8>(source + <usize>i);

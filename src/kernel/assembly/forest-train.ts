@@ -160,7 +160,6 @@ function drawRows(rowCount: u32, drawCount: u32, labels: usize): i32 {
   return <i32>((out - rows) >> 2);
 }
 
-// @ts-ignore: decorator
 @inline
 function weightOf<T>(entry: u32, row: usize, rowWeights: usize): T {
   const times = (entry & lowMask) >> 1;
@@ -255,7 +254,6 @@ function grow<T>(
   grow<T>(child + 1, middle, to, depth + 1, right, columns, rowWeights, isLocal);
 }
 
-// @ts-ignore: decorator
 @inline
 function localWeights(): usize {
   return localData + <usize>featureCount * <usize>LOCAL_ROWS;
@@ -358,7 +356,6 @@ function tryOne<T>(
   scanHistogram<T>(feature, histogramA, codes, total);
 }
 
-// @ts-ignore: decorator
 @inline
 function cellAt<T>(histogram: usize, code: i32): v128 {
   if (isInteger<T>()) {
@@ -368,7 +365,6 @@ function cellAt<T>(histogram: usize, code: i32): v128 {
 }
 
 /** sqrt(left0 left1) + sqrt(right0 right1): half of the score that a split should make small. */
-// @ts-ignore: decorator
 @inline
 function scoreOf(left: v128, total: v128): f64 {
   const right = f64x2.sub(total, left);
@@ -378,7 +374,6 @@ function scoreOf(left: v128, total: v128): f64 {
   return f64x2.extract_lane(roots, 0) + f64x2.extract_lane(roots, 1);
 }
 
-// @ts-ignore: decorator
 @inline
 function consider(
   feature: i32,
@@ -399,7 +394,6 @@ function consider(
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function isEmptyCell<T>(histogram: usize, code: i32): bool {
   if (isInteger<T>()) return load<i64>(histogram + (<usize>code << 3)) == 0;

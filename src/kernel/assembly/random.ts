@@ -15,7 +15,6 @@ export function loadRandom(state: usize): void {
 }
 
 /** The next 32 random bits. */
-// @ts-ignore: decorator
 @inline
 export function nextRandom(): u32 {
   const result = rotl<u32>(s0 + s3, 7) + s0;
@@ -30,7 +29,6 @@ export function nextRandom(): u32 {
 }
 
 /** A whole number below `bound`. */
-// @ts-ignore: decorator
 @inline
 export function randomBelow(bound: u32): u32 {
   return <u32>((<u64>nextRandom() * <u64>bound) >> 32);

@@ -18,7 +18,6 @@ class TreeEntry {
 
 const ENTRY_SIZE: usize = 24;
 
-// @ts-ignore: decorator
 @inline
 function step(at: usize, row: usize): usize {
   const node = load<u64>(at);
@@ -51,7 +50,6 @@ function hasZero(address: usize, size: usize): bool {
 }
 
 /** Adds what a tree says at `leaf`, times the tree's weight, to the width f64 at `target`. */
-// @ts-ignore: decorator
 @inline
 function addOutput(target: usize, tree: TreeEntry, leaf: usize, width: i32): void {
   const source = tree.values + (leaf - tree.nodes) * <usize>width;
@@ -182,7 +180,6 @@ export function ensembleRow(
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function treeAt(trees: usize, index: i32): TreeEntry {
   return changetype<TreeEntry>(trees + <usize>index * ENTRY_SIZE);

@@ -117,7 +117,6 @@ let kind: i32 = 0;
 let low: i32 = 0;
 let high: i32 = 0;
 
-// @ts-ignore: decorator
 @inline
 function offer(score: f64, test: i32, from: i32, to: i32): void {
   if (score < best - tolerance) {
@@ -155,7 +154,6 @@ function outcomeScore(cell: usize, labelCount: i32): f64 {
   return score;
 }
 
-// @ts-ignore: decorator
 @inline
 function addCell(target: usize, source: usize, size: usize): void {
   for (let k: usize = 0; k < size; k += 8) {
