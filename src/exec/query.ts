@@ -3,7 +3,7 @@ import { bindQuery } from '../plan/bind.ts';
 import type { Catalog, RelationRow } from '../plan/catalog.ts';
 import type { ParameterTypes } from '../plan/context.ts';
 import { guardDepth } from '../plan/depth.ts';
-import { explainPlan } from '../plan/explain.ts';
+import { type ExplainLine, explainPlan, type PathNamer } from '../plan/explain.ts';
 import type { CallScope } from '../plan/function.ts';
 import { optimize } from '../plan/optimize.ts';
 import type { QueryPlan } from '../plan/plan.ts';
@@ -88,6 +88,8 @@ export interface WriteQueryOptions extends QueryScope {
   readonly output: OutputOptions;
   /** receives the bytes of the result in order */
   readonly emit: Emit;
+  /** names what `accelerate` runs, for EXPLAIN */
+  readonly pathOf?: PathNamer | undefined;
 }
 
 /**
@@ -99,7 +101,7 @@ export function writeQuery(text: string, options: WriteQueryOptions): void {
   const explained = /^\s*EXPLAIN\s+(?=SELECT\b)/i.exec(text);
   if (explained !== null) {
     const prepared = prepareQuery(text.slice(explained[0].length), options);
-    const rows = explainRows(explainPlan(prepared.plan, options.catalog));
+    const rows = explainRows(explainPlan(prepared.plan, options.catalog, options.pathOf));
     writeRows(rows, options.format, options.output, options.emit);
     return;
   }
@@ -118,12 +120,6 @@ export function explainRows(lines: readonly ExplainLine[]): RelationRow[] {
       [constant(line.operator), constant(line.path), constant(line.rows)],
     ),
   }));
-}
-
-interface ExplainLine {
-  readonly operator: string;
-  readonly path: string;
-  readonly rows: number | null;
 }
 
 /** Parameters of any name and type: the input of a `sql.query` function. */
