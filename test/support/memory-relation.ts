@@ -89,7 +89,8 @@ function narrow(row: Row, needed: NeededColumns): Row {
   if (needed === 'all') return row;
   const builder = new RowBuilder();
   flatten(row, [], (path, atom, ts) => {
-    if (needed.some((wanted) => path.startsWith(wanted))) builder.addPath(path, new Scalar(atom, ts));
+    if (needed.some((wanted) => path.startsWith(wanted)))
+      builder.addPath(path, new Scalar(atom, ts));
   });
   return builder.build();
 }
