@@ -1,9 +1,9 @@
 // What a dataset type declares: how rows are admitted and stored, or how a view is built.
 import type { Relation } from '../plan/catalog.ts';
+import type { RowanError } from '../util/error.ts';
 import type { ArenaAllocator } from '../value/arena-set.ts';
 import type { Path } from '../value/path.ts';
 import type { Snapshot } from '../value/snapshot.ts';
-import type { RowanError } from '../util/error.ts';
 import type { EntityType } from './entity-type.ts';
 import type { RecordedRow } from './recorded-row.ts';
 

@@ -14,7 +14,8 @@ type EmbeddingState = readonly (readonly string[])[] | null;
 export const embedding: DatasetType = {
   kind: 'dataset',
   name: 'embedding',
-  summary: 'Points of a space: the same numeric columns in every row, for nearest-neighbour search.',
+  summary:
+    'Points of a space: the same numeric columns in every row, for nearest-neighbour search.',
   parameters: Type.Object({
     metric: choice(['euclidean', 'cosine', 'none'], {
       description: 'distance of two rows',
@@ -22,7 +23,8 @@ export const embedding: DatasetType = {
     }),
   }),
   check(params) {
-    if (params.metric === 'none') throw failure('INVALID_PARAMETER', 'No metric space was specified');
+    if (params.metric === 'none')
+      throw failure('INVALID_PARAMETER', 'No metric space was specified');
   },
   recording: {
     visibility: () => 'commit',

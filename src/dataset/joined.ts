@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { DatasetType, ViewContext } from './dataset-type.ts';
-import { choice, type DatasetReference, tableReference, quoteName } from './parameter.ts';
+import { choice, type DatasetReference, quoteName, tableReference } from './parameter.ts';
 import { viewContent } from './view-content.ts';
 
 const JOIN_TEXT: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 // Schemas that the parameters of many entity types share. The keyword `rowan` marks what the service
 // resolves: references to entities, queries, outputs and URLs.
-import { Type, type TSchema } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import type { QueryClauses } from '../sql/parser/clauses.ts';
 
 /** What a marked schema stands for. */
@@ -145,7 +145,9 @@ export function choice<const Values extends readonly string[]>(
 export function queryTextOf(query: InputQuery): string | QueryClauses {
   if (typeof query === 'string') return query;
   const { from } = query;
-  return typeof from === 'object' ? { ...query, from: quoteName(from.id ?? '') } : { ...query, from };
+  return typeof from === 'object'
+    ? { ...query, from: quoteName(from.id ?? '') }
+    : { ...query, from };
 }
 
 /** A name in double quotes, as SQL wants names with any characters. */

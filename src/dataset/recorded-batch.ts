@@ -1,8 +1,9 @@
 // Recorded rows as bytes: what the write log keeps and what a commit reads. Column paths are stored
 // once a batch.
-import { atomSizeMax, readAtom, writeAtom } from '../value/atom-codec.ts';
+
 import type { Atom } from '../value/atom.ts';
-import { Path } from '../value/path.ts';
+import { atomSizeMax, readAtom, writeAtom } from '../value/atom-codec.ts';
+import type { Path } from '../value/path.ts';
 import type { RecordedCell, RecordedRow } from './recorded-row.ts';
 
 // Layout, all numbers little endian:

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { RelationRow } from '../plan/catalog.ts';
 import { failure } from '../util/error.ts';
 import type { DatasetType, Params, ViewContext } from './dataset-type.ts';
-import { tableReference, quoteName } from './parameter.ts';
+import { quoteName, tableReference } from './parameter.ts';
 import { viewContent } from './view-content.ts';
 
 const SEED_COUNT = 2 ** 32;
@@ -56,7 +56,10 @@ function drawRows(context: ViewContext): RelationRow[] {
   const random = randomFrom(seed);
   const wanted = (params.rows as number) || Math.floor(rows.length * (params.fraction as number));
   if (params.withReplacement === true) {
-    return Array.from({ length: rows.length === 0 ? 0 : wanted }, () => rows[random(rows.length)] as RelationRow);
+    return Array.from(
+      { length: rows.length === 0 ? 0 : wanted },
+      () => rows[random(rows.length)] as RelationRow,
+    );
   }
   if (wanted > rows.length) {
     throw failure(

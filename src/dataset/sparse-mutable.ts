@@ -10,7 +10,8 @@ import { makeQuantiser } from './time-quantum.ts';
 export const sparseMutable: DatasetType = {
   kind: 'dataset',
   name: 'sparse.mutable',
-  summary: 'Rows with any columns, recorded at any time; keeps every data point with its timestamp.',
+  summary:
+    'Rows with any columns, recorded at any time; keeps every data point with its timestamp.',
   parameters: Type.Object({
     timeQuantumSeconds: Type.Number({
       description:

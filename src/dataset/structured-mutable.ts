@@ -20,8 +20,7 @@ export const structuredMutable: DatasetType = {
   status({ snapshot }) {
     return {
       rowCount: snapshot.rowCount,
-      columnCount:
-        snapshot.layout === 'sparse' ? snapshot.columnCount : snapshot.columns.length,
+      columnCount: snapshot.layout === 'sparse' ? snapshot.columnCount : snapshot.columns.length,
     };
   },
 };

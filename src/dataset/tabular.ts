@@ -7,7 +7,13 @@ import type { Snapshot } from '../value/snapshot.ts';
 import { freeSnapshot } from '../value/snapshot-memory.ts';
 import { laterOf, MINUS_INFINITY } from '../value/timestamp.ts';
 import { columnarStatus, openColumnarWriter } from './columnar-writer.ts';
-import type { Admission, ContentWriter, DatasetType, Params, WriterContext } from './dataset-type.ts';
+import type {
+  Admission,
+  ContentWriter,
+  DatasetType,
+  Params,
+  WriterContext,
+} from './dataset-type.ts';
 import { choice } from './parameter.ts';
 import type { RecordedCell, RecordedRow } from './recorded-row.ts';
 

@@ -10,7 +10,8 @@ import { viewContent } from './view-content.ts';
 export const union: DatasetType = {
   kind: 'dataset',
   name: 'union',
-  summary: 'A view that stacks the rows of several datasets; row names begin with the index of theirs.',
+  summary:
+    'A view that stacks the rows of several datasets; row names begin with the index of theirs.',
   parameters: Type.Object({
     datasets: Type.Array(datasetReference({ description: 'a dataset' }), {
       description: 'datasets to stack, at least one',

@@ -1,5 +1,6 @@
 // What a function type declares: how a function of it is checked, compiled and described.
 import type { EntityType } from '../dataset/entity-type.ts';
+import type { Accelerator } from '../exec/general/compiler.ts';
 import type { FileSystem } from '../file/file-system.ts';
 import type { Catalog } from '../plan/catalog.ts';
 import type { CallScope } from '../plan/function.ts';
@@ -50,6 +51,8 @@ export interface FunctionScope {
   readonly arenas: ArenaAllocator;
   /** what calls may reach: that of the task which runs in this thread at the time */
   readonly callScope: CallScope;
+  /** the vector engine, where there is one */
+  readonly accelerate?: Accelerator | undefined;
   /** A function entity. @throws ENTITY_NOT_FOUND, ENTITY_NOT_READY */
   functionNamed(id: string): CompiledFunction;
 }

@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
-import { type InputQuery, choice, inputQuery, queryTextOf } from '../dataset/parameter.ts';
+import { choice, type InputQuery, inputQuery, queryTextOf } from '../dataset/parameter.ts';
 import { ANY_PARAMETERS, type PreparedQuery, prepareQuery, readQuery } from '../exec/query.ts';
 import type { RelationRow } from '../plan/catalog.ts';
 import { ANY_TYPE, OPEN_ROW_TYPE, type ValueType } from '../plan/type.ts';
 import { printSql } from '../sql/printer.ts';
 import { findParameters } from '../sql/walk.ts';
-import { atomText } from '../value/text.ts';
 import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';
+import { atomText } from '../value/text.ts';
 import { NULL_VALUE, Row, Scalar, sortedRow, type Value } from '../value/value.ts';
 import type { FunctionType } from './function-type.ts';
 
@@ -28,11 +28,16 @@ export const sqlQuery: FunctionType = {
   check(params) {
     readQuery(queryTextOf(params.query as InputQuery));
   },
-  compile(params, { catalog, callScope }) {
+  compile(params, { catalog, callScope, accelerate }) {
     const text = queryTextOf(params.query as InputQuery);
     const names = parameterNames(text);
     const prepare = () =>
-      prepareQuery(text, { catalog, scope: callScope, parameters: ANY_PARAMETERS });
+      prepareQuery(text, {
+        catalog,
+        scope: callScope,
+        accelerate,
+        parameters: ANY_PARAMETERS,
+      });
     // A prepared query has one run at a time; a function that reaches itself needs another.
     const idle: PreparedQuery[] = [prepare()];
     const rowType = (idle[0] as PreparedQuery).rowType;

@@ -1,5 +1,5 @@
 import { ReadableStream } from 'node:stream/web';
-import { XzReadableStream } from 'xz-decompress';
+import xzDecompress from 'xz-decompress';
 import type { ByteStream } from '../byte-stream.ts';
 import type { Codec } from './codec.ts';
 
@@ -11,5 +11,5 @@ export const xz: Codec = {
 };
 
 async function* decompress(source: ByteStream): AsyncIterable<Uint8Array> {
-  yield* new XzReadableStream(ReadableStream.from(source)) as unknown as ByteStream;
+  yield* new xzDecompress.XzReadableStream(ReadableStream.from(source)) as unknown as ByteStream;
 }

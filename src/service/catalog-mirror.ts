@@ -1,0 +1,183 @@
+// The catalogue as one thread sees it: definitions from the main thread, relations and compiled
+// functions made from them when they are first needed.
+import { snapshotRelation } from '../dataset/snapshot-relation.ts';
+import type { Accelerator } from '../exec/general/compiler.ts';
+import type { CompiledFunction, FunctionScope } from '../function/function-type.ts';
+import type { Catalog, Relation } from '../plan/catalog.ts';
+import type { CallScope, FunctionCatalog, UserFunction } from '../plan/function.ts';
+import { failure } from '../util/error.ts';
+import type { ArenaAllocator } from '../value/arena-set.ts';
+import type {
+  DatasetDefinition,
+  FunctionDefinition,
+  MirrorMessage,
+  ReadyDataset,
+  ReadyFunction,
+} from './definition.ts';
+import { entityMissing, entityNotReady } from './entity-error.ts';
+import type { TypeRegistry } from './type-registry.ts';
+
+interface CachedFunction {
+  readonly definition: ReadyFunction;
+  readonly compiled: CompiledFunction;
+  /** the generation it was bound in */
+  readonly generation: number;
+}
+
+/** Functions that call one another more deeply than this are taken for endless recursion. */
+const COMPILE_DEPTH_MAX = 50;
+
+export interface CatalogMirrorOptions {
+  readonly types: TypeRegistry;
+  readonly builtins: FunctionCatalog;
+  readonly arenas: ArenaAllocator;
+  /** what functions may reach when they are called in this thread */
+  readonly callScope: CallScope;
+  /** true: only functions whose calls are cheap are compiled in this thread */
+  readonly lightOnly: boolean;
+  /** the vector engine, where there is one */
+  readonly accelerate?: Accelerator;
+}
+
+export class CatalogMirror implements Catalog {
+  readonly builtins: FunctionCatalog;
+  readonly arenas: ArenaAllocator;
+  readonly #options: CatalogMirrorOptions;
+  readonly #types: TypeRegistry;
+  readonly #datasets = new Map<string, DatasetDefinition>();
+  readonly #functions = new Map<string, FunctionDefinition>();
+  readonly #relations = new WeakMap<DatasetDefinition, Relation>();
+  readonly #compiled = new Map<string, CachedFunction>();
+  #generation = 0;
+  #compileDepth = 0;
+
+  constructor(options: CatalogMirrorOptions) {
+    this.#types = options.types;
+    this.builtins = options.builtins;
+    this.arenas = options.arenas;
+    this.#options = options;
+  }
+
+  /** Grows with every change of the catalogue. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  apply(message: MirrorMessage): void {
+    this.#generation++;
+    const { id, definition } = message;
+    if (message.type === 'dataset') {
+      if (definition === undefined) this.#datasets.delete(id);
+      else this.#datasets.set(id, message.definition as DatasetDefinition);
+      return;
+    }
+    this.#compiled.delete(id);
+    if (definition === undefined) this.#functions.delete(id);
+    else this.#applyFunction(id, message.definition as FunctionDefinition);
+  }
+
+  /** What a prepared function calls is what there was when it was created. */
+  #applyFunction(id: string, definition: FunctionDefinition): void {
+    this.#functions.set(id, definition);
+    if (!definition.ready) return;
+    if (this.#options.lightOnly && !definition.isLight) return;
+    const type = this.#types.functionType(definition.type);
+    if (type.binding(definition.params) !== 'creation') return;
+    try {
+      this.compiledFunction(id);
+    } catch {
+      // The creation itself reports it; a use of the function will throw it again.
+    }
+  }
+
+  /** The condensed past: messages that bring another mirror to this state. */
+  messages(): MirrorMessage[] {
+    return [
+      ...[...this.#datasets].map(([id, definition]) => ({
+        type: 'dataset' as const,
+        id,
+        definition,
+      })),
+      ...[...this.#functions].map(([id, definition]) => ({
+        type: 'function' as const,
+        id,
+        definition,
+      })),
+    ];
+  }
+
+  dataset(name: string): Relation {
+    const definition = this.readyDataset(name);
+    const known = this.#relations.get(definition);
+    if (known !== undefined) return known;
+    if (definition.unreadable !== undefined) {
+      throw failure('INVALID_PARAMETER', definition.unreadable, { dataset: name });
+    }
+    const relation = snapshotRelation(definition.content.snapshot, this.arenas);
+    this.#relations.set(definition, relation);
+    return relation;
+  }
+
+  /** @throws ENTITY_NOT_FOUND, ENTITY_NOT_READY */
+  readyDataset(name: string): ReadyDataset {
+    const definition = this.#datasets.get(name);
+    if (definition === undefined) throw entityMissing('dataset', name);
+    if (!definition.ready) throw entityNotReady('dataset', name);
+    return definition;
+  }
+
+  findUserFunction(name: string): UserFunction | undefined {
+    const definition = this.#functions.get(name);
+    if (definition === undefined) return undefined;
+    if (!definition.ready) throw entityNotReady('function', name);
+    const compiled = this.compiledFunction(name);
+    return {
+      name,
+      deterministic: definition.deterministic,
+      outputType: compiled.output,
+      takesAnyValue: compiled.takesAnyValue,
+      apply: (input, scope) => compiled.apply(input, scope),
+    };
+  }
+
+  /** @throws ENTITY_NOT_FOUND, ENTITY_NOT_READY, and what binding throws */
+  compiledFunction(id: string): CompiledFunction {
+    const definition = this.#functions.get(id);
+    if (definition === undefined) throw entityMissing('function', id);
+    if (!definition.ready) throw entityNotReady('function', id);
+    const type = this.#types.functionType(definition.type);
+    const cached = this.#compiled.get(id);
+    const isCurrent =
+      type.binding(definition.params) === 'creation' || cached?.generation === this.#generation;
+    if (cached !== undefined && cached.definition === definition && isCurrent) {
+      return cached.compiled;
+    }
+    const compiled = this.#guardDepth(id, () =>
+      type.compile(definition.params, this.functionScope()),
+    );
+    this.#compiled.set(id, { definition, compiled, generation: this.#generation });
+    return compiled;
+  }
+
+  functionScope(): FunctionScope {
+    return {
+      catalog: this,
+      arenas: this.arenas,
+      callScope: this.#options.callScope,
+      accelerate: this.#options.accelerate,
+      functionNamed: (id) => this.compiledFunction(id),
+    };
+  }
+
+  #guardDepth<Result>(id: string, compile: () => Result): Result {
+    if (this.#compileDepth >= COMPILE_DEPTH_MAX) {
+      throw failure('SQL_BINDING', `function '${id}' calls itself without end`);
+    }
+    this.#compileDepth++;
+    try {
+      return compile();
+    } finally {
+      this.#compileDepth--;
+    }
+  }
+}

@@ -1,0 +1,175 @@
+// A dataset in service: its committed content, and rows that were recorded since.
+import type { DatasetContent, DatasetType, Params } from '../dataset/dataset-type.ts';
+import type { RecordingForm } from '../dataset/recording-json.ts';
+import { Path } from '../value/path.ts';
+import type { ColumnarSnapshot } from '../value/snapshot.ts';
+import type { LiveEntity } from './collection.ts';
+import type { EntityConfig } from './config.ts';
+import type { ReadyDataset } from './definition.ts';
+import type { Engine } from './engine.ts';
+import { notRecordable } from './output-dataset.ts';
+import { SerialQueue } from './serial-queue.ts';
+
+/** What a dataset needs from the service. */
+export interface DatasetHost {
+  readonly engine: Engine;
+  /** Makes recorded rows durable. */
+  appendRows(dataset: DatasetEntity, batch: Uint8Array, state: unknown): Promise<void>;
+  /** Makes durable that everything recorded so far is committed. */
+  markCommitted(dataset: DatasetEntity): Promise<void>;
+  /** Other threads must see the new content. */
+  published(dataset: DatasetEntity): void;
+  /** It has rows that are visible to the next request, but not committed yet. */
+  needsCommit(dataset: DatasetEntity): void;
+}
+
+/** The content of a dataset into which nothing was recorded: no memory, so shared by all. */
+const NO_ROWS: ColumnarSnapshot = {
+  layout: 'columnar',
+  id: 0,
+  rowCount: 0,
+  chunkRowCounts: [],
+  columns: [],
+  rowNames: { kind: 'sequence', first: 0 },
+  timestamps: { kind: 'constant', ts: Number.NEGATIVE_INFINITY },
+};
+
+export interface DatasetOptions {
+  readonly id: string;
+  readonly config: EntityConfig;
+  readonly type: DatasetType;
+  readonly params: Params;
+  /** parameters with references resolved, for a restart */
+  readonly resolved: Params;
+  /** number of this dataset in the store */
+  readonly storeId: number;
+  readonly content?: DatasetContent;
+}
+
+export class DatasetEntity implements LiveEntity {
+  readonly id: string;
+  readonly config: EntityConfig;
+  readonly datasetType: DatasetType;
+  readonly params: Params;
+  readonly resolved: Params;
+  readonly storeId: number;
+  readonly #host: DatasetHost;
+  readonly #queue = new SerialQueue();
+  #content: DatasetContent;
+  /** what the type remembers, with the rows that are not committed */
+  #state: unknown;
+  #pending: Uint8Array[] = [];
+  readonly #pendingNames = new Set<string>();
+  #isDisposed = false;
+
+  constructor(options: DatasetOptions, host: DatasetHost) {
+    this.id = options.id;
+    this.config = options.config;
+    this.datasetType = options.type;
+    this.params = options.params;
+    this.resolved = options.resolved;
+    this.storeId = options.storeId;
+    this.#host = host;
+    this.#content = options.content ?? {
+      snapshot: NO_ROWS,
+      state: options.type.recording?.initialState ?? null,
+    };
+    this.#state = this.#content.state;
+    host.engine.snapshots.hold(this.#content.snapshot);
+  }
+
+  get type(): string {
+    return this.config.type ?? this.datasetType.name;
+  }
+
+  get content(): DatasetContent {
+    return this.#content;
+  }
+
+  status(): unknown {
+    return this.datasetType.status(this.#content);
+  }
+
+  definition(): ReadyDataset {
+    return {
+      ready: true,
+      type: this.datasetType.name,
+      params: this.params,
+      content: this.#content,
+    };
+  }
+
+  /**
+   * Records the rows of a body; all of them or none.
+   * @throws INVALID_PARAMETER and what the type refuses
+   */
+  record(form: RecordingForm, body: Uint8Array): Promise<void> {
+    const { recording } = this.datasetType;
+    if (recording === undefined) return Promise.reject(notRecordable(this.type));
+    return this.#queue.run(async () => {
+      const { batch, rowCount, state, names } = await this.#host.engine.run('record', {
+        form,
+        body,
+        type: this.datasetType.name,
+        params: this.params,
+        state: this.#state,
+        content: recording.duplicateRow === undefined ? undefined : this.#content,
+      });
+      if (rowCount === 0) return;
+      const repeated = names?.find((name) => this.#pendingNames.has(name));
+      if (repeated !== undefined) throw recording.duplicateRow?.(Path.parse(repeated));
+      await this.#host.appendRows(this, batch, state);
+      this.#addPending(batch, state, names);
+    });
+  }
+
+  /** Takes rows from the store again, after a restart. */
+  restoreRows(batches: readonly Uint8Array[], state: unknown): void {
+    for (const batch of batches) this.#addPending(batch, state, undefined);
+  }
+
+  #addPending(batch: Uint8Array, state: unknown, names: readonly string[] | undefined): void {
+    this.#pending.push(batch);
+    this.#state = state;
+    for (const name of names ?? []) this.#pendingNames.add(name);
+    if (this.datasetType.recording?.visibility(this.params) === 'write') {
+      this.#host.needsCommit(this);
+    }
+  }
+
+  /** Makes everything recorded so far visible. @throws what the type refuses */
+  commit(): Promise<void> {
+    if (this.datasetType.recording === undefined) {
+      return Promise.reject(notRecordable(this.type));
+    }
+    return this.#queue.run(async () => {
+      if (this.#pending.length === 0) return;
+      const batches = this.#pending;
+      const { snapshots } = this.#host.engine;
+      const previous = this.#content;
+      const content = await this.#host.engine.run('commit', {
+        type: this.datasetType.name,
+        params: this.params,
+        content: previous.snapshot.id === NO_ROWS.id ? undefined : previous,
+        batches,
+        state: this.#state,
+      });
+      if (this.#isDisposed) {
+        snapshots.discard(content.snapshot);
+        return;
+      }
+      snapshots.hold(content.snapshot);
+      this.#content = content;
+      this.#pending = [];
+      this.#pendingNames.clear();
+      this.#host.published(this);
+      snapshots.release(previous.snapshot);
+      await this.#host.markCommitted(this);
+    });
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    this.#host.engine.snapshots.release(this.#content.snapshot);
+  }
+}

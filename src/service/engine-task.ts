@@ -1,0 +1,102 @@
+// The tasks that engine workers know: what each is given and what it answers.
+import type { DatasetContent, Params } from '../dataset/dataset-type.ts';
+import type { RecordingForm } from '../dataset/recording-json.ts';
+import type { FormatName } from '../exec/output/format.ts';
+import type { OutputOptions } from '../exec/output/options.ts';
+import type { ValueType } from '../plan/type.ts';
+import type { ProcedureResult, RunEffects } from '../procedure/procedure-type.ts';
+
+/** A part of a dataset that a route reads. */
+export type DatasetReading =
+  | { readonly what: 'rows'; readonly start: number; readonly limit: number }
+  | { readonly what: 'columns'; readonly offset: number; readonly limit: number }
+  | { readonly what: 'values'; readonly column: string }
+  | {
+      readonly what: 'valuecounts';
+      readonly column: string;
+      readonly offset: number;
+      readonly limit: number;
+    }
+  | { readonly what: 'timestampRange' };
+
+/** What is known of a compiled function; plain data. */
+export interface FunctionInterface {
+  readonly input: readonly ValueType[];
+  readonly output: ValueType;
+  readonly isLight: boolean;
+}
+
+export type ApplicationFormat = 'compat' | 'json';
+
+export interface EngineTasks {
+  /** Emits the bytes of the result. */
+  query: {
+    args: { readonly text: string; readonly format: FormatName; readonly output: OutputOptions };
+    result: undefined;
+  };
+  /** Parses and admits rows; nothing is stored yet. */
+  record: {
+    args: {
+      readonly form: RecordingForm;
+      readonly body: Uint8Array;
+      readonly type: string;
+      readonly params: Params;
+      readonly state: unknown;
+      readonly content: DatasetContent | undefined;
+    };
+    result: {
+      /** bytes of the batch, in shared memory */
+      readonly batch: Uint8Array;
+      readonly rowCount: number;
+      readonly state: unknown;
+      /** printed row names, where each may be recorded once only */
+      readonly names: readonly string[] | undefined;
+    };
+  };
+  /** Builds new content from the old and recorded batches. */
+  commit: {
+    args: {
+      readonly type: string;
+      readonly params: Params;
+      readonly content: DatasetContent | undefined;
+      readonly batches: readonly Uint8Array[];
+      readonly state: unknown;
+    };
+    result: DatasetContent;
+  };
+  /** Builds the content of a view. */
+  view: {
+    args: { readonly type: string; readonly params: Params };
+    result: DatasetContent;
+  };
+  /** Emits the JSON of a part of a dataset. */
+  read: {
+    args: { readonly dataset: string; readonly reading: DatasetReading };
+    result: undefined;
+  };
+  /** Runs a procedure; what it made is not registered yet. */
+  procedure: {
+    args: { readonly type: string; readonly params: Params; readonly startedAt: number };
+    result: ProcedureResult & { readonly effects: RunEffects };
+  };
+  /** Compiles a function, to see whether it can be and what it takes and gives. */
+  bind: {
+    args: { readonly type: string; readonly params: Params };
+    result: FunctionInterface;
+  };
+  /** Emits the JSON of the output of a function for one input, or for each of many. */
+  apply: {
+    args: {
+      readonly function: string;
+      readonly input: unknown;
+      readonly keepValues: readonly string[];
+      readonly format: ApplicationFormat;
+    };
+    result: undefined;
+  };
+  details: { args: { readonly function: string }; result: unknown };
+  batch: {
+    args: { readonly function: string; readonly input: unknown; readonly ts: number };
+    result: undefined;
+  };
+}

@@ -1,0 +1,60 @@
+// Files across threads: what is limited, and the mem:// files, which the main thread keeps.
+import { collectBytes } from '../file/byte-stream.ts';
+import type { FileSystem } from '../file/file-system.ts';
+import type { MemoryFile, MemoryStore } from '../file/memory-scheme.ts';
+import type { HostHandler, HostRequest } from './host-call.ts';
+import type { TaskScope } from './task-scope.ts';
+
+/** Which files and addresses may be reached; absent members: any. */
+export interface FileLimits {
+  readonly fileRoots?: readonly string[];
+  readonly allowPrivateUrls?: boolean;
+}
+
+/** The main thread's answers about files. */
+export function fileHostCalls(
+  files: FileSystem,
+  memory: MemoryStore,
+): Readonly<Record<string, HostHandler>> {
+  const handlers: {
+    [Kind in 'fetch' | 'memory-file' | 'memory-file-names' | 'memory-file-set']: (
+      request: Extract<HostRequest, { kind: Kind }>,
+    ) => Promise<unknown>;
+  } = {
+    async fetch({ url }) {
+      try {
+        const file = await files.open(url);
+        return { content: await collectBytes(file.stream()), lastModified: file.lastModified };
+      } catch (thrown) {
+        return { error: thrown instanceof Error ? thrown.message : String(thrown) };
+      }
+    },
+    'memory-file': async ({ get }) => memory.get(get),
+    'memory-file-names': async () => [...(await memory.names())],
+    async 'memory-file-set'({ name, file }) {
+      await memory.set(name, file);
+    },
+  };
+  return handlers as unknown as Readonly<Record<string, HostHandler>>;
+}
+
+/** The mem:// files as a worker reaches them. */
+export class HostMemoryStore implements MemoryStore {
+  readonly #scope: TaskScope;
+
+  constructor(scope: TaskScope) {
+    this.#scope = scope;
+  }
+
+  get(name: string): MemoryFile | undefined {
+    return this.#scope.call({ kind: 'memory-file', get: name });
+  }
+
+  set(name: string, file: MemoryFile): void {
+    this.#scope.call({ kind: 'memory-file-set', name, file });
+  }
+
+  names(): Iterable<string> {
+    return this.#scope.call({ kind: 'memory-file-names' });
+  }
+}

@@ -1,0 +1,65 @@
+// A function in service.
+import type { FunctionType } from '../function/function-type.ts';
+import type { LiveEntity } from './collection.ts';
+import type { EntityConfig } from './config.ts';
+import type { ReadyFunction } from './definition.ts';
+import type { FunctionInterface } from './engine-task.ts';
+import { functionInfo } from './value-info.ts';
+
+export interface FunctionOptions {
+  readonly id: string;
+  readonly config: EntityConfig;
+  readonly type: FunctionType;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** known when the function was bound at its creation */
+  readonly interface: FunctionInterface | undefined;
+}
+
+export class FunctionEntity implements LiveEntity {
+  readonly id: string;
+  readonly config: EntityConfig;
+  readonly functionType: FunctionType;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly interface: FunctionInterface | undefined;
+
+  constructor(options: FunctionOptions) {
+    this.id = options.id;
+    this.config = options.config;
+    this.functionType = options.type;
+    this.params = options.params;
+    this.interface = options.interface;
+  }
+
+  get type(): string {
+    return this.config.type ?? this.functionType.name;
+  }
+
+  /** Parameters with references resolved, for a restart. */
+  get resolved(): Readonly<Record<string, unknown>> {
+    return this.params;
+  }
+
+  /** true: calls run on the main thread */
+  get isLight(): boolean {
+    return this.interface?.isLight === true;
+  }
+
+  status(): unknown {
+    return {
+      ...this.functionType.status?.(this.params),
+      ...(this.interface === undefined ? {} : { info: functionInfo(this.interface) }),
+    };
+  }
+
+  definition(): ReadyFunction {
+    return {
+      ready: true,
+      type: this.functionType.name,
+      params: this.params,
+      deterministic: this.config.deterministic ?? true,
+      isLight: this.isLight,
+    };
+  }
+
+  dispose(): void {}
+}

@@ -1,0 +1,26 @@
+// What a worker may ask the service while it waits.
+import type { MemoryFile } from '../file/memory-scheme.ts';
+import type { WireValue } from './wire-value.ts';
+
+export type HostRequest =
+  | { readonly kind: 'memory-file'; readonly get: string }
+  | { readonly kind: 'memory-file-names' }
+  | { readonly kind: 'memory-file-set'; readonly name: string; readonly file: MemoryFile }
+  | { readonly kind: 'fetch'; readonly url: string }
+  | {
+      readonly kind: 'script';
+      readonly source: string;
+      readonly parameters: readonly string[];
+      readonly calls: readonly (readonly WireValue[])[];
+    };
+
+export interface HostReplies {
+  fetch: { content: Uint8Array; lastModified: number } | { error: string };
+  script: WireValue[];
+  'memory-file': MemoryFile | undefined;
+  'memory-file-names': readonly string[];
+  'memory-file-set': undefined;
+}
+
+/** Answers requests of one kind; registered by the part of the service that can. */
+export type HostHandler = (request: never) => Promise<unknown>;

@@ -1,0 +1,26 @@
+// Ids that the service makes up.
+import { randomBytes } from 'node:crypto';
+
+/** `auto_<16 hex>_<16 hex>`: SQL needs no quotes around it. */
+export function automaticId(): string {
+  const hex = randomBytes(16).toString('hex');
+  return `auto_${hex.slice(0, 16)}_${hex.slice(16)}`;
+}
+
+/** `<date with six fraction digits>Z-<16 hex>`. */
+export function automaticRunId(startedAtSeconds: number): string {
+  const whole = Math.floor(startedAtSeconds);
+  const micros = Math.min(999_999, Math.floor((startedAtSeconds - whole) * 1e6));
+  const date = new Date(whole * 1000).toISOString().slice(0, 19);
+  return `${date}.${String(micros).padStart(6, '0')}Z-${randomBytes(8).toString('hex')}`;
+}
+
+/** 16 hex digits. */
+export function automaticRequestId(): string {
+  return randomBytes(8).toString('hex');
+}
+
+/** Now, in seconds with the resolution of the clock. */
+export function nowSeconds(): number {
+  return (performance.timeOrigin + performance.now()) / 1000;
+}

@@ -1,0 +1,211 @@
+// Binds the parameters of a request to the declarations of its route, once for every transport.
+import { failure, type RowanError } from '../util/error.ts';
+import { previewJson } from '../value/json.ts';
+import type { RouteRequest } from './request.ts';
+import { parseJsonText } from './request-body.ts';
+import type { BoundRequest, Parameter, ParameterSet, Route } from './route.ts';
+
+const NO_PARAMETERS: ParameterSet = {};
+
+/** @throws UNKNOWN_PARAMETER, INVALID_PARAMETER, MISSING_PARAMETER, MIXED_PARAMETERS */
+export function bindRequest(
+  route: Route,
+  params: Readonly<Record<string, string>>,
+  request: RouteRequest,
+): BoundRequest {
+  return {
+    ...request,
+    route,
+    params,
+    values: bindParameters(route, request),
+    isAsync: isAsync(request.headers),
+  };
+}
+
+function isAsync(headers: Readonly<Record<string, string>>): boolean {
+  if (headers.async === 'true') return true;
+  return /(^|[,;\s])respond-async([,;\s]|$)/i.test(headers.prefer ?? '');
+}
+
+function bindParameters(route: Route, request: RouteRequest): Record<string, unknown> {
+  const query = route.query ?? NO_PARAMETERS;
+  const hybrid = route.hybrid ?? NO_PARAMETERS;
+  const given = firstValues(request.query);
+  if (route.lenient !== true) {
+    const unknown = request.query.filter(
+      ([name]) => !Object.hasOwn(query, name) && !Object.hasOwn(hybrid, name),
+    );
+    if (unknown.length > 0) throw unknownParameters(route, request, unknown);
+  }
+  const values: Record<string, unknown> = {};
+  for (const [name, parameter] of Object.entries(query)) {
+    const text = given.get(name);
+    values[name] = text === undefined ? absent(name, parameter) : fromText(name, parameter, text);
+  }
+  if (route.hybrid !== undefined) Object.assign(values, bindHybrid(route, request, given));
+  return values;
+}
+
+/** A key given twice: the first one counts. */
+function firstValues(pairs: readonly (readonly [string, string])[]): Map<string, string> {
+  const values = new Map<string, string>();
+  for (const [name, value] of pairs) if (!values.has(name)) values.set(name, value);
+  return values;
+}
+
+function bindHybrid(
+  route: Route,
+  request: RouteRequest,
+  given: ReadonlyMap<string, string>,
+): Record<string, unknown> {
+  const hybrid = route.hybrid as ParameterSet;
+  const body = request.body.json();
+  const bodySays = !isEmptyJson(body);
+  if (given.size > 0 && bodySays) {
+    throw failure('MIXED_PARAMETERS', 'You cannot mix query string and body parameters', {
+      verb: request.verb,
+      resource: request.path,
+    });
+  }
+  if (bodySays && (typeof body !== 'object' || Array.isArray(body))) {
+    throw failure('INVALID_PARAMETER', `request body ${previewJson(body)} is not an object`);
+  }
+  const members = bodySays ? (body as Record<string, unknown>) : {};
+  const unknown = Object.keys(members).filter((name) => !Object.hasOwn(hybrid, name));
+  if (unknown.length > 0) {
+    const pairs = unknown.map((name): [string, unknown] => [name, members[name]]);
+    throw unknownParameters(route, request, pairs);
+  }
+  const values: Record<string, unknown> = {};
+  for (const [name, parameter] of Object.entries(hybrid)) {
+    const text = given.get(name);
+    if (text !== undefined) values[name] = fromText(name, parameter, text);
+    else if (Object.hasOwn(members, name) && members[name] !== null) {
+      values[name] = fromJson(name, parameter, members[name]);
+    } else values[name] = absent(name, parameter);
+  }
+  return values;
+}
+
+function isEmptyJson(json: unknown): boolean {
+  if (json === undefined || json === null) return true;
+  return typeof json === 'object' && Object.keys(json).length === 0 && !Array.isArray(json);
+}
+
+function absent(name: string, parameter: Parameter): unknown {
+  if (parameter.required !== true) return parameter.default;
+  throw failure('MISSING_PARAMETER', `key ${name} not found in RestParams`, { parameter: name });
+}
+
+function fromText(name: string, parameter: Parameter, text: string): unknown {
+  switch (parameter.type) {
+    case 'text':
+      return text;
+    case 'integer':
+      return integerFromText(name, text);
+    case 'boolean':
+      return booleanFromText(name, text);
+    case 'json':
+      return parseJsonText(text, `value of parameter '${name}'`);
+  }
+}
+
+function integerFromText(name: string, text: string): number {
+  const value = /^-?[0-9]+$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(value)) return value;
+  throw failure(
+    'INVALID_PARAMETER',
+    `Attempting to interpret REST parameter value '${text}' of '${name}' as an integer. Accepted are decimal digits with an optional minus sign`,
+    { parameter: name, value: text },
+  );
+}
+
+function booleanFromText(name: string, text: string): boolean {
+  const lower = text.toLowerCase();
+  if (lower === 'true' || lower === '1') return true;
+  if (lower === 'false' || lower === '0') return false;
+  throw failure(
+    'INVALID_PARAMETER',
+    `Attempting to interpret REST parameter value '${text}' as a boolean. Accepted are true, false, 1 and 0`,
+    { parameter: name, value: text },
+  );
+}
+
+function fromJson(name: string, parameter: Parameter, json: unknown): unknown {
+  switch (parameter.type) {
+    case 'json':
+      return json;
+    case 'text':
+      if (typeof json === 'string') return json;
+      break;
+    case 'integer':
+      if (typeof json === 'number' && Number.isSafeInteger(json)) return json;
+      break;
+    case 'boolean':
+      if (typeof json === 'boolean') return json;
+      if (json === 0 || json === 1) return json === 1;
+      if (typeof json === 'string') return booleanFromText(name, json);
+      break;
+  }
+  const expected = { text: 'String', integer: 'Integer', boolean: 'Boolean' }[parameter.type];
+  throw failure(
+    'INVALID_PARAMETER',
+    `parameter '${name}': ${expected} was expected; instead got '${previewJson(json)}'`,
+    { parameter: name },
+  );
+}
+
+function unknownParameters(
+  route: Route,
+  request: RouteRequest,
+  unknown: readonly (readonly [string, unknown])[],
+): RowanError {
+  return failure('UNKNOWN_PARAMETER', 'Unknown parameter(s) in REST call', {
+    unknownParameters: unknown.map(([paramName, paramValue]) => ({
+      paramName,
+      paramValue: typeof paramValue === 'string' ? paramValue : previewJson(paramValue),
+    })),
+    verb: request.verb,
+    resource: request.path,
+    help: parameterHelp(route),
+  });
+}
+
+/** The parameters of a route as help documents show them. */
+export function parameterHelp(route: Route): unknown[] {
+  return Object.entries({ ...route.query, ...route.hybrid }).map(([name, parameter]) => ({
+    name,
+    description: parameter.description,
+    type: parameter.type,
+    ...(parameter.default === undefined ? {} : { default: parameter.default }),
+    ...(parameter.required === true ? { required: true } : {}),
+    in: Object.hasOwn(route.hybrid ?? NO_PARAMETERS, name)
+      ? 'query string or body'
+      : 'query string',
+  }));
+}
+
+/**
+ * The pairs of a query string; `+` is a space and a key without `=` has the value "".
+ * @throws INVALID_PARAMETER for a malformed escape
+ */
+export function parseQueryString(text: string): [string, string][] {
+  if (text === '') return [];
+  return text
+    .split('&')
+    .filter((part) => part !== '')
+    .map((part) => {
+      const equals = part.indexOf('=');
+      const key = equals === -1 ? part : part.slice(0, equals);
+      const value = equals === -1 ? '' : part.slice(equals + 1);
+      return [decodeQueryText(key), decodeQueryText(value)];
+    });
+}
+
+function decodeQueryText(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw failure('INVALID_PARAMETER', `malformed % escape in query string at '${text}'`);
+  }
+}

@@ -1,0 +1,48 @@
+// What the service asks of durable storage. Every promise resolves when the change is on the disk.
+import type { EntityKind } from '../dataset/entity-type.ts';
+import type { EntityConfig } from './config.ts';
+import type { DatasetEntity } from './dataset-entity.ts';
+import type { RunRecord } from './run.ts';
+
+/** An entity as it is kept. */
+export interface EntityRecord {
+  readonly config: EntityConfig & { readonly id: string };
+  /** parameters whose references have become ids */
+  readonly resolved: Readonly<Record<string, unknown>>;
+  /** true: construction was asked for, and has not ended as far as is known */
+  readonly isPending?: boolean;
+  /** of datasets: under which number their rows and files are kept */
+  readonly storeId?: number;
+}
+
+export interface Persistence {
+  /** A number for a new dataset. */
+  nextStoreId(): number;
+  saveEntity(kind: EntityKind, record: EntityRecord): Promise<void>;
+  forgetEntity(kind: EntityKind, id: string): Promise<void>;
+  /** Keeps content that no log of rows leads to: output of a procedure. */
+  saveContent(dataset: DatasetEntity): Promise<void>;
+  appendRows(dataset: DatasetEntity, batch: Uint8Array, state: unknown): Promise<void>;
+  markCommitted(dataset: DatasetEntity): Promise<void>;
+  saveRun(procedureId: string, run: RunRecord): Promise<void>;
+  forgetRun(procedureId: string, runId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Keeps nothing. */
+export class NoPersistence implements Persistence {
+  #lastStoreId = 0;
+
+  nextStoreId(): number {
+    return ++this.#lastStoreId;
+  }
+
+  async saveEntity(): Promise<void> {}
+  async forgetEntity(): Promise<void> {}
+  async saveContent(): Promise<void> {}
+  async appendRows(): Promise<void> {}
+  async markCommitted(): Promise<void> {}
+  async saveRun(): Promise<void> {}
+  async forgetRun(): Promise<void> {}
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,64 @@
+// Bodies of requests: bytes from a transport, or a value given in-process.
+import { failure } from '../util/error.ts';
+import { JsonSyntaxError, parseJson, stringifyJson } from '../util/exact-json.ts';
+import type { RequestBody } from './request.ts';
+
+const NO_BYTES = new Uint8Array(0);
+
+export const EMPTY_BODY: RequestBody = {
+  isEmpty: true,
+  bytes: NO_BYTES,
+  json: () => undefined,
+};
+
+/** A body as it came over the wire; parsed at most once, and only when asked for. */
+export function bytesBody(bytes: Uint8Array): RequestBody {
+  if (bytes.length === 0) return EMPTY_BODY;
+  let parsed: { value: unknown } | undefined;
+  return {
+    isEmpty: isBlank(bytes),
+    bytes,
+    json() {
+      parsed ??= { value: parseBody(bytes) };
+      return parsed.value;
+    },
+  };
+}
+
+/** A body given as a JSON value by a caller in this process; text is JSON text already. */
+export function valueBody(value: unknown): RequestBody {
+  if (value === undefined) return EMPTY_BODY;
+  if (value instanceof Uint8Array) return bytesBody(value);
+  return bytesBody(new TextEncoder().encode(stringifyJson(value)));
+}
+
+function isBlank(bytes: Uint8Array): boolean {
+  if (bytes.length > 64) return false;
+  return bytes.every((byte) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09);
+}
+
+function parseBody(bytes: Uint8Array): unknown {
+  if (isBlank(bytes)) return undefined;
+  return parseJsonText(decodeUtf8(bytes), 'request body');
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw failure('INVALID_JSON', 'request body is not valid UTF-8');
+  }
+}
+
+/** @throws INVALID_JSON naming the place */
+export function parseJsonText(text: string, what: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (thrown) {
+    if (!(thrown instanceof JsonSyntaxError)) throw thrown;
+    throw failure('INVALID_JSON', `${what} is not JSON: ${thrown.message}`, {
+      line: thrown.line,
+      column: thrown.column,
+    });
+  }
+}

@@ -1,0 +1,170 @@
+// Calling functions and describing them.
+import { failure } from '../../util/error.ts';
+import { previewJson } from '../../value/json.ts';
+import { MAIN_THREAD_SCOPE } from '../engine.ts';
+import type { ApplicationFormat } from '../engine-task.ts';
+import { nowSeconds } from '../id.ts';
+import { jsonReply, type Reply } from '../request.ts';
+import { type BoundRequest, type ParameterSet, type Route, route } from '../route.ts';
+import type { Service } from '../service.ts';
+import { streamTask } from '../streamed-reply.ts';
+import { applyBatch, applyFunction } from '../task/function.ts';
+import { functionInfo } from '../value-info.ts';
+
+const JSON_TYPE = 'application/json';
+
+const APPLICATION_PARAMETERS: ParameterSet = {
+  input: { type: 'json', description: 'object: input name to value', default: {} },
+  keepValues: {
+    type: 'json',
+    description: 'names of the outputs to answer, in this order; empty: all',
+    default: [],
+  },
+  outputFormat: { type: 'text', description: 'compat or json', default: 'compat' },
+};
+
+const BATCH_PARAMETERS: ParameterSet = {
+  input: { type: 'json', description: 'array or object of inputs', default: null },
+  inputFormat: { type: 'text', description: 'json', default: 'json' },
+  outputFormat: { type: 'text', description: 'json', default: 'json' },
+};
+
+function handleApplication(request: BoundRequest, service: Service): Reply | Promise<Reply> {
+  const { input, keepValues, outputFormat } = request.values as Record<string, unknown>;
+  const entity = service.functions.get(request.params.id as string);
+  const call = {
+    input,
+    keepValues: namesOf(keepValues),
+    format: applicationFormat(outputFormat as string),
+  };
+  if (entity.isLight) {
+    const compiled = service.engine.mirror.compiledFunction(entity.id);
+    const text = applyFunction(compiled, call, MAIN_THREAD_SCOPE);
+    return { status: 200, contentType: JSON_TYPE, text };
+  }
+  const { signal } = request;
+  const args = { function: entity.id, ...call };
+  return streamTask(service, 'apply', args, { contentType: JSON_TYPE, signal });
+}
+
+function applicationFormat(text: string): ApplicationFormat {
+  if (text === 'compat' || text === 'json') return text;
+  throw failure(
+    'INVALID_PARAMETER',
+    `Unknown 'format' for application call: got ${text}, accepted is  'compat' or 'json'.`,
+  );
+}
+
+function namesOf(json: unknown): string[] {
+  if (Array.isArray(json) && json.every((name) => typeof name === 'string')) return json;
+  throw failure(
+    'INVALID_PARAMETER',
+    `parameter 'keepValues': Array of strings was expected; instead got '${previewJson(json)}'`,
+  );
+}
+
+/** More elements than this are computed by a worker, whatever the function. */
+const LIGHT_BATCH_MAX = 64;
+
+function handleBatch(request: BoundRequest, service: Service): Reply | Promise<Reply> {
+  const { input, inputFormat, outputFormat } = request.values as Record<string, unknown>;
+  if (inputFormat !== 'json') {
+    throw failure(
+      'INVALID_PARAMETER',
+      `batch apply only accepts 'json' input format currently; got '${inputFormat}'`,
+    );
+  }
+  if (outputFormat !== 'json') {
+    throw failure(
+      'INVALID_PARAMETER',
+      `batch apply only accepts 'json' output format currently; got '${outputFormat}'`,
+    );
+  }
+  const entity = service.functions.get(request.params.id as string);
+  const ts = nowSeconds();
+  if (entity.isLight && elementCount(input) <= LIGHT_BATCH_MAX) {
+    const compiled = service.engine.mirror.compiledFunction(entity.id);
+    const text = [...applyBatch(compiled, input, ts, MAIN_THREAD_SCOPE)].join('');
+    return { status: 200, contentType: JSON_TYPE, text };
+  }
+  const { signal } = request;
+  const args = { function: entity.id, input, ts };
+  return streamTask(service, 'batch', args, { contentType: JSON_TYPE, signal });
+}
+
+function elementCount(input: unknown): number {
+  if (Array.isArray(input)) return input.length;
+  return typeof input === 'object' && input !== null ? Object.keys(input).length : 1;
+}
+
+const application = {
+  path: '/v1/functions/:id/application',
+  summary: 'Applies a function to one input',
+  role: 'reader' as const,
+  hybrid: APPLICATION_PARAMETERS,
+  handle: handleApplication,
+};
+
+const batch = {
+  path: '/v1/functions/:id/batch',
+  summary: 'Applies a function to many inputs',
+  role: 'reader' as const,
+  hybrid: BATCH_PARAMETERS,
+  handle: handleBatch,
+};
+
+export const FUNCTION_ROUTES: readonly Route[] = [
+  route({ ...application, verb: 'GET' }),
+  route({ ...application, verb: 'POST' }),
+  route({ ...batch, verb: 'GET' }),
+  route({ ...batch, verb: 'POST' }),
+  route({
+    verb: 'GET',
+    path: '/v1/functions/:id/info',
+    summary: 'Describes the inputs and the output of a function',
+    role: 'reader',
+    async handle(request, service) {
+      const {
+        interface: known,
+        functionType,
+        params,
+      } = service.functions.get(request.params.id as string);
+      const bound =
+        known ??
+        (await service.compute(
+          'bind',
+          { type: functionType.name, params },
+          { signal: request.signal },
+        ));
+      return jsonReply(functionInfo(bound));
+    },
+  }),
+  route({
+    verb: 'GET',
+    path: '/v1/functions/:id/details',
+    summary: 'Internals of a function, for instance its model',
+    role: 'reader',
+    async handle(request, service) {
+      const id = request.params.id as string;
+      service.functions.get(id);
+      return jsonReply(await service.compute('details', { function: id }));
+    },
+  }),
+  ...(['GET', 'POST', 'PUT', 'DELETE'] as const).map((verb) =>
+    route({
+      verb,
+      path: '/v1/functions/:id/routes/*',
+      summary: 'Routes of the type of a function',
+      role: verb === 'GET' ? 'reader' : 'editor',
+      lenient: true,
+      handle(request, service) {
+        const { type } = service.functions.get(request.params.id as string);
+        throw failure(
+          'INVALID_PARAMETER',
+          `Function of type '${type}' does not respond to custom route '${request.params.rest}'`,
+          { verb, resource: request.path },
+        );
+      },
+    }),
+  ),
+];

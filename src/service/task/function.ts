@@ -1,0 +1,97 @@
+// Binding and applying functions.
+
+import { ChunkSink } from '../../exec/output/sink.ts';
+import type { Task } from '../../exec/task.ts';
+import {
+  compatOutput,
+  inputRowFromJson,
+  plainOutput,
+  plainValue,
+  valueFromJson,
+} from '../../function/function-json.ts';
+import type { CompiledFunction } from '../../function/function-type.ts';
+import type { CallScope } from '../../plan/function.ts';
+import { Scalar } from '../../value/value.ts';
+import type { ApplicationFormat, EngineTasks, FunctionInterface } from '../engine-task.ts';
+import type { WorkerContext } from '../worker-context.ts';
+
+export function bindTask(
+  { type, params }: EngineTasks['bind']['args'],
+  _task: Task,
+  { types, mirror }: WorkerContext,
+): FunctionInterface {
+  const compiled = types.functionType(type).compile(params, mirror.functionScope());
+  return { input: compiled.input, output: compiled.output, isLight: compiled.isLight };
+}
+
+export function applyTask(
+  { function: id, input, keepValues, format }: EngineTasks['apply']['args'],
+  task: Task,
+  { mirror, callScope }: WorkerContext,
+): undefined {
+  const compiled = mirror.compiledFunction(id);
+  const text = applyFunction(compiled, { input, keepValues, format }, callScope);
+  task.emit(new TextEncoder().encode(text));
+}
+
+export function detailsTask(
+  { function: id }: EngineTasks['details']['args'],
+  _task: Task,
+  { mirror }: WorkerContext,
+): unknown {
+  return mirror.compiledFunction(id).details?.() ?? null;
+}
+
+export interface Application {
+  readonly input: unknown;
+  readonly keepValues: readonly string[];
+  readonly format: ApplicationFormat;
+}
+
+/** The JSON text that answers one application. @throws what the function throws */
+export function applyFunction(
+  compiled: CompiledFunction,
+  { input, keepValues, format }: Application,
+  scope: CallScope,
+): string {
+  const output = compiled.apply(inputRowFromJson(input), scope);
+  return format === 'compat' ? compatOutput(output, keepValues) : plainOutput(output, keepValues);
+}
+
+export function batchTask(
+  { function: id, input, ts }: EngineTasks['batch']['args'],
+  task: Task,
+  { mirror, callScope }: WorkerContext,
+): undefined {
+  const compiled = mirror.compiledFunction(id);
+  const sink = new ChunkSink((bytes) => task.emit(bytes));
+  for (const piece of applyBatch(compiled, input, ts, callScope)) sink.write(piece);
+  sink.end();
+}
+
+/** The JSON text that answers a batch, in pieces. @throws the first error of any element */
+export function* applyBatch(
+  compiled: CompiledFunction,
+  input: unknown,
+  ts: number,
+  scope: CallScope,
+): Iterable<string> {
+  const one = (element: unknown): string => {
+    scope.checkCancelled();
+    const output = compiled.apply(valueFromJson(element, ts), scope);
+    return output instanceof Scalar && output.atom === null ? 'null' : plainValue(output);
+  };
+  if (Array.isArray(input)) {
+    yield '[';
+    for (const [index, element] of input.entries()) yield (index === 0 ? '' : ',') + one(element);
+    yield ']';
+  } else if (typeof input === 'object' && input !== null) {
+    yield '{';
+    let separator = '';
+    for (const [key, element] of Object.entries(input)) {
+      yield `${separator}${JSON.stringify(key)}:${one(element)}`;
+      separator = ',';
+    }
+    yield '}';
+  } else yield input === null || input === undefined ? 'null' : one(input);
+}

@@ -1,0 +1,68 @@
+// A run of a procedure that computes.
+
+import { queryTextOf } from '../../dataset/parameter.ts';
+import { prepareQuery } from '../../exec/query.ts';
+import type { Task } from '../../exec/task.ts';
+import type { ProcedureContext, RunEffects } from '../../procedure/procedure-type.ts';
+import { assert } from '../../util/assert.ts';
+import { ArenaScope } from '../../value/arena-set.ts';
+import { snapshotSpans } from '../../value/snapshot-memory.ts';
+import type { EngineTasks } from '../engine-task.ts';
+import { openOutput } from '../output-dataset.ts';
+import { StepProgress } from '../step-progress.ts';
+import type { WorkerContext } from '../worker-context.ts';
+
+interface CollectedEffects extends RunEffects {
+  readonly datasets: RunEffects['datasets'][number][];
+  readonly functions: RunEffects['functions'][number][];
+}
+
+export async function procedureTask(
+  { type: name, params, startedAt }: EngineTasks['procedure']['args'],
+  task: Task,
+  context: WorkerContext,
+): Promise<EngineTasks['procedure']['result']> {
+  const type = context.types.procedureType(name);
+  assert(type.execution === 'worker', `procedure ${name} computes`);
+  const arenas = new ArenaScope(context.arenas);
+  const effects: CollectedEffects = { datasets: [], functions: [] };
+  try {
+    const outcome = await type.run(makeContext(task, context, arenas, effects, startedAt), params);
+    for (const { content } of effects.datasets) arenas.keep(snapshotSpans(content.snapshot));
+    return { ...outcome, effects };
+  } finally {
+    arenas.release();
+  }
+}
+
+function makeContext(
+  task: Task,
+  { types, mirror, callScope, accelerate, files }: WorkerContext,
+  arenas: ArenaScope,
+  effects: CollectedEffects,
+  startedAt: number,
+): ProcedureContext {
+  return {
+    catalog: mirror,
+    files,
+    arenas,
+    parallel: task.parallel,
+    scope: callScope,
+    startedAt,
+    checkCancelled: () => task.checkCancelled(),
+    query: (query) =>
+      prepareQuery(queryTextOf(query), { catalog: mirror, scope: callScope, accelerate }),
+    steps: (steps, options) =>
+      new StepProgress(steps, options?.topLevel === true, (document) => task.progress(document)),
+    output: (spec, defaultType, options = {}) =>
+      openOutput(spec, defaultType, options, {
+        types,
+        arenas,
+        checkCancelled: () => task.checkCancelled(),
+        onCommit: (effect) => effects.datasets.push(effect),
+      }),
+    outputFunction: (config) => effects.functions.push(config),
+    log: (message) => task.callHost({ kind: 'log', message }),
+    callHost: (request) => task.callHost(request),
+  };
+}

@@ -1,0 +1,19 @@
+import { writeQuery } from '../../exec/query.ts';
+import type { Task } from '../../exec/task.ts';
+import type { EngineTasks } from '../engine-task.ts';
+import type { WorkerContext } from '../worker-context.ts';
+
+export function queryTask(
+  { text, format, output }: EngineTasks['query']['args'],
+  task: Task,
+  { mirror, callScope, accelerate }: WorkerContext,
+): undefined {
+  writeQuery(text, {
+    catalog: mirror,
+    scope: callScope,
+    accelerate,
+    format,
+    output,
+    emit: (bytes) => task.emit(bytes),
+  });
+}
