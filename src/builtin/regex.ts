@@ -10,6 +10,8 @@ import { translateRegex } from './regex-syntax.ts';
 const { scalar } = family('regex');
 
 const TEXT = parameter('s', 'the text, any atom with a text form');
+const PATTERN_MESSAGE = 'Regular expressions need to be strings';
+
 const PATTERN = parameter('re', 'the regular expression, in Perl-style syntax');
 
 interface RegexOptions {
@@ -28,6 +30,7 @@ function regexFunction({ compile, apply, ...declaration }: RegexOptions): Scalar
   return scalar({
     ...declaration,
     evaluate,
+    structuredMessage: (index) => (index === 1 ? PATTERN_MESSAGE : undefined),
     specialize: ([, pattern]) => {
       if (pattern === undefined || pattern === null) return evaluate;
       const regex = compile(requirePattern(pattern));
@@ -81,7 +84,7 @@ export const regexFunctions: readonly ScalarFunction[] = [
 
 function requirePattern(pattern: Atom): string {
   if (typeof pattern === 'string') return pattern;
-  if (pattern === null) throw failure('SQL_EXECUTION', 'Regular expressions need to be strings');
+  if (pattern === null) throw failure('SQL_EXECUTION', PATTERN_MESSAGE);
   return requireText(pattern);
 }
 

@@ -160,7 +160,8 @@ function isoWeekDate(match: RegExpExecArray): ParsedDate | undefined {
 
 /** The Monday of ISO week 1, in seconds. */
 export function isoYearStart(year: number): number {
-  const january4 = Date.UTC(year, 0, 4) / 1000;
+  // Date.UTC would take the years 0 to 99 for 1900 to 1999.
+  const january4 = new Date(0).setUTCFullYear(year, 0, 4) / 1000;
   const weekday = (new Date(january4 * 1000).getUTCDay() + 6) % 7;
   return january4 - weekday * 86_400;
 }
