@@ -58,12 +58,17 @@ interface Slot {
 /** A task that does not notice its cancellation for this long loses its thread. */
 const CANCEL_GRACE_MS = 1500;
 
+/** The timer never has anything to do: it only is there. */
+const KEEP_ALIVE_INTERVAL_MS = 1 << 30;
+
 export class EnginePool {
   readonly #options: EnginePoolOptions;
   readonly #control = createControl();
   readonly #slots = new Map<number, Slot>();
   readonly #queue: PendingTask[] = [];
   #nextTaskId = 1;
+  #pendingCount = 0;
+  #keepAlive: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(options: EnginePoolOptions) {
@@ -95,7 +100,7 @@ export class EnginePool {
   run<Result>(kind: string, args: unknown, options: TaskOptions = {}): Promise<Result> {
     if (this.#closed) return Promise.reject(failure('SHUTTING_DOWN', 'the engine is closed'));
     if (options.signal?.aborted === true) return Promise.reject(cancelledError());
-    return new Promise<Result>((resolve, reject) => {
+    const running = new Promise<Result>((resolve, reject) => {
       const task: PendingTask = {
         id: this.#nextTaskId++,
         kind,
@@ -108,6 +113,21 @@ export class EnginePool {
       this.#queue.push(task);
       this.#dispatch();
     });
+    return this.#keepProcessAlive(running);
+  }
+
+  /** Idle workers do not keep the process alive; a task that somebody waits for does. */
+  async #keepProcessAlive<Result>(running: Promise<Result>): Promise<Result> {
+    this.#pendingCount++;
+    this.#keepAlive ??= setInterval(() => undefined, KEEP_ALIVE_INTERVAL_MS);
+    try {
+      return await running;
+    } finally {
+      if (--this.#pendingCount === 0) {
+        clearInterval(this.#keepAlive);
+        this.#keepAlive = undefined;
+      }
+    }
   }
 
   async close(): Promise<void> {
@@ -255,7 +275,6 @@ export class EnginePool {
     slot.task = undefined;
     clearTimeout(slot.terminator);
     slot.terminator = undefined;
-    this.#updateReference(slot);
     return task;
   }
 
@@ -329,13 +348,6 @@ export class EnginePool {
   #post(slot: Slot, message: ToWorker, transfer: MessagePort[] = []): void {
     slot.mainPort.postMessage(message, transfer);
     wake(this.#control, slot.index);
-    this.#updateReference(slot);
-  }
-
-  /** A running task keeps the process alive; an idle worker does not. */
-  #updateReference(slot: Slot): void {
-    if (slot.task !== undefined) slot.mainPort.ref();
-    else slot.mainPort.unref();
   }
 }
 
