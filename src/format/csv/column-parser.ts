@@ -226,7 +226,8 @@ export class ColumnParser {
         const bits = arena.u8[this.#validity + (row >> 3)] as number;
         const cell = (cells + 16 + i * 8) >> 2;
         arena.u32[cell - 1] = texts + size;
-        if (bits & (1 << (row & 7))) size += buffer.write(String(values[row]), size, 'latin1');
+        if (bits & (1 << (row & 7)))
+          size += buffer.write(numberText(values[row] as number), size, 'latin1');
         arena.u32[cell] = texts + size;
       }
       for (let done = 0; done < count; ) {
@@ -239,6 +240,13 @@ export class ColumnParser {
     this.#scratch.free(cells, TEXT_BATCH_COUNT * 8 + 16);
     this.#scratch.free(texts, TEXT_BATCH_COUNT * NUMBER_TEXT_SIZE_MAX);
   }
+}
+
+/** Text that reads as the same double: without an exponent a large one would be an integer. */
+function numberText(value: number): string {
+  return Number.isInteger(value) && !Number.isSafeInteger(value)
+    ? value.toExponential()
+    : String(value);
 }
 
 export function codeWidth(count: number): 1 | 2 | 4 {

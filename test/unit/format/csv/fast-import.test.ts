@@ -191,7 +191,20 @@ async function expectSame(text: Uint8Array, options: ReadOptions): Promise<void>
       message: expect.stringContaining(`Error parsing CSV row: ${reason}`),
       details: { lineNumber, context: { error: reason } },
     });
-  } else expect(await readFast(text, options)).toEqual(plain);
+  } else {
+    const table = await readFast(text, options);
+    expect({ ...table, columns: table.columns.map(exact) }).toEqual({
+      ...plain,
+      columns: plain.columns.map(exact),
+    });
+  }
+}
+
+/** Doubles that are large integers come out of dictionaries as such; they are equal. */
+function exact(atoms: readonly Atom[]): Atom[] {
+  return atoms.map((atom) =>
+    Number.isInteger(atom) && !Number.isSafeInteger(atom) ? BigInt(atom as number) : atom,
+  );
 }
 
 /** Pieces of which awkward texts are made. */
