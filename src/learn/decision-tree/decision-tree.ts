@@ -1,6 +1,7 @@
 // Decision trees for classes and for numbers.
 import { failure } from '../../util/error.ts';
 import type { FeatureMatrix } from '../feature/matrix.ts';
+import type { Learner, TrainingData } from '../learner.ts';
 import { Random } from '../random.ts';
 import {
   type FitContext,
@@ -17,6 +18,8 @@ import {
   type SplitCandidate,
 } from './grow.ts';
 import { type DecisionTree, TreeBuilder, UPDATE_ALGORITHMS, type UpdateAlgorithm } from './tree.ts';
+
+export type { Target, TrainingData } from '../learner.ts';
 
 export interface DecisionTreeOptions {
   /** -1: until rows are told apart, at most 50 */
@@ -37,19 +40,6 @@ export const DECISION_TREE_DEFAULTS: DecisionTreeOptions = {
 /** How deep "until separated" goes, and how deep anything goes: growing recurses once a level. */
 const UNLIMITED_DEPTH = 50;
 const DEPTH_MAX = 1000;
-
-/** What rows teach: one of the classes, or a number. */
-export type Target =
-  | { readonly kind: 'classes'; readonly labels: Uint16Array; readonly labelCount: number }
-  | { readonly kind: 'regression'; readonly values: Float64Array };
-
-export interface TrainingData {
-  /** features with coding `each`, in the order of their paths, which decides ties */
-  readonly matrix: FeatureMatrix;
-  readonly target: Target;
-  /** one a row, of sum 1 unless regression; rows of weight 0 are left out */
-  readonly weights: Float64Array;
-}
 
 /** Nodes of fewer rows are grown whole by one thread. */
 const SUBTREE_ROW_COUNT = 32_768;
@@ -249,3 +239,46 @@ function checkOptions(options: DecisionTreeOptions): void {
     throw refuse('update_alg', UPDATE_ALGORITHMS.join(', '), updateAlgorithm);
   }
 }
+
+export const decisionTreeLearner: Learner = {
+  type: 'decision_tree',
+  summary: 'a tree of tests, each true, false or undecided for a row',
+  modes: ['boolean', 'regression', 'categorical'],
+  coding: 'each',
+  options: [
+    {
+      key: 'max_depth',
+      summary: 'tests from root to leaf at most; -1: until rows are told apart, at most 50',
+      value: { kind: 'integer', low: -1 },
+      default: DECISION_TREE_DEFAULTS.maxDepth,
+    },
+    {
+      key: 'update_alg',
+      summary: 'what a leaf says: share, log-odds or margin of its weights',
+      value: { kind: 'choice', choices: UPDATE_ALGORITHMS },
+      default: DECISION_TREE_DEFAULTS.updateAlgorithm,
+    },
+    {
+      key: 'random_feature_propn',
+      summary: 'probability of each feature to be seen by the tree',
+      value: { kind: 'number', low: 0, isLowOpen: true, high: 1 },
+      default: DECISION_TREE_DEFAULTS.randomFeatureProportion,
+    },
+    {
+      key: 'trace',
+      summary: 'log detail',
+      value: { kind: 'integer', low: 0 },
+      default: 0,
+    },
+  ],
+  fit(context, data, options, seed) {
+    const updateAlgorithm = options.update_alg as UpdateAlgorithm;
+    const tree = fitDecisionTree(context, data, {
+      maxDepth: options.max_depth as number,
+      updateAlgorithm,
+      randomFeatureProportion: options.random_feature_propn as number,
+      randomSeed: seed,
+    });
+    return { type: 'decision_tree', tree, updateAlgorithm };
+  },
+};
