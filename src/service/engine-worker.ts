@@ -1,4 +1,6 @@
 // The entry of an engine worker: the tasks it can do, and the catalogue as it is told of it.
+
+import { builtinCatalog } from '../builtin/index.ts';
 import { registerParallelJob } from '../exec/parallel.ts';
 import { serveTasks } from '../exec/pool/worker-runtime.ts';
 import type { Task } from '../exec/task.ts';
@@ -10,7 +12,6 @@ import { learnJobs } from '../learn/jobs.ts';
 import { workspaceOf } from '../procedure/fit-context.ts';
 import { assert } from '../util/assert.ts';
 import { ArenaSet, type ArenaSetDescriptor } from '../value/arena-set.ts';
-import { BUILTINS } from './built-in-functions.ts';
 import { BUILT_IN_TYPES } from './built-in-types.ts';
 import { CatalogMirror } from './catalog-mirror.ts';
 import type { MirrorMessage } from './definition.ts';
@@ -49,7 +50,7 @@ function receive(message: StartMessage | MirrorMessage): void {
   });
   const mirror = new CatalogMirror({
     types,
-    builtins: BUILTINS,
+    builtins: builtinCatalog,
     arenas,
     callScope,
     lightOnly: false,

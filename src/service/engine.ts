@@ -27,16 +27,12 @@ export interface EngineOptions {
 /** Light functions are not cancelled and reach nothing outside. */
 export const MAIN_THREAD_SCOPE: CallScope = { checkCancelled() {}, host: undefined };
 
-const KEEP_ALIVE_MS = 2 ** 30;
-
 export class Engine {
   readonly arenas: ArenaSet;
   readonly snapshots: SnapshotRegistry;
   /** what this thread knows; the workers follow */
   readonly mirror: CatalogMirror;
   readonly #pool: EnginePool;
-  #activeCount = 0;
-  #keepAlive: NodeJS.Timeout | undefined;
 
   constructor(options: EngineOptions) {
     this.arenas = ArenaSet.create(
@@ -88,22 +84,11 @@ export class Engine {
     options: TaskOptions = {},
   ): Promise<EngineTasks[Kind]['result']> {
     const end = this.snapshots.beginTask();
-    this.#keepProcessAlive(1);
     try {
       return await this.#pool.run<EngineTasks[Kind]['result']>(kind, args, options);
     } finally {
       end();
-      this.#keepProcessAlive(-1);
     }
-  }
-
-  /** Idle workers let the process end; a task that waits for one must not. */
-  #keepProcessAlive(change: 1 | -1): void {
-    this.#activeCount += change;
-    if (this.#activeCount === 0) {
-      clearInterval(this.#keepAlive);
-      this.#keepAlive = undefined;
-    } else this.#keepAlive ??= setInterval(() => {}, KEEP_ALIVE_MS);
   }
 
   close(): Promise<void> {

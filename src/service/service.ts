@@ -1,4 +1,5 @@
 // The service: entity collections over the engine and the store. Knows no routes and no transport.
+import { builtinCatalog } from '../builtin/index.ts';
 import type { Params } from '../dataset/dataset-type.ts';
 import type { EntityKind } from '../dataset/entity-type.ts';
 import type { EntityReference } from '../dataset/parameter.ts';
@@ -8,7 +9,6 @@ import { MapMemoryStore } from '../file/memory-scheme.ts';
 import type { ProcedureParams, ProcedureResult } from '../procedure/procedure-type.ts';
 import { assert } from '../util/assert.ts';
 import { failure } from '../util/error.ts';
-import { BUILTINS } from './built-in-functions.ts';
 import {
   type CollectionHooks,
   type ConstructionScope,
@@ -86,7 +86,7 @@ export class Service {
     this.engine = new Engine({
       types,
       files: options.files,
-      builtins: BUILTINS,
+      builtins: builtinCatalog,
       threadCount: options.threadCount,
       taskCountMax: options.taskCountMax,
       memoryBytes: options.memoryBytes,
