@@ -10,7 +10,7 @@ import { bytesOf } from '../../value/span-view.ts';
 import { ColumnParser } from './column-parser.ts';
 import type { CsvJob, CsvUnitResult, DictionaryDelta, StagedChunk } from './csv-job.ts';
 import { CSV_CONTROL } from './csv-job.ts';
-import { Scratch } from './scratch.ts';
+import { type Scratch, threadScratch } from './scratch.ts';
 
 /** Text that is indexed at once; with its index it fits the L2 cache of a core. */
 const BLOCK_SIZE = 1 << 18;
@@ -94,19 +94,16 @@ class CsvThread {
 let thread: CsvThread | undefined;
 
 /** Ends what this thread keeps of a job; other threads do so when the next job comes. */
-export function endCsvJob(jobId: number): Scratch | undefined {
-  if (thread?.job.id !== jobId) return undefined;
-  const { scratch } = thread;
+export function endCsvJob(jobId: number): void {
+  if (thread?.job.id !== jobId) return;
   thread.release();
   thread = undefined;
-  return scratch;
 }
 
 function threadOf(job: CsvJob): CsvThread {
   if (thread?.job.id !== job.id) {
-    const scratch = thread?.scratch ?? new Scratch();
     thread?.release();
-    thread = new CsvThread(job, scratch);
+    thread = new CsvThread(job, threadScratch());
   } else if (thread.job !== job) thread.setJob(job);
   return thread;
 }

@@ -13,7 +13,7 @@ import { CsvTable } from './csv-table.ts';
 import { endCsvJob } from './csv-unit.ts';
 import { lineFailure } from './line-error.ts';
 import type { RecodeJob } from './recode.ts';
-import { Scratch } from './scratch.ts';
+import { threadScratch } from './scratch.ts';
 import type { TextFormat } from './text-format.ts';
 import { decodeField, LINE_FAULT, splitRow, trimLine } from './text-format.ts';
 
@@ -107,8 +107,9 @@ export class FastImport {
 
   /** @returns the table; `release` need not be called then */
   seal(ts: number): ColumnarSnapshot {
-    const scratch = endCsvJob(this.#jobId) ?? new Scratch();
-    return this.#table.seal(scratch, (job, unitCount) => this.#threads.recode(job, unitCount), ts);
+    endCsvJob(this.#jobId);
+    const recode = (job: RecodeJob, unitCount: number) => this.#threads.recode(job, unitCount);
+    return this.#table.seal(threadScratch(), recode, ts);
   }
 
   /** Gives up. */

@@ -1,7 +1,8 @@
 // Gives chunks of codes other codes and another width; runs on any thread.
 import type { ArenaAllocator } from '../../value/arena-set.ts';
-import { codesOf } from '../../value/chunk-encoder.ts';
 import type { Span } from '../../value/snapshot.ts';
+import { bytesOf } from '../../value/span-view.ts';
+import { threadScratch } from './scratch.ts';
 
 export interface RecodeWork {
   /** which of the job's maps holds the new codes */
@@ -24,33 +25,31 @@ export interface RecodeJob {
 
 export function recodeUnit(job: RecodeJob, unitIndex: number, arenas: ArenaAllocator): void {
   const first = unitIndex * job.batchCount;
-  for (const work of job.work.slice(first, first + job.batchCount)) {
-    const source = codesOf(arenas, work.source, work.sourceWidth);
-    const target = codesOf(arenas, work.target, job.width);
-    const map = job.maps[work.mapIndex] as Uint32Array;
-    // Each pair of array kinds gets a loop of its own from the compiler only in separate functions.
-    if (source instanceof Uint8Array && target instanceof Uint8Array) recode8(source, map, target);
-    else if (source instanceof Uint8Array) recode8To16(source, map, target);
-    else if (source instanceof Uint16Array) recode16(source, map, target);
-    else recode32(source, map, target);
+  const batch = job.work.slice(first, first + job.batchCount);
+  const scratch = threadScratch();
+  const { arena, kernels } = scratch;
+  const size = Math.max(...batch.map(({ rowCount }) => rowCount)) * 4;
+  const codes = scratch.allocate(size);
+  let map = 0;
+  let mapSize = 0;
+  let mapIndex = -1;
+  for (const work of batch) {
+    if (work.mapIndex !== mapIndex) {
+      const entries = job.maps[work.mapIndex] as Uint32Array;
+      if (map !== 0) scratch.free(map, mapSize);
+      mapIndex = work.mapIndex;
+      mapSize = entries.byteLength;
+      map = scratch.allocate(mapSize);
+      arena.u32.set(entries, map >> 2);
+    }
+    const { sourceWidth, rowCount } = work;
+    arena.u8.set(bytesOf(arenas, work.source), codes);
+    // Widening in place would overwrite what is still to be read.
+    const wider = job.width > sourceWidth ? scratch.allocate(rowCount * job.width) : codes;
+    kernels.csvRecode(codes, sourceWidth, rowCount, map, wider, job.width);
+    bytesOf(arenas, work.target).set(arena.u8.subarray(wider, wider + rowCount * job.width));
+    if (wider !== codes) scratch.free(wider, rowCount * job.width);
   }
-}
-
-function recode8(source: Uint8Array, map: Uint32Array, target: Uint8Array): void {
-  const small = Uint8Array.from({ length: 256 }, (_, code) => map[code] ?? 0);
-  for (let i = 0; i < target.length; i++) target[i] = small[source[i] as number] as number;
-}
-
-type Codes = Uint8Array | Uint16Array | Uint32Array;
-
-function recode8To16(source: Uint8Array, map: Uint32Array, target: Codes): void {
-  for (let i = 0; i < target.length; i++) target[i] = map[source[i] as number] as number;
-}
-
-function recode16(source: Uint16Array, map: Uint32Array, target: Codes): void {
-  for (let i = 0; i < target.length; i++) target[i] = map[source[i] as number] as number;
-}
-
-function recode32(source: Uint32Array, map: Uint32Array, target: Codes): void {
-  for (let i = 0; i < target.length; i++) target[i] = map[source[i] as number] as number;
+  scratch.free(codes, size);
+  if (map !== 0) scratch.free(map, mapSize);
 }

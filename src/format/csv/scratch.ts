@@ -30,6 +30,19 @@ export class Scratch {
   }
 }
 
+let current: Scratch | undefined;
+
+/** The scratch memory of this thread, made on first use. */
+export function threadScratch(): Scratch {
+  current ??= new Scratch();
+  return current;
+}
+
+/** Gives this thread's scratch memory back to the system; nothing may be in use. */
+export function dropThreadScratch(): void {
+  current = undefined;
+}
+
 // Words of a dictionary; see kernel/assembly/csv-code.ts.
 const TABLE = 0;
 const MASK = 1;

@@ -34,6 +34,7 @@ export function csvCodes(
 ): i32 {
   const table = <usize>load<u32>(dictionary, TABLE);
   const mask = <u64>load<u32>(dictionary, MASK);
+  const shift = <u64>clz(mask);
   for (let row = 0; row < count; row++, cell += stride, out += 4) {
     const pair = load<u64>(cell - 4);
     const start = <usize>(pair & 0xffffffff);
@@ -43,7 +44,7 @@ export function csvCodes(
       continue;
     }
     const key = size <= 8 ? load<u64>(start) << (64 - (<u64>size << 3)) : hashOf(start, size);
-    let slot = ((key ^ <u64>size) * MULTIPLIER) >> 32;
+    let slot = firstSlot(key, size, shift);
     for (;;) {
       slot &= mask;
       const entry = table + (<usize>slot << 4);
@@ -66,6 +67,13 @@ export function csvCodes(
     }
   }
   return count;
+}
+
+// Short keys have their bits at the top, and a product carries upwards, so the upper bits are taken.
+// @ts-ignore: decorator
+@inline
+function firstSlot(key: u64, size: u32, shift: u64): u64 {
+  return ((key ^ <u64>size) * MULTIPLIER) >> shift;
 }
 
 /** Enters a text into an empty slot. @returns its code, 0 when there is no room */
@@ -111,6 +119,7 @@ function isEntry(dictionary: usize, code: u32, start: usize, size: u32): bool {
 export function csvRehash(dictionary: usize): void {
   const table = <usize>load<u32>(dictionary, TABLE);
   const mask = <u64>load<u32>(dictionary, MASK);
+  const shift = <u64>clz(mask);
   const heap = <usize>load<u32>(dictionary, HEAP);
   const offsets = <usize>load<u32>(dictionary, OFFSETS);
   const count = load<u32>(dictionary, COUNT);
@@ -119,7 +128,7 @@ export function csvRehash(dictionary: usize): void {
     const size = load<u32>(offsets + (<usize>code << 2), 4) - offset;
     const start = heap + <usize>offset;
     const key = size <= 8 ? load<u64>(start) << (64 - (<u64>size << 3)) : hashOf(start, size);
-    let slot = ((key ^ <u64>size) * MULTIPLIER) >> 32;
+    let slot = firstSlot(key, size, shift);
     for (;;) {
       slot &= mask;
       const entry = table + (<usize>slot << 4);
@@ -153,6 +162,7 @@ export function csvCells(heap: usize, offsets: usize, count: i32, cells: usize):
  * Writes codes in another width, replacing each by its entry in `map` when there is one.
  * @param sourceWidth, targetWidth bytes a code: 1, 2 or 4
  * @param map Uint32 codes, or 0
+ * @param target may be the source when it is not wider
  */
 export function csvRecode(
   source: usize,
@@ -162,15 +172,29 @@ export function csvRecode(
   target: usize,
   targetWidth: i32,
 ): void {
-  for (let i: usize = 0; i < <usize>count; i++) {
-    let code: u32;
-    if (sourceWidth == 1) code = <u32>load<u8>(source + i);
-    else if (sourceWidth == 2) code = <u32>load<u16>(source + (i << 1));
-    else code = load<u32>(source + (i << 2));
-    if (map != 0) code = load<u32>(map + (<usize>code << 2));
-    if (targetWidth == 1) store<u8>(target + i, <u8>code);
-    else if (targetWidth == 2) store<u16>(target + (i << 1), <u16>code);
-    else store<u32>(target + (i << 2), code);
+  if (sourceWidth == 1) recodeFrom<u8>(source, count, map, target, targetWidth);
+  else if (sourceWidth == 2) recodeFrom<u16>(source, count, map, target, targetWidth);
+  else recodeFrom<u32>(source, count, map, target, targetWidth);
+}
+
+function recodeFrom<S>(source: usize, count: i32, map: usize, target: usize, width: i32): void {
+  if (width == 1) recode<S, u8>(source, count, map, target);
+  else if (width == 2) recode<S, u16>(source, count, map, target);
+  else recode<S, u32>(source, count, map, target);
+}
+
+// @ts-ignore: decorator
+@inline
+function recode<S, T>(source: usize, count: i32, map: usize, target: usize): void {
+  const end = source + <usize>count * sizeof<S>();
+  if (map == 0) {
+    for (; source < end; source += sizeof<S>(), target += sizeof<T>()) {
+      store<T>(target, <T>load<S>(source));
+    }
+    return;
+  }
+  for (; source < end; source += sizeof<S>(), target += sizeof<T>()) {
+    store<T>(target, <T>load<u32>(map + (<usize>load<S>(source) << 2)));
   }
 }
 
