@@ -1,103 +1,232 @@
-// A plain HTTP transport of the routes.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { automaticRequestId } from '../service/id.ts';
-import { parseQueryString } from '../service/parameter-binding.ts';
-import type { Reply } from '../service/request.ts';
-import { bytesBody } from '../service/request-body.ts';
-import { contentTypeOf, type RowanService } from '../service/rowan.ts';
-import { errorBody } from '../util/error.ts';
-import { stringifyJson } from '../util/exact-json.ts';
+// One listening server over the routes of a service. Node's own HTTP server carries them: the
+// table of routes already decides, checks and answers, see docs/decisions/http.md.
+import { createServer, type IncomingMessage, type Server as NodeServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { RowanService } from '../service/rowan.ts';
+import { formatUrl, isLoopbackHost, listenHost } from './address.ts';
+import { Admission } from './admission.ts';
+import { answerClientError, answerUnknownVerb } from './client-error.ts';
+import type { Exchange } from './exchange.ts';
+import { DEFAULT_REST_OPTIONS, type RestOptions } from './options.ts';
+import { RequestHandler } from './request-handler.ts';
+import { requestIdOf } from './request-id.ts';
+import type { Web } from './web.ts';
 
-export interface ListenOptions {
-  /** default 127.0.0.1 */
-  readonly host?: string;
-  /** default: any free port */
+export interface ListenOptions extends Partial<RestOptions> {
+  /** one port; `ports` lists several to try */
   readonly port?: number;
 }
 
-export interface Server {
-  readonly address: string;
-  close(): Promise<void>;
-}
+/** The parser takes a little more than the limit, so that the reply can say what was too long. */
+const PARSER_LIMIT_FACTOR = 4;
+const KEEP_ALIVE_MS = 65_000;
+const CONNECTION_CHECK_MS = 1000;
 
-export async function listen(rowan: RowanService, options: ListenOptions): Promise<Server> {
-  const { host = '127.0.0.1', port = 0 } = options;
-  const server = createServer({ maxHeaderSize: 1 << 20 }, (request, response) => {
-    void answer(rowan, request, response);
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  const bound = server.address() as AddressInfo;
-  return {
-    address: `http://${host}:${bound.port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-}
-
-async function answer(
+/**
+ * Puts a service on the network.
+ * @throws Error when no port is free, or a public address has no API key
+ */
+export async function listen(
   rowan: RowanService,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const requestId = automaticRequestId();
-  const abort = new AbortController();
-  response.once('close', () => abort.abort());
-  let reply: Reply;
-  try {
-    const target = request.url ?? '/';
-    const mark = target.indexOf('?');
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part as Buffer);
-    reply = await rowan.dispatcher.dispatch({
-      verb: request.method ?? 'GET',
-      path: mark === -1 ? target : target.slice(0, mark),
-      query: mark === -1 ? [] : parseQueryString(target.slice(mark + 1)),
-      body: bytesBody(Buffer.concat(parts)),
-      headers: Object.fromEntries(
-        Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
-      ),
-      signal: abort.signal,
-      role: 'admin',
-      requestId,
-    });
-  } catch (thrown) {
-    const body = errorBody(thrown);
-    reply = { status: body.httpCode, json: { ...body, requestId } };
-  }
-  await write(reply, requestId, response);
+  web: Web,
+  { port, ...given }: ListenOptions = {},
+): Promise<Server> {
+  const options: RestOptions = {
+    ...DEFAULT_REST_OPTIONS,
+    ...(port === undefined ? {} : { ports: [port] }),
+    ...given,
+  };
+  const server = new Server(rowan, web, options);
+  await server.start();
+  return server;
 }
 
-async function write(reply: Reply, requestId: string, response: ServerResponse): Promise<void> {
-  response.statusCode = reply.status;
-  response.setHeader('X-Request-Id', requestId);
-  for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
-  const contentType = contentTypeOf(reply);
-  if (contentType !== undefined) response.setHeader('Content-Type', contentType);
-  if (reply.stream === undefined) {
-    response.end(
-      reply.bytes ?? reply.text ?? (reply.json === undefined ? '' : stringifyJson(reply.json)),
-    );
-    return;
+export class Server {
+  readonly #rowan: RowanService;
+  readonly #web: Web;
+  readonly #options: RestOptions;
+  readonly #node: NodeServer;
+  readonly #isLoopback: boolean;
+  readonly #idleWaiters = new Set<() => void>();
+  #address = '';
+  #isStopping = false;
+
+  constructor(rowan: RowanService, web: Web, options: RestOptions) {
+    this.#rowan = rowan;
+    this.#web = web;
+    this.#options = options;
+    this.#isLoopback = listenHost(options.host) !== undefined && isLoopbackHost(options.host);
+    this.#node = this.#createNodeServer();
   }
-  try {
-    for await (const bytes of reply.stream) {
-      if (response.closed) return;
-      if (!response.write(bytes)) {
-        await new Promise<void>((resolve) => {
-          response.once('drain', resolve);
-          response.once('close', resolve);
-        });
+
+  get address(): string {
+    return this.#address;
+  }
+
+  async start(): Promise<void> {
+    const { host, ports, allowUnauthenticated } = this.#options;
+    if (!this.#isLoopback && !this.#web.authentication.hasKeys && !allowUnauthenticated) {
+      throw new Error(
+        `without an API key the service does not listen on '${host}', which others can reach; ` +
+          'make one with: rowan keys create --role admin (or give --allow-unauthenticated)',
+      );
+    }
+    this.#web.isPublic = !this.#isLoopback;
+    for (const port of ports) {
+      if (await tryListen(this.#node, port, listenHost(host))) {
+        const bound = this.#node.address() as AddressInfo;
+        this.#address = formatUrl(listenHost(host) ?? bound.address, bound.port);
+        return;
       }
     }
-    response.end();
-  } catch {
-    response.destroy();
+    const [first] = ports;
+    const what = ports.length === 1 ? `port ${first} is` : `ports ${first}-${ports.at(-1)} are all`;
+    throw new Error(`${what} in use on '${host}'`);
   }
+
+  /**
+   * Takes no new requests, lets those in flight finish, closes the port.
+   * @param graceSeconds how long requests in flight may take; default: the server's option
+   */
+  async close(graceSeconds = this.#options.shutdownGraceSeconds): Promise<void> {
+    this.#isStopping = true;
+    const closed = new Promise<void>((resolve) => this.#node.close(() => resolve()));
+    this.#node.closeIdleConnections();
+    await this.#idle(graceSeconds * 1000);
+    this.#node.closeAllConnections();
+    await closed;
+  }
+
+  /** Turns health to stopping and refuses new requests, but keeps the port. */
+  refuseRequests(): void {
+    this.#isStopping = true;
+  }
+
+  #createNodeServer(): NodeServer {
+    const { headerBytesMax, headersTimeoutMs } = this.#options;
+    const { dispatcher, service } = this.#rowan;
+    const { http } = this.#web.metrics;
+    const handler = new RequestHandler({
+      options: this.#options,
+      dispatcher,
+      service,
+      metrics: this.#web.metrics,
+      authentication: this.#web.authentication,
+      admission: new Admission(this.#options),
+      originPolicy: {
+        corsOrigins: this.#options.corsOrigins,
+        authentication: this.#web.authentication,
+        isLoopback: this.#isLoopback,
+        host: this.#options.host,
+      },
+      isStopping: () => this.#isStopping,
+      onEnd: (exchange) => this.#ended(exchange),
+      onDefect: (error, { requestId, pattern, request }) =>
+        service.logger.error(
+          { err: error, requestId },
+          `${request.method} ${pattern} failed unexpectedly`,
+        ),
+    });
+    const onRequest = (
+      request: IncomingMessage,
+      response: Parameters<RequestHandler['handle']>[1],
+    ): void => {
+      http.inFlightCount++;
+      void handler.handle(request, response);
+    };
+    const server = createServer(
+      {
+        maxHeaderSize: headerBytesMax * PARSER_LIMIT_FACTOR,
+        headersTimeout: headersTimeoutMs,
+        requestTimeout: 0,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        connectionsCheckingInterval: CONNECTION_CHECK_MS,
+        insecureHTTPParser: false,
+        noDelay: true,
+      },
+      onRequest,
+    );
+    server.maxHeadersCount = 0;
+    // The handler looks at the size that was announced before it asks for the body.
+    server.on('checkContinue', onRequest);
+    server.on('checkExpectation', onRequest);
+    server.on('clientError', (error: Error, socket: Socket) =>
+      answerClientError(error, socket, dispatcher.router, requestIdOf({})),
+    );
+    server.on('connect', (request: IncomingMessage, socket: Socket) =>
+      answerUnknownVerb(
+        socket,
+        request.method as string,
+        request.url as string,
+        dispatcher.router,
+        requestIdOf(request.headers),
+      ),
+    );
+    return server;
+  }
+
+  #ended(exchange: Exchange): void {
+    const { http } = this.#web.metrics;
+    const { request, response } = exchange;
+    const seconds = (performance.now() - exchange.startedAt) / 1000;
+    http.inFlightCount--;
+    http.observe(request.method as string, exchange.pattern, response.statusCode, seconds);
+    if (this.#options.hasAccessLog) this.#logAccess(exchange, seconds);
+    if (http.inFlightCount === 0) for (const resolve of this.#idleWaiters) resolve();
+  }
+
+  /** Never bodies, query strings or keys. */
+  #logAccess(exchange: Exchange, seconds: number): void {
+    const { request, response, requestId, caller, path } = exchange;
+    this.#rowan.service.logger.info(
+      {
+        logger: 'http',
+        verb: request.method,
+        path,
+        status: response.statusCode,
+        durationMs: Math.round(seconds * 1e6) / 1000,
+        bytes: exchange.responseBytes,
+        requestId,
+        ...(caller?.keyId === undefined ? {} : { key: caller.keyId }),
+        ...traceOf(request),
+      },
+      `${request.method} ${path} ${response.statusCode}`,
+    );
+  }
+
+  #idle(timeoutMs: number): Promise<void> {
+    if (this.#web.metrics.http.inFlightCount === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const settle = () => {
+        clearTimeout(timer);
+        this.#idleWaiters.delete(settle);
+        resolve();
+      };
+      const timer = setTimeout(settle, timeoutMs);
+      this.#idleWaiters.add(settle);
+    });
+  }
+}
+
+function traceOf(request: IncomingMessage): Record<string, string> {
+  const { traceparent } = request.headers;
+  return typeof traceparent === 'string' ? { traceparent } : {};
+}
+
+/** @returns false when the port is taken. @throws every other failure */
+function tryListen(server: NodeServer, port: number, host: string | undefined): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: NodeJS.ErrnoException) => {
+      server.off('listening', onListening);
+      if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(false);
+      else reject(error);
+    };
+    const onListening = () => {
+      server.off('error', onError);
+      resolve(true);
+    };
+    server.once('error', onError);
+    server.once('listening', onListening);
+    server.listen(port, host);
+  });
 }

@@ -1,0 +1,39 @@
+// Addresses that a server listens on, and which of them only this machine can reach.
+import { isIP } from 'node:net';
+
+/** `*` and the empty text stand for all addresses. */
+export function listenHost(host: string): string | undefined {
+  return host === '*' || host === '' ? undefined : host;
+}
+
+/** Whether a listening host can only be reached from this machine. */
+export function isLoopbackHost(host: string): boolean {
+  const name = host.replace(/^\[|\]$/g, '').toLowerCase();
+  if (name === 'localhost' || name.endsWith('.localhost')) return true;
+  if (name === '::1' || name === '0:0:0:0:0:0:0:1') return true;
+  if (name.startsWith('::ffff:')) return isLoopbackHost(name.slice('::ffff:'.length));
+  return isIP(name) === 4 && name.startsWith('127.');
+}
+
+/** The name in a `Host` header or an origin's authority, without port. */
+export function hostName(authority: string): string {
+  const bracket = authority.indexOf(']');
+  if (authority.startsWith('[') && bracket > 0) return authority.slice(0, bracket + 1);
+  const colon = authority.lastIndexOf(':');
+  return colon < 0 ? authority : authority.slice(0, colon);
+}
+
+/** `a:b` or one number. @throws Error for anything else */
+export function parsePortRange(text: string): number[] {
+  const match = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text);
+  const first = Number(match?.[1]);
+  const last = Number(match?.[2] ?? match?.[1]);
+  if (match === null || first > 65_535 || last > 65_535 || last < first) {
+    throw new Error(`port '${text}' is neither a number up to 65535 nor a range like 11700-18000`);
+  }
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
+
+export function formatUrl(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

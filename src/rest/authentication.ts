@@ -1,0 +1,82 @@
+// Who sends a request, and what it may do.
+import { timingSafeEqual } from 'node:crypto';
+import type { Role } from '../service/request.ts';
+import { ROLES } from '../service/request.ts';
+import { RowanError } from '../util/error.ts';
+import { hashKey, isExpired } from './api-key.ts';
+import type { KeyStore } from './key-store.ts';
+
+export interface Caller {
+  readonly role: Role;
+  /** id of the API key, for logs */
+  readonly keyId: string | undefined;
+}
+
+/** Everybody, while no key exists. */
+const EVERYBODY: Caller = { role: 'admin', keyId: undefined };
+const NOBODY: Caller = { role: 'open', keyId: undefined };
+const BOOTSTRAP: Caller = { role: 'admin', keyId: 'ROWAN_ADMIN_KEY' };
+
+export class Authentication {
+  readonly #keys: KeyStore;
+  readonly #adminKeyHash: Buffer | undefined;
+
+  /** @param adminKey the key of the environment, which is not stored */
+  constructor(keys: KeyStore, adminKey: string | undefined) {
+    this.#keys = keys;
+    this.#adminKeyHash = adminKey === undefined || adminKey === '' ? undefined : hashKey(adminKey);
+  }
+
+  /** Whether keys are required. */
+  get hasKeys(): boolean {
+    return this.#adminKeyHash !== undefined || this.#keys.keys.length > 0;
+  }
+
+  /**
+   * The caller that the headers name; `open` when they name none.
+   * @throws UNAUTHENTICATED for a key that is unknown or has expired
+   */
+  identify(headers: Readonly<Record<string, string>>): Caller {
+    if (!this.hasKeys) return EVERYBODY;
+    const key = presentedKey(headers);
+    if (key === undefined) return NOBODY;
+    const hash = hashKey(key);
+    if (this.#adminKeyHash !== undefined && timingSafeEqual(this.#adminKeyHash, hash)) {
+      return BOOTSTRAP;
+    }
+    const stored = this.#keys.find(key);
+    if (stored === undefined) throw unauthenticated('unknown API key');
+    if (isExpired(stored)) {
+      throw unauthenticated(`API key '${stored.id}' expired on ${stored.expires}`);
+    }
+    return { role: stored.role, keyId: stored.id };
+  }
+}
+
+/** @throws UNAUTHENTICATED without a key, FORBIDDEN with one whose role is too low */
+export function requireRole(caller: Caller, required: Role): void {
+  if (ROLES.indexOf(caller.role) >= ROLES.indexOf(required)) return;
+  if (caller.role === 'open') {
+    throw unauthenticated('an API key is required: Authorization: Bearer <key>, or X-API-Key');
+  }
+  throw new RowanError(
+    'FORBIDDEN',
+    403,
+    `this needs the role ${required}; the API key has the role ${caller.role}`,
+    { requiredRole: required },
+  );
+}
+
+function presentedKey(headers: Readonly<Record<string, string>>): string | undefined {
+  const own = headers['x-api-key'];
+  if (own !== undefined && own !== '') return own;
+  const { authorization } = headers;
+  if (authorization === undefined) return undefined;
+  const match = /^Bearer +([^\s]+) *$/i.exec(authorization);
+  if (match === null) throw unauthenticated('Authorization must be Bearer <key>');
+  return match[1];
+}
+
+function unauthenticated(message: string): RowanError {
+  return new RowanError('UNAUTHENTICATED', 401, message);
+}

@@ -1,0 +1,123 @@
+// Reads the body of a request within its limits.
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { failure, RowanError } from '../util/error.ts';
+import { decompressors } from './content-coding.ts';
+
+export interface BodyLimits {
+  readonly bodyBytesMax: number;
+  readonly bodyIdleTimeoutMs: number;
+}
+
+/** Codings stacked on one another cost memory and time each; nobody stacks more than two. */
+const CODING_COUNT_MAX = 2;
+
+const NO_BYTES = new Uint8Array(0);
+
+export function hasBody(request: IncomingMessage): boolean {
+  const { headers } = request;
+  if (headers['transfer-encoding'] !== undefined) return true;
+  const length = headers['content-length'];
+  return length !== undefined && length !== '0';
+}
+
+/** Refuses a body that says it is too large before a byte of it is read. @throws BODY_TOO_LARGE */
+export function checkDeclaredLength(request: IncomingMessage, limits: BodyLimits): void {
+  const length = Number(request.headers['content-length'] ?? 0);
+  if (length > limits.bodyBytesMax) throw bodyTooLarge(limits);
+}
+
+/**
+ * The bytes of a body, decompressed.
+ * @throws BODY_TOO_LARGE; TIMEOUT (408) when the client stops sending; INVALID_PARAMETER for a
+ *   coding that is not known or bytes that are not in it
+ */
+export async function readBody(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  checkDeclaredLength(request, limits);
+  const stages = decompressors(request.headers['content-encoding']);
+  if (stages.length > CODING_COUNT_MAX) {
+    throw failure('INVALID_PARAMETER', `more than ${CODING_COUNT_MAX} content codings`);
+  }
+  const parts: Buffer[] = [];
+  let size = 0;
+  const take = (part: Buffer): void => {
+    size += part.length;
+    if (size > limits.bodyBytesMax) throw bodyTooLarge(limits);
+    parts.push(part);
+  };
+  await consume(request, stages, take, limits.bodyIdleTimeoutMs, signal);
+  const [first] = parts;
+  if (first === undefined) return NO_BYTES;
+  return parts.length === 1 ? first : Buffer.concat(parts, size);
+}
+
+/** Leaves the request undestroyed on failure, so that the reply can still be sent. */
+function consume(
+  request: IncomingMessage,
+  stages: readonly Readable[],
+  take: (part: Buffer) => void,
+  idleTimeoutMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let source: Readable = request;
+    for (const stage of stages) source = source.pipe(stage as Readable & NodeJS.WritableStream);
+    const idle = setTimeout(() => settle(bodyStalled(idleTimeoutMs)), idleTimeoutMs);
+    const onArrival = () => idle.refresh();
+    const onData = (part: Buffer) => {
+      try {
+        take(part);
+      } catch (thrown) {
+        settle(thrown);
+      }
+    };
+    const onEnd = () => settle(undefined);
+    const onClose = () => settle(failure('CANCELLED', 'the client went away'));
+    const onCodingError = (error: Error) =>
+      settle(
+        failure(
+          'INVALID_PARAMETER',
+          `request body is not in its Content-Encoding: ${error.message}`,
+        ),
+      );
+    const settle = (error: unknown): void => {
+      clearTimeout(idle);
+      request.off('data', onArrival);
+      signal.removeEventListener('abort', onClose);
+      source.off('data', onData);
+      source.off('end', onEnd);
+      if (error === undefined) {
+        resolve();
+        return;
+      }
+      request.unpipe();
+      request.pause();
+      for (const stage of stages) stage.destroy();
+      reject(error);
+    };
+    for (const stage of stages) stage.on('error', onCodingError);
+    signal.addEventListener('abort', onClose);
+    source.on('data', onData);
+    source.on('end', onEnd);
+    if (stages.length > 0) request.on('data', onArrival);
+    else source.on('data', onArrival);
+  });
+}
+
+function bodyTooLarge({ bodyBytesMax }: BodyLimits): RowanError {
+  return failure('BODY_TOO_LARGE', `request body is larger than ${bodyBytesMax} bytes`, {
+    bodyBytesMax,
+  });
+}
+
+function bodyStalled(idleTimeoutMs: number): RowanError {
+  return new RowanError(
+    'TIMEOUT',
+    408,
+    `no byte of the request body arrived for ${idleTimeoutMs} ms`,
+  );
+}

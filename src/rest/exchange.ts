@@ -1,0 +1,78 @@
+// One request and its response: who is told when the client leaves or the time is up.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { failure, RowanError } from '../util/error.ts';
+import type { Caller } from './authentication.ts';
+
+export class Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly startedAt = performance.now();
+  /** headers of every reply, names and values in turn */
+  commonHeaders: string[] = [];
+  caller: Caller | undefined;
+  /** the pattern of the route, once it is known */
+  pattern = 'unknown';
+  path = '';
+  query = '';
+  readonly #abort = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #onTimeout: (() => void) | undefined;
+  #timeLimitMs = 0;
+  readonly #socket: Socket;
+  readonly #bytesBefore: number;
+
+  constructor(request: IncomingMessage, response: ServerResponse, requestId: string) {
+    this.request = request;
+    this.response = response;
+    this.requestId = requestId;
+    this.#socket = request.socket;
+    this.#bytesBefore = request.socket.bytesWritten;
+    response.once('close', () => {
+      if (!response.writableFinished) {
+        this.#abort.abort(failure('CANCELLED', 'the client went away'));
+      }
+    });
+  }
+
+  /** Aborts when the client goes away or the time is up. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Starts the clock of a time limit. @param stopsWork false: the work goes on when time is up */
+  limitTime(milliseconds: number, stopsWork: boolean): Promise<never> {
+    this.#timeLimitMs = milliseconds;
+    const error = new RowanError(
+      'TIMEOUT',
+      504,
+      `query exceeded its time limit of ${milliseconds} ms`,
+      { timeLimitMs: milliseconds },
+    );
+    return new Promise((_, reject) => {
+      this.#onTimeout = () => {
+        reject(error);
+        if (stopsWork) this.#abort.abort(error);
+      };
+      this.#timer = setTimeout(this.#onTimeout, milliseconds);
+    });
+  }
+
+  /** Progress has been made: the clock starts again. */
+  extendTime(): void {
+    if (this.#timer === undefined || this.#onTimeout === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#onTimeout, this.#timeLimitMs);
+  }
+
+  /** bytes of the reply as they went over the wire */
+  get responseBytes(): number {
+    return this.#socket.bytesWritten - this.#bytesBefore;
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+}

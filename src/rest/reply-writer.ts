@@ -1,0 +1,191 @@
+// Writes replies of routes as HTTP responses: compression, streams with back-pressure, errors.
+import type { ServerResponse } from 'node:http';
+import type { Transform } from 'node:stream';
+import type { Reply } from '../service/request.ts';
+import { errorBody, RowanError } from '../util/error.ts';
+import { stringifyJson } from '../util/exact-json.ts';
+import { chooseCoding, compressor } from './content-coding.ts';
+
+export interface ResponseContext {
+  readonly response: ServerResponse;
+  /** HEAD: everything but the body */
+  readonly isHead: boolean;
+  readonly acceptEncoding: string | undefined;
+  /** headers of every reply, names and values in turn */
+  readonly commonHeaders: readonly string[];
+  readonly requestId: string;
+  /** the reply is a stream of events: its headers go out before the first of them */
+  readonly isLive: boolean;
+  /** Told before each piece of a stream is waited for. */
+  onProgress?(): void;
+}
+
+const COMPRESSED_BYTES_MIN = 1024;
+const COMPRESSIBLE =
+  /^(text\/(?!event-stream)|application\/(?!zip|gzip|zstd|octet-stream)|image\/svg)/;
+const EVENT_STREAM = 'text/event-stream';
+
+/** Resolves when the last byte is handed to the socket, or the client is gone. */
+export function writeReply(context: ResponseContext, reply: Reply): void | Promise<void> {
+  if (reply.stream !== undefined) return writeStream(context, reply, reply.stream);
+  const body =
+    reply.json !== undefined ? stringifyJson(reply.json) : (reply.text ?? reply.bytes ?? '');
+  const headers = [...context.commonHeaders];
+  const type = contentTypeOf(reply);
+  if (type !== undefined) headers.push('Content-Type', type);
+  addHeaders(headers, reply.headers);
+  const { response } = context;
+  const hasNoBody = reply.status === 204 || reply.status === 304;
+  const size = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+  if (size > COMPRESSED_BYTES_MIN && !hasNoBody && isCompressible(type, reply)) {
+    headers.push('Vary', 'Accept-Encoding');
+    const coding = chooseCoding(context.acceptEncoding);
+    if (coding !== undefined) {
+      headers.push('Content-Encoding', coding);
+      response.writeHead(reply.status, headers);
+      if (context.isHead) return finish(response);
+      return compressWhole(response, compressor(coding), body);
+    }
+  }
+  if (!hasNoBody) headers.push('Content-Length', String(size));
+  response.writeHead(reply.status, headers);
+  if (hasNoBody || context.isHead || size === 0) return finish(response);
+  response.end(body);
+}
+
+/** The reply of a failure; `details` and the like are the error's own. */
+export function errorReply(thrown: unknown, requestId: string): Reply {
+  const body = errorBody(thrown);
+  const headers: Record<string, string> = {};
+  const allowed = thrown instanceof RowanError ? thrown.details?.allowedVerbs : undefined;
+  if (Array.isArray(allowed)) headers.Allow = allowed.join(', ');
+  if (body.httpCode === 401) headers['WWW-Authenticate'] = 'Bearer';
+  if (body.httpCode === 503) headers['Retry-After'] = '1';
+  const { error, httpCode, code, details, ...extra } = body;
+  const json = { error, httpCode, code, ...(details === undefined ? {} : { details }), ...extra };
+  return { status: httpCode, headers, json: { ...json, requestId } };
+}
+
+function contentTypeOf(reply: Reply): string | undefined {
+  if (reply.contentType !== undefined) return reply.contentType;
+  if (reply.json !== undefined) return 'application/json';
+  if (reply.text !== undefined) return 'text/plain; charset=utf-8';
+  return undefined;
+}
+
+function addHeaders(list: string[], headers: Readonly<Record<string, string>> | undefined): void {
+  for (const name in headers) list.push(name, headers[name] as string);
+}
+
+function isCompressible(type: string | undefined, reply: Reply): boolean {
+  if (type === undefined || reply.status === 206 || !COMPRESSIBLE.test(type)) return false;
+  return !Object.keys(reply.headers ?? {}).some((name) => /^content-encoding$/i.test(name));
+}
+
+function finish(response: ServerResponse): void {
+  response.end();
+}
+
+async function compressWhole(
+  response: ServerResponse,
+  coder: Transform,
+  body: string | Uint8Array,
+): Promise<void> {
+  coder.end(body);
+  await pump(response, coder);
+  response.end();
+}
+
+async function writeStream(
+  context: ResponseContext,
+  reply: Reply,
+  stream: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const { response } = context;
+  const type = contentTypeOf(reply);
+  const iterator = stream[Symbol.asyncIterator]();
+  // A failure before the first piece is still a reply of its own; an event stream opens at once.
+  const isLive = type?.startsWith(EVENT_STREAM) === true || context.isLive;
+  const first = isLive || context.isHead ? undefined : await iterator.next();
+  const headers = [...context.commonHeaders];
+  if (type !== undefined) headers.push('Content-Type', type);
+  addHeaders(headers, reply.headers);
+  const canCompress = !isLive && isCompressible(type, reply);
+  if (canCompress) headers.push('Vary', 'Accept-Encoding');
+  const coding = canCompress ? chooseCoding(context.acceptEncoding) : undefined;
+  if (coding !== undefined) headers.push('Content-Encoding', coding);
+  response.writeHead(reply.status, headers);
+  if (context.isHead) {
+    await iterator.return?.();
+    return finish(response);
+  }
+  if (isLive) response.flushHeaders();
+  const source = rest(first, iterator, context);
+  if (coding === undefined) await pump(response, source);
+  else await compressStream(response, source, compressor(coding));
+  if (!response.destroyed) response.end();
+}
+
+/** The pieces of a reply from the first on. */
+async function* rest(
+  first: IteratorResult<Uint8Array> | undefined,
+  iterator: AsyncIterator<Uint8Array>,
+  context: ResponseContext,
+): AsyncGenerator<Uint8Array> {
+  try {
+    let next = first ?? (await iterator.next());
+    while (next.done !== true) {
+      yield next.value;
+      context.onProgress?.();
+      next = await iterator.next();
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+/** Writes until the end, waiting while the client is slower; stops when it is gone. */
+async function pump(response: ServerResponse, source: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const piece of source) {
+    if (response.destroyed) return;
+    if (!response.write(piece)) await drained(response);
+  }
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+    if (response.destroyed) done();
+  });
+}
+
+async function compressStream(
+  response: ServerResponse,
+  source: AsyncIterable<Uint8Array>,
+  coder: Transform,
+): Promise<void> {
+  const feed = async (): Promise<void> => {
+    try {
+      for await (const piece of source) {
+        if (response.destroyed) break;
+        if (!coder.write(piece)) {
+          await new Promise<void>((resolve) => coder.once('drain', resolve).once('close', resolve));
+        }
+      }
+      coder.end();
+    } catch (thrown) {
+      coder.destroy(thrown as Error);
+    }
+  };
+  try {
+    await Promise.all([feed(), pump(response, coder)]);
+  } finally {
+    coder.destroy();
+  }
+}

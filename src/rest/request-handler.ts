@@ -1,0 +1,405 @@
+// From a request to its reply: checks in the order in which they cost least, then the route.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { automaticId, automaticRunId, nowSeconds } from '../service/id.ts';
+import { bindRequest, parseQueryString } from '../service/parameter-binding.ts';
+import type { Reply, RequestBody, RouteRequest } from '../service/request.ts';
+import { bytesBody, EMPTY_BODY, valueBody } from '../service/request-body.ts';
+import type { BoundRequest, Route } from '../service/route.ts';
+import type { RouteDispatcher } from '../service/route-dispatcher.ts';
+import type { RouteMatch } from '../service/router.ts';
+import type { Service } from '../service/service.ts';
+import { failure, RowanError } from '../util/error.ts';
+import { type Admission, isConstruction, isHeavy } from './admission.ts';
+import { type Authentication, requireRole } from './authentication.ts';
+import { checkDeclaredLength, hasBody, readBody } from './body-reader.ts';
+import { Exchange } from './exchange.ts';
+import type { Metrics, Outcome } from './metrics.ts';
+import type { RestOptions } from './options.ts';
+import { checkOrigin, corsHeaders, type OriginPolicy, preflightHeaders } from './origin.ts';
+import { errorReply, type ResponseContext, writeReply } from './reply-writer.ts';
+import { requestIdOf } from './request-id.ts';
+import { parseTarget } from './request-target.ts';
+
+export interface HandlerParts {
+  readonly options: RestOptions;
+  readonly dispatcher: RouteDispatcher;
+  readonly service: Service;
+  readonly authentication: Authentication;
+  readonly admission: Admission;
+  readonly metrics: Metrics;
+  readonly originPolicy: OriginPolicy;
+  isStopping(): boolean;
+  /** Called when the response has ended, however it did. */
+  onEnd(exchange: Exchange): void;
+  /** A failure that is ours. */
+  onDefect(error: unknown, exchange: Exchange): void;
+}
+
+/** Answered while the server shuts down. */
+const HEALTH_PATH = '/v1/health';
+const HEADER_COUNT_MAX = 2000;
+
+interface RouteTraits {
+  readonly isHeavy: boolean;
+  readonly isConstruction: boolean;
+  readonly isLive: boolean;
+  /** what is counted beside the request itself */
+  readonly measured: Measured | undefined;
+}
+
+type Measured = 'query' | 'application' | 'batch';
+
+export class RequestHandler {
+  readonly #parts: HandlerParts;
+  readonly #traits = new Map<Route, RouteTraits>();
+
+  constructor(parts: HandlerParts) {
+    this.#parts = parts;
+  }
+
+  /** Never rejects. */
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const exchange = new Exchange(request, response, requestIdOf(request.headers));
+    exchange.commonHeaders = ['X-Request-Id', exchange.requestId];
+    response.once('close', () => this.#parts.onEnd(exchange));
+    let route: Route | undefined;
+    try {
+      const match = this.#accept(exchange);
+      if (match === undefined) return;
+      route = match.route;
+      await this.#answer(exchange, match);
+    } catch (thrown) {
+      await this.#fail(exchange, thrown);
+    } finally {
+      exchange.end();
+    }
+  }
+
+  /** Everything that the head of the request decides; undefined when it was answered. */
+  #accept(exchange: Exchange): RouteMatch | undefined {
+    const { request } = exchange;
+    const verb = request.method as string;
+    const { host, origin } = request.headers;
+    const policy = this.#parts.originPolicy;
+    const cors = corsHeaders(policy, origin);
+    if (cors.length > 0) exchange.commonHeaders.push(...cors);
+    this.#checkHead(request);
+    const target = parseTarget(request.url as string);
+    exchange.path = target.path;
+    exchange.query = target.query;
+    if (this.#parts.isStopping() && target.path !== HEALTH_PATH) throw stopping();
+    checkOrigin(policy, verb, host, origin);
+    if (verb === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined) {
+      exchange.response.writeHead(204, [...exchange.commonHeaders, ...preflightHeaders(cors)]);
+      exchange.response.end();
+      return undefined;
+    }
+    if (verb === 'OPTIONS') {
+      void this.#answerOptions(exchange);
+      return undefined;
+    }
+    return this.#find(exchange, verb, target.path);
+  }
+
+  /** Which verbs a resource has, and what they do. */
+  async #answerOptions(exchange: Exchange): Promise<void> {
+    const { requestId, path, signal } = exchange;
+    const reply = await this.#parts.dispatcher.dispatch({
+      ...{ verb: 'OPTIONS', path, query: [], body: EMPTY_BODY, headers: {}, signal },
+      ...{ role: 'open', requestId },
+    });
+    await writeReply(this.#contextOf(exchange, false), reply);
+  }
+
+  #checkHead(request: IncomingMessage): void {
+    const { headerBytesMax } = this.#parts.options;
+    const url = request.url as string;
+    if (url.length > headerBytesMax) {
+      throw new RowanError(
+        'INVALID_PARAMETER',
+        414,
+        `request line is longer than ${headerBytesMax} bytes`,
+      );
+    }
+    const { rawHeaders } = request;
+    let size = url.length;
+    for (const text of rawHeaders) size += text.length + 2;
+    if (size > headerBytesMax) {
+      throw new RowanError(
+        'INVALID_PARAMETER',
+        431,
+        `request line and headers are larger than ${headerBytesMax} bytes`,
+      );
+    }
+    if (rawHeaders.length > 2 * HEADER_COUNT_MAX) {
+      throw new RowanError('INVALID_PARAMETER', 431, `more than ${HEADER_COUNT_MAX} header fields`);
+    }
+  }
+
+  /** Who asks is checked before what is there: a stranger learns nothing from a 404. */
+  #find(exchange: Exchange, verb: string, path: string): RouteMatch {
+    const { authentication } = this.#parts;
+    const { router } = this.#parts.dispatcher;
+    const headers = exchange.request.headers as Record<string, string>;
+    let match: RouteMatch;
+    try {
+      match = router.find(verb, path);
+    } catch (thrown) {
+      exchange.caller = authentication.identify(headers);
+      requireRole(exchange.caller, 'reader');
+      throw thrown;
+    }
+    exchange.pattern = match.route.path;
+    if (match.route.role === 'open') {
+      exchange.caller = { role: 'open', keyId: undefined };
+      return match;
+    }
+    exchange.caller = authentication.identify(headers);
+    requireRole(exchange.caller, match.route.role);
+    return match;
+  }
+
+  async #answer(exchange: Exchange, match: RouteMatch): Promise<void> {
+    const { options, admission } = this.#parts;
+    const { request } = exchange;
+    const traits = this.#traitsOf(match.route);
+    const timeLimitMs = timeLimitOf(request, traits.isHeavy ? options.queryTimeoutMs : undefined);
+    const query = parseQueryString(exchange.query);
+    if (request.headers.expect !== undefined)
+      acceptExpectation(request, exchange.response, options);
+    let body: RequestBody = hasBody(request)
+      ? bytesBody(await readBody(request, options, exchange.signal))
+      : EMPTY_BODY;
+    if (timeLimitMs !== undefined && traits.isConstruction) body = withId(match, body);
+    const routeRequest: RouteRequest = {
+      verb: request.method as string,
+      path: exchange.path,
+      query,
+      body,
+      headers: request.headers as Record<string, string>,
+      signal: traits.isConstruction ? NEVER : exchange.signal,
+      role: exchange.caller?.role ?? 'open',
+      requestId: exchange.requestId,
+    };
+    const bound = bindRequest(match.route, match.params, {
+      ...routeRequest,
+      verb: match.route.verb,
+    });
+    if (traits.isHeavy) {
+      const turn = admission.enter(exchange.signal);
+      if (turn !== undefined) await turn;
+    }
+    let outcome: Outcome = 'error';
+    try {
+      let reply = match.route.handle(bound, this.#parts.service);
+      if (reply instanceof Promise) {
+        reply =
+          timeLimitMs === undefined || traits.isLive
+            ? await reply
+            : await this.#inTime(exchange, match, reply, timeLimitMs, body);
+      }
+      const written = writeReply(this.#contextOf(exchange, traits.isLive), reply);
+      if (written !== undefined) await written;
+      if (reply.status < 400) outcome = 'ok';
+    } finally {
+      if (traits.isHeavy) admission.leave();
+      if (traits.measured !== undefined) {
+        if (exchange.signal.aborted) outcome = 'cancelled';
+        this.#measure(traits.measured, bound, outcome, exchange);
+      }
+    }
+  }
+
+  /** The reply, or a 504 when it takes too long; constructions then go on by themselves. */
+  async #inTime(
+    exchange: Exchange,
+    match: RouteMatch,
+    reply: Promise<Reply>,
+    timeLimitMs: number,
+    body: RequestBody,
+  ): Promise<Reply> {
+    const { isConstruction } = this.#traitsOf(match.route);
+    reply.catch(() => undefined); // told to nobody when time is up first
+    try {
+      return await Promise.race([reply, exchange.limitTime(timeLimitMs, !isConstruction)]);
+    } catch (thrown) {
+      if (!isConstruction || !(thrown instanceof RowanError) || thrown.code !== 'TIMEOUT') {
+        throw thrown;
+      }
+      const late = errorReply(thrown, exchange.requestId);
+      return {
+        ...late,
+        headers: { ...late.headers, Location: locationOf(exchange.path, match, body) },
+      };
+    }
+  }
+
+  #measure(
+    measured: Measured,
+    { params, values, headers }: BoundRequest,
+    outcome: Outcome,
+    exchange: Exchange,
+  ): void {
+    const seconds = (performance.now() - exchange.startedAt) / 1000;
+    const { metrics } = this.#parts;
+    if (measured === 'query') {
+      metrics.observeQuery(formatLabel(values.format, headers.accept), outcome, seconds);
+    } else metrics.observeCall(params.id as string, measured, outcome, seconds);
+  }
+
+  #traitsOf(route: Route): RouteTraits {
+    let traits = this.#traits.get(route);
+    if (traits === undefined) {
+      traits = {
+        isHeavy: isHeavy(route),
+        isConstruction: isConstruction(route),
+        isLive: /\/(watches|events)$/.test(route.path),
+        measured: measuredOf(route),
+      };
+      this.#traits.set(route, traits);
+    }
+    return traits;
+  }
+
+  #contextOf(exchange: Exchange, isLive: boolean): ResponseContext {
+    const { request, response, commonHeaders, requestId } = exchange;
+    return {
+      response,
+      isHead: request.method === 'HEAD',
+      acceptEncoding: request.headers['accept-encoding'] as string | undefined,
+      commonHeaders,
+      requestId,
+      isLive,
+      onProgress: () => exchange.extendTime(),
+    };
+  }
+
+  async #fail(exchange: Exchange, thrown: unknown): Promise<void> {
+    const { response, request } = exchange;
+    if (!(thrown instanceof RowanError)) this.#parts.onDefect(thrown, exchange);
+    if (response.destroyed) return;
+    if (response.headersSent) {
+      // Without the last chunk the client sees that the reply is not whole.
+      response.destroy();
+      return;
+    }
+    const reply = errorReply(thrown, exchange.requestId);
+    const isUnread = hasBody(request) && !request.complete;
+    if (isUnread || reply.status === 408 || isStoppingError(thrown)) {
+      exchange.commonHeaders.push('Connection', 'close');
+      if (isUnread) lingerBeforeClose(request);
+    }
+    await writeReply(this.#contextOf(exchange, false), reply);
+  }
+}
+
+/** How long, and for how many bytes, a refused body is still taken so that the reply arrives. */
+const LINGER_MS = 1000;
+const LINGER_BYTES_MAX = 64 * 2 ** 20;
+
+/**
+ * Closing a socket while bytes arrive resets the connection, and the client may never see why it
+ * was refused. So what it sends is thrown away for a moment.
+ */
+function lingerBeforeClose(request: IncomingMessage): void {
+  const { socket } = request;
+  socket.destroySoon = () => {
+    socket.end();
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    let size = 0;
+    request.on('data', (part: Buffer) => {
+      size += part.length;
+      if (size > LINGER_BYTES_MAX) socket.destroy();
+    });
+    request.resume();
+    request.once('end', () => socket.destroy());
+    socket.once('close', () => clearTimeout(timer));
+  };
+}
+
+/** Asks for the body that a client holds back, unless it is already known to be refused. */
+function acceptExpectation(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: RestOptions,
+): void {
+  if (request.headers.expect?.toLowerCase() !== '100-continue') {
+    throw new RowanError(
+      'INVALID_PARAMETER',
+      417,
+      `Expect: ${request.headers.expect} is not known; accepted is 100-continue`,
+    );
+  }
+  checkDeclaredLength(request, options);
+  response.writeContinue();
+}
+
+const NEVER = new AbortController().signal;
+
+function stopping(): RowanError {
+  return failure('SHUTTING_DOWN', 'the service is shutting down');
+}
+
+function isStoppingError(thrown: unknown): boolean {
+  return thrown instanceof RowanError && thrown.code === 'SHUTTING_DOWN';
+}
+
+/** The smaller of the caller's limit and the service's. @throws INVALID_PARAMETER */
+function timeLimitOf(request: IncomingMessage, ownMs: number | undefined): number | undefined {
+  const text = request.headers['x-request-timeout'];
+  if (text === undefined) return ownMs;
+  const limit = typeof text === 'string' && /^[0-9]{1,9}$/.test(text) ? Number(text) : 0;
+  if (limit === 0) {
+    throw failure(
+      'INVALID_PARAMETER',
+      `X-Request-Timeout: a whole number of milliseconds was expected; instead got '${text}'`,
+    );
+  }
+  return ownMs === undefined ? limit : Math.min(limit, ownMs);
+}
+
+/** Gives what is made without an id one now, so that a late reply can say where it is. */
+function withId({ route }: RouteMatch, body: RequestBody): RequestBody {
+  if (!isCollection(route) || body.isEmpty) return body;
+  const document = body.json();
+  if (typeof document !== 'object' || document === null || Array.isArray(document)) return body;
+  const { id } = document as { readonly id?: unknown };
+  if (id !== undefined && id !== null) return body;
+  const made = route.path.endsWith('/runs') ? automaticRunId(nowSeconds()) : automaticId();
+  return valueBody({ ...document, id: made });
+}
+
+function locationOf(path: string, { route }: RouteMatch, body: RequestBody): string {
+  if (!isCollection(route)) return path;
+  const { id } = body.json() as { readonly id: unknown };
+  return `${path}/${encodeURIComponent(String(id))}`;
+}
+
+function isCollection({ path }: Route): boolean {
+  return /\/(datasets|procedures|functions|plugins|sensors|runs)$/.test(path);
+}
+
+function measuredOf({ path }: Route): Measured | undefined {
+  if (path === '/v1/query') return 'query';
+  return /^\/v1\/functions\/:id\/(application|batch)$/.exec(path)?.[1] as Measured | undefined;
+}
+
+const FORMATS = new Set([
+  'full',
+  'table',
+  'aos',
+  'soa',
+  'sparse',
+  'atom',
+  'csv',
+  'ndjson',
+  'arrow',
+]);
+
+/** Formats that are none count as one, so that callers cannot make series. */
+function formatLabel(format: unknown, accept: string | undefined): string {
+  if (format === undefined || format === '') {
+    return /\b(csv|ndjson|arrow)\b/.exec(accept ?? '')?.[1] ?? 'full';
+  }
+  return FORMATS.has(format as string) ? (format as string) : 'unknown';
+}

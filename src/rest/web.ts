@@ -1,0 +1,49 @@
+// What the HTTP side adds to a service: its routes, API keys and metrics.
+
+import type { Route } from '../service/route.ts';
+import type { RouteDispatcher } from '../service/route-dispatcher.ts';
+import type { RowanExtension } from '../service/rowan.ts';
+import type { Service } from '../service/service.ts';
+import { Authentication } from './authentication.ts';
+import { keyRoutes } from './key-routes.ts';
+import { KeyStore } from './key-store.ts';
+import { Metrics } from './metrics.ts';
+import { shutdownRoute } from './shutdown-route.ts';
+
+export interface WebOptions {
+  /** directory that holds the API keys; null: they live as long as the process */
+  readonly dataDir: string | null;
+  /** an admin key that is not stored */
+  readonly adminKey?: string;
+}
+
+/** One for each service, whether it listens or not. */
+export class Web implements RowanExtension {
+  readonly keys: KeyStore;
+  readonly authentication: Authentication;
+  readonly metrics = new Metrics();
+  readonly routes: readonly Route[];
+  /** whether others than this machine can reach the service */
+  isPublic = false;
+  /** what POST /v1/shutdown does */
+  shutDown: () => void = () => undefined;
+
+  constructor(options: WebOptions) {
+    this.keys = new KeyStore(options.dataDir);
+    this.authentication = new Authentication(this.keys, options.adminKey);
+    this.routes = [
+      ...keyRoutes(this.keys, () => this.isPublic),
+      this.metrics.route,
+      shutdownRoute(() => this.shutDown()),
+    ];
+  }
+
+  start(service: Service, _dispatcher: RouteDispatcher): void {
+    this.metrics.observe(service);
+    this.keys.watch((error) => service.logger.error({ err: error }, 'API keys cannot be read'));
+  }
+
+  close(): void {
+    this.keys.close();
+  }
+}
