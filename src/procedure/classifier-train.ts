@@ -1,28 +1,18 @@
 import { Type } from 'typebox';
 import { choice, type InputQuery, inputQuery, url } from '../dataset/parameter.ts';
 import { collectBytes } from '../file/byte-stream.ts';
-import {
-  DECISION_TREE_DEFAULTS,
-  type DecisionTreeOptions,
-  fitDecisionTree,
-  type Target,
-} from '../learn/decision-tree/decision-tree.ts';
-import { UPDATE_ALGORITHMS } from '../learn/decision-tree/tree.ts';
+import { type ConfigurationEntry, readOptions, resolveEntry } from '../learn/configuration.ts';
 import { buildMatrix } from '../learn/feature/matrix.ts';
 import { labelList, labelPositions, MODES, type Mode } from '../learn/label.ts';
+import type { Learner, OptionValues, Target } from '../learn/learner.ts';
+import { findLearner } from '../learn/learners.ts';
 import type { ClassifierModel } from '../learn/model/classifier.ts';
 import { classifierToJson } from '../learn/model/classifier-json.ts';
 import { equalizedWeights, normalized } from '../learn/weight.ts';
 import { failure } from '../util/error.ts';
 import { JsonSyntaxError, parseJson } from '../util/exact-json.ts';
 import { atomToJsonText } from '../value/json.ts';
-import {
-  BUNDLED_CONFIGURATIONS,
-  OptionReader,
-  type PickedConfiguration,
-  pickConfiguration,
-  unknownKeys,
-} from './classifier-config.ts';
+import { BUNDLED_CONFIGURATIONS } from './bundled-configuration.ts';
 import { fitContext, workspaceOf } from './fit-context.ts';
 import { withModelFile } from './model-file.ts';
 import { checkModelUrl, functionName, modelFileUrl, randomSeed } from './model-parameter.ts';
@@ -106,16 +96,16 @@ export const classifierTrain: WorkerProcedureType = {
       { name: 'training', type: 'percentile' },
       { name: 'saving model', type: 'percentile' },
     ]);
-    const picked = pickConfiguration(await readConfiguration(context, options), options.algorithm);
-    const ignoredKeys = await withModelFile(context.files, options.modelFileUrl, async (file) => {
+    const entry = resolveEntry(await readConfiguration(context, options), options.algorithm);
+    const unknownKeys = await withModelFile(context.files, options.modelFileUrl, async (file) => {
+      const recipe = readRecipe(entry, options);
       steps.next();
-      const tree = readTreeOptions(picked, options.randomSeed);
       const data = readTrainingData(context, options.trainingData, LABEL_FORM[options.mode]);
       steps.next();
-      const model = trainTree(context, data, options, tree.options, (share) => steps.update(share));
+      const model = trainModel(context, data, recipe, (share) => steps.update(share));
       steps.next();
       await file.save(classifierToJson(workspaceOf(context.arenas), model));
-      return tree.ignoredKeys;
+      return recipe.unknownKeys;
     });
     steps.finish();
     if (options.functionName !== '') {
@@ -128,7 +118,7 @@ export const classifierTrain: WorkerProcedureType = {
     return {
       details: {
         randomSeed: options.randomSeed,
-        ...(ignoredKeys.length === 0 ? {} : { unknownKeys: ignoredKeys }),
+        ...(unknownKeys.length === 0 ? {} : { unknownKeys }),
       },
     };
   },
@@ -162,60 +152,45 @@ async function readConfiguration(
   }
 }
 
-const TREE_KEYS = ['max_depth', 'update_alg', 'random_feature_propn', 'trace'];
-
-function readTreeOptions(
-  picked: PickedConfiguration,
-  seed: number,
-): { readonly options: DecisionTreeOptions; readonly ignoredKeys: readonly string[] } {
-  if (picked.type !== 'decision_tree') {
-    throw failure(
-      'INVALID_PARAMETER',
-      `unknown classifier type '${picked.type}' in the configuration; accepted is decision_tree`,
-    );
-  }
-  const ignoredKeys = unknownKeys(picked, TREE_KEYS);
-  const reader = new OptionReader(picked);
-  const { maxDepth, randomFeatureProportion, updateAlgorithm } = DECISION_TREE_DEFAULTS;
-  const isDepth = (value: number) => Number.isInteger(value) && value >= -1;
-  const isShare = (value: number) => value > 0 && value <= 1;
-  reader.number('trace', 0, (value) => value >= 0, 'a number from 0');
-  return {
-    options: {
-      maxDepth: reader.number('max_depth', maxDepth, isDepth, '-1 or a whole number from 0'),
-      updateAlgorithm: reader.choice('update_alg', updateAlgorithm, UPDATE_ALGORITHMS),
-      randomFeatureProportion: reader.number(
-        'random_feature_propn',
-        randomFeatureProportion,
-        isShare,
-        'a number above 0 and at most 1',
-      ),
-      randomSeed: seed,
-    },
-    ignoredKeys,
-  };
+/** A learner with everything that it was told. */
+interface Recipe {
+  readonly learner: Learner;
+  readonly options: OptionValues;
+  /** keys of the root of the configuration that mean nothing */
+  readonly unknownKeys: readonly string[];
+  readonly mode: Mode;
+  readonly equalizationFactor: number;
+  readonly seed: number;
 }
 
-function trainTree(
+/** @throws INVALID_PARAMETER for unknown types and options, and a mode that the learner lacks */
+function readRecipe(entry: ConfigurationEntry, params: ClassifierTrainParams): Recipe {
+  const { mode, equalizationFactor, randomSeed: seed } = params;
+  const learner = findLearner(entry);
+  if (!learner.modes.includes(mode)) {
+    throw failure(
+      'INVALID_PARAMETER',
+      `classifier type '${learner.type}' does not support mode ${mode}; accepted are ${learner.modes.join(', ')}`,
+    );
+  }
+  const { options, unknownKeys } = readOptions(entry, learner.options);
+  return { learner, options, unknownKeys, mode, equalizationFactor, seed };
+}
+
+function trainModel(
   context: ProcedureContext,
   data: TrainingData,
-  { mode, equalizationFactor }: ClassifierTrainParams,
-  options: DecisionTreeOptions,
+  { learner, options, mode, equalizationFactor, seed }: Recipe,
   onProgress: (share: number) => void,
 ): ClassifierModel {
   const { target, labels, weights } = targetOf(data, mode, equalizationFactor);
   const learning = fitContext(context, onProgress);
   const rows = { rowCount: data.rowCount, weights };
-  const matrix = buildMatrix(learning.workspace, data.features, rows, { coding: 'each', arena: 0 });
+  const { coding } = learner;
+  const matrix = buildMatrix(learning.workspace, data.features, rows, { coding, arena: 0 });
   try {
-    const tree = fitDecisionTree(learning, { matrix, target, weights }, options);
-    const { updateAlgorithm } = options;
-    return {
-      mode,
-      labels,
-      features: matrix.features,
-      algorithm: { type: 'decision_tree', tree, updateAlgorithm },
-    };
+    const algorithm = learner.fit(learning, { matrix, target, weights }, options, seed);
+    return { mode, labels, features: matrix.features, algorithm };
   } finally {
     context.arenas.free(matrix.span);
   }
