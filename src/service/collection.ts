@@ -1,7 +1,8 @@
 // The life of the entities of one kind: construction, replacement beside the old one, removal.
 import type { EntityKind } from '../dataset/entity-type.ts';
 import type { EntityReference } from '../dataset/parameter.ts';
-import { errorBody, failure, RowanError } from '../util/error.ts';
+import { errorBody, failure, type RowanError } from '../util/error.ts';
+import { isCancellation } from './cancellation.ts';
 import type { EntityConfig } from './config.ts';
 import {
   entityBusy,
@@ -290,9 +291,7 @@ export class EntityCollection<Entity extends LiveEntity> {
       }
       await this.#install(entry, build, entity);
     } catch (thrown) {
-      const cancelled =
-        signal.aborted || (thrown instanceof RowanError && thrown.code === 'CANCELLED');
-      build.state = cancelled ? 'cancelled' : 'error';
+      build.state = isCancellation(thrown) ? 'cancelled' : 'error';
       build.error = thrown;
       if (entry.current === undefined && !entry.isRemoved) {
         this.#hooks.publish(entry.id, undefined);

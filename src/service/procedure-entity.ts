@@ -4,7 +4,8 @@ import type {
   ProcedureResult,
   ProcedureType,
 } from '../procedure/procedure-type.ts';
-import { failure, RowanError } from '../util/error.ts';
+import { failure } from '../util/error.ts';
+import { isCancellation } from './cancellation.ts';
 import type { LiveEntity } from './collection.ts';
 import { completeParams, type EntityConfig, mergeParams } from './config.ts';
 import { entityMissing, entityNotObtained, entityUnavailable } from './entity-error.ts';
@@ -225,9 +226,4 @@ class DetachedRun extends Run {
 function isLater(a: Run, b: Run): boolean {
   const difference = (a.startedAt ?? 0) - (b.startedAt ?? 0);
   return difference > 0 || (difference === 0 && a.sequence > b.sequence);
-}
-
-function isCancellation(thrown: unknown): boolean {
-  if (thrown instanceof RowanError) return thrown.code === 'CANCELLED';
-  return thrown instanceof Error && thrown.name === 'AbortError';
 }
