@@ -153,7 +153,7 @@ export class CatalogMirror implements Catalog {
       return cached.compiled;
     }
     const compiled = this.#guardDepth(id, () =>
-      type.compile(definition.params, this.functionScope()),
+      type.compile(definition.params, this.functionScope(), definition.artifact),
     );
     this.#compiled.set(id, { definition, compiled, generation: this.#generation });
     return compiled;

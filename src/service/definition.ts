@@ -20,6 +20,8 @@ export interface ReadyFunction {
   readonly deterministic: boolean;
   /** calls take microseconds and read no data */
   readonly isLight: boolean;
+  /** what its type loaded when it was created */
+  readonly artifact: unknown;
 }
 
 export type DatasetDefinition = ReadyDataset | NotReady;

@@ -3,6 +3,7 @@ import type { DatasetContent, Params } from '../dataset/dataset-type.ts';
 import type { RecordingForm } from '../dataset/recording-json.ts';
 import type { FormatName } from '../exec/output/format.ts';
 import type { OutputOptions } from '../exec/output/options.ts';
+import type { LoadedArtifact } from '../function/function-type.ts';
 import type { ValueType } from '../plan/type.ts';
 import type { ProcedureResult, RunEffects } from '../procedure/procedure-type.ts';
 
@@ -81,8 +82,16 @@ export interface EngineTasks {
   };
   /** Compiles a function, to see whether it can be and what it takes and gives. */
   bind: {
-    args: { readonly type: string; readonly params: Params };
-    result: FunctionInterface;
+    args: {
+      readonly type: string;
+      readonly params: Params;
+      /** loaded before; absent: it is loaded now */
+      readonly artifact?: LoadedArtifact | undefined;
+    };
+    result: {
+      readonly interface: FunctionInterface;
+      readonly artifact: LoadedArtifact | undefined;
+    };
   };
   /** Emits the JSON of the output of a function for one input, or for each of many. */
   apply: {

@@ -1,5 +1,6 @@
 // A function in service.
-import type { FunctionType } from '../function/function-type.ts';
+import type { FunctionType, LoadedArtifact } from '../function/function-type.ts';
+import type { Span } from '../value/snapshot.ts';
 import type { LiveEntity } from './collection.ts';
 import type { EntityConfig } from './config.ts';
 import type { ReadyFunction } from './definition.ts';
@@ -13,6 +14,10 @@ export interface FunctionOptions {
   readonly params: Readonly<Record<string, unknown>>;
   /** known when the function was bound at its creation */
   readonly interface: FunctionInterface | undefined;
+  /** what the type loaded for it */
+  readonly artifact: LoadedArtifact | undefined;
+  /** gives the memory of the artifact back, once no task reads it */
+  readonly retire: (spans: readonly Span[]) => void;
 }
 
 export class FunctionEntity implements LiveEntity {
@@ -21,6 +26,8 @@ export class FunctionEntity implements LiveEntity {
   readonly functionType: FunctionType;
   readonly params: Readonly<Record<string, unknown>>;
   readonly interface: FunctionInterface | undefined;
+  readonly #artifact: LoadedArtifact | undefined;
+  readonly #retire: (spans: readonly Span[]) => void;
 
   constructor(options: FunctionOptions) {
     this.id = options.id;
@@ -28,6 +35,8 @@ export class FunctionEntity implements LiveEntity {
     this.functionType = options.type;
     this.params = options.params;
     this.interface = options.interface;
+    this.#artifact = options.artifact;
+    this.#retire = options.retire;
   }
 
   get type(): string {
@@ -58,8 +67,11 @@ export class FunctionEntity implements LiveEntity {
       params: this.params,
       deterministic: this.config.deterministic ?? true,
       isLight: this.isLight,
+      artifact: this.#artifact?.data,
     };
   }
 
-  dispose(): void {}
+  dispose(): void {
+    if (this.#artifact !== undefined) this.#retire(this.#artifact.spans);
+  }
 }

@@ -333,7 +333,15 @@ export class Service {
       type.binding(params) === 'creation'
         ? await this.compute('bind', { type: type.name, params }, { signal: scope.signal })
         : undefined;
-    return new FunctionEntity({ id: config.id, config, type, params, interface: bound });
+    return new FunctionEntity({
+      id: config.id,
+      config,
+      type,
+      params,
+      interface: bound?.interface,
+      artifact: bound?.artifact,
+      retire: (spans) => this.engine.snapshots.retireSpans(spans),
+    });
   }
 
   async #constructProcedure(config: EntityConfig & { id: string }): Promise<ProcedureEntity> {

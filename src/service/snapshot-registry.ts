@@ -1,11 +1,11 @@
 // When the memory of a snapshot may be given back: no entity holds it, and every task that was
 // running when the last holder let go has ended.
 import type { ArenaAllocator } from '../value/arena-set.ts';
-import type { Snapshot } from '../value/snapshot.ts';
+import type { Snapshot, Span } from '../value/snapshot.ts';
 import { freeSnapshot } from '../value/snapshot-memory.ts';
 
 interface Retired {
-  readonly snapshot: Snapshot;
+  free(): void;
   /** tasks up to this number may still read it */
   readonly lastTask: number;
 }
@@ -33,8 +33,14 @@ export class SnapshotRegistry {
     known.count--;
     if (known.count > 0) return;
     this.#holders.delete(snapshot.id);
-    this.#retired.push({ snapshot, lastTask: this.#lastTask });
-    this.#sweep();
+    this.#retire(() => freeSnapshot(snapshot, this.#arenas));
+  }
+
+  /** Gives back memory that is no snapshot, once every task that may read it has ended. */
+  retireSpans(spans: readonly Span[]): void {
+    this.#retire(() => {
+      for (const span of spans) this.#arenas.free(span);
+    });
   }
 
   /** Frees a snapshot that nobody ever saw. */
@@ -60,11 +66,16 @@ export class SnapshotRegistry {
     return this.#retired.length;
   }
 
+  #retire(free: () => void): void {
+    this.#retired.push({ free, lastTask: this.#lastTask });
+    this.#sweep();
+  }
+
   #sweep(): void {
     const oldestRunning = Math.min(...this.#running, Number.POSITIVE_INFINITY);
     const free = this.#retired.filter(({ lastTask }) => lastTask < oldestRunning);
     if (free.length === 0) return;
     this.#retired = this.#retired.filter(({ lastTask }) => lastTask >= oldestRunning);
-    for (const { snapshot } of free) freeSnapshot(snapshot, this.#arenas);
+    for (const each of free) each.free();
   }
 }

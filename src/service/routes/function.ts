@@ -136,7 +136,7 @@ export const FUNCTION_ROUTES: readonly Route[] = [
           { type: functionType.name, params },
           { signal: request.signal },
         ));
-      return jsonReply(functionInfo(bound));
+      return jsonReply(functionInfo('interface' in bound ? bound.interface : bound));
     },
   }),
   route({

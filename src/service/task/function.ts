@@ -11,17 +11,30 @@ import {
 } from '../../function/function-json.ts';
 import type { CompiledFunction } from '../../function/function-type.ts';
 import type { CallScope } from '../../plan/function.ts';
+import { ArenaScope } from '../../value/arena-set.ts';
 import { Scalar } from '../../value/value.ts';
-import type { ApplicationFormat, EngineTasks, FunctionInterface } from '../engine-task.ts';
+import type { ApplicationFormat, EngineTasks } from '../engine-task.ts';
 import type { WorkerContext } from '../worker-context.ts';
 
-export function bindTask(
-  { type, params }: EngineTasks['bind']['args'],
+export async function bindTask(
+  { type: name, params, artifact: known }: EngineTasks['bind']['args'],
   _task: Task,
-  { types, mirror }: WorkerContext,
-): FunctionInterface {
-  const compiled = types.functionType(type).compile(params, mirror.functionScope());
-  return { input: compiled.input, output: compiled.output, isLight: compiled.isLight };
+  { types, mirror, arenas, files }: WorkerContext,
+): Promise<EngineTasks['bind']['result']> {
+  const type = types.functionType(name);
+  const scope = new ArenaScope(arenas);
+  try {
+    const loaded =
+      known === undefined ? await type.load?.(params, { files, arenas: scope }) : known;
+    const compiled = type.compile(params, mirror.functionScope(), loaded?.data);
+    scope.keep(loaded?.spans ?? []);
+    return {
+      interface: { input: compiled.input, output: compiled.output, isLight: compiled.isLight },
+      artifact: loaded,
+    };
+  } finally {
+    scope.release();
+  }
 }
 
 export function applyTask(
