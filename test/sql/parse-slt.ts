@@ -36,7 +36,7 @@ export interface QueryRecord {
   readonly hasSeparator: boolean;
 }
 
-export type QueryOption = 'names' | 'header' | 'unordered';
+export type QueryOption = 'names' | 'header' | 'points' | 'unordered';
 export type SltRecord = TableRecord | StatementRecord | QueryRecord;
 
 export interface SltFile {
@@ -47,7 +47,7 @@ export interface SltFile {
 /** Cells whose time does not matter have this one. */
 const DEFAULT_TIME = '1970-01-01T00:00:00Z';
 const TIMESTAMP = /^-?\d{4,}-\d\d-\d\dT[\d:.]+Z$/;
-const OPTIONS: readonly string[] = ['names', 'header', 'unordered'];
+const OPTIONS: readonly string[] = ['names', 'header', 'points', 'unordered'];
 
 /** @throws Error with the number of the offending line */
 export function parseSlt(text: string): SltFile {

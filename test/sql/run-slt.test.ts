@@ -7,11 +7,18 @@ import { complete, SltRun } from './run-slt.ts';
 
 const requests: unknown[] = [];
 
-/** Answers a query with the JSON that follows SELECT, and fails when there is none. */
+/** Answers with the JSON that follows SELECT as rows r1, r2, ...; fails when there is none. */
 const service: TestService = {
-  async query(sql, { rowNames }) {
-    requests.push([sql, rowNames]);
-    return JSON.parse(sql.replace('SELECT ', ''));
+  async query(sql) {
+    requests.push(sql);
+    const rows: Record<string, unknown>[] = JSON.parse(sql.replace('SELECT ', ''));
+    return rows.map((row, index) => ({
+      rowName: `r${index + 1}`,
+      columns: Object.entries(row).flatMap(([name, cell]) => {
+        const values = Array.isArray(cell) ? cell : [cell];
+        return values.map((value, seconds) => [name, value, `1970-01-01T00:00:0${seconds}Z`]);
+      }),
+    }));
   },
   async perform(verb, path, options) {
     requests.push([verb, path, options?.body]);
@@ -80,20 +87,20 @@ describe('a statement', () => {
   });
 
   test('is to succeed or to fail as it says', async () => {
-    await run('statement ok\nSELECT [["a"]]\n');
+    await run('statement ok\nSELECT [{"a":1}]\n');
     await expect(run('statement ok\nSELECT\n')).rejects.toThrow('expected success');
     await run('statement error answered 400\nPUT /bad\n');
     await expect(run('statement error 404\nPUT /bad\n')).rejects.toThrow('got: PUT /bad answered');
-    await expect(run('statement error x\nSELECT [["a"]]\n')).rejects.toThrow('got none');
+    await expect(run('statement error x\nSELECT [{"a":1}]\n')).rejects.toThrow('got none');
   });
 });
 
 describe('a query', () => {
-  const rows = 'SELECT [["a","b"],[1,"x y"],[2.5,null]]';
+  const rows = 'SELECT [{"a":1,"b":"x y"},{"a":2.5,"b":null}]';
 
   test('compares values whatever the spaces between them', async () => {
     await run(`query RT\n${rows}\n----\n1 "x y"\n2.5000000000001     NULL\n`);
-    expect(requests).toEqual([[rows, false]]);
+    expect(requests).toEqual([rows]);
   });
 
   test.each([
@@ -113,9 +120,15 @@ describe('a query', () => {
   });
 
   test('shows row names and column names when asked', async () => {
-    const named = 'SELECT [["_rowName","b c"],["r1",9]]';
+    const named = 'SELECT [{"b c":9}]';
     await run(`query I names header\n${named}\n----\nname "b c"\n"r1" 9\n`);
-    expect(requests).toEqual([[named, true]]);
+  });
+
+  test('shows the latest point, or all of them, and absent cells as a dot', async () => {
+    const several = 'SELECT [{"a":[3,2]},{"b":1}]';
+    await run(`query II\n${several}\n----\n2 .\n. 1\n`);
+    const points = '3@1970-01-01T00:00:00Z|2@1970-01-01T00:00:01Z';
+    await run(`query II points\n${several}\n----\n${points} .\n. 1@1970-01-01T00:00:00Z\n`);
   });
 
   test('is filled in, aligned, with the text around it kept', async () => {

@@ -3,7 +3,7 @@
 import { parseJson } from '../../src/util/exact-json.ts';
 import type { TestService } from '../support/rowan.ts';
 import type { QueryRecord, SltRecord, StatementRecord, TableRecord } from './parse-slt.ts';
-import { formatName, formatValue, hasType, splitTokens, tokensAgree } from './tokens.ts';
+import { ABSENT, formatName, formatValue, hasType, splitTokens, tokensAgree } from './tokens.ts';
 
 /** Runs the records of one file in their order, then removes what they made. */
 export class SltRun {
@@ -48,7 +48,7 @@ export class SltRun {
     try {
       await this.#runText(text);
     } catch (thrown) {
-      message = thrown instanceof Error ? thrown.message : String(thrown);
+      message = messageOf(thrown);
     }
     if (error === undefined) {
       if (message !== undefined) throw new Error(`expected success, got the error: ${message}`);
@@ -64,7 +64,7 @@ export class SltRun {
   async #runText(text: string): Promise<void> {
     const request = /^(GET|PUT|POST|DELETE) (\/\S+)\s*([\s\S]*)$/.exec(text);
     if (request === null) {
-      await this.#service.query(text, { format: 'table' });
+      await this.#service.query(text, { format: 'full' });
       return;
     }
     const [, verb = '', path = '', body = ''] = request;
@@ -81,14 +81,17 @@ export class SltRun {
 
   async #runQuery(record: QueryRecord): Promise<void> {
     const { text, types, options, results } = record;
-    const rowNames = options.has('names');
-    const answer = await this.#service.query(text, { format: 'table', rowNames });
-    const [header = [], ...rows] = answer as unknown[][];
-    const columnNames = header.slice(rowNames ? 1 : 0).map(String);
-    checkTypes(types, columnNames, rowNames ? rows.map((row) => row.slice(1)) : rows);
+    const answer = (await this.#service.query(text, { format: 'full' })) as readonly FullRow[];
+    const columnNames = [...new Set(answer.flatMap((row) => pointsOf(row).map(([name]) => name)))];
+    const rows = answer.map((row) => columnNames.map((name) => cellOf(row, name)));
+    checkTypes(types, columnNames, rows);
 
-    const lines = rows.map((row) => row.map(formatValue));
-    const headerLine = [...(rowNames ? ['name'] : []), ...columnNames.map(formatName)];
+    const formatCell = options.has('points') ? formatPoints : formatLatest;
+    const lines = rows.map((cells, index) => [
+      ...(options.has('names') ? [formatValue(answer[index]?.rowName)] : []),
+      ...cells.map(formatCell),
+    ]);
+    const headerLine = [...(options.has('names') ? ['name'] : []), ...columnNames.map(formatName)];
     if (this.#completes) {
       const all = options.has('header') ? [headerLine, ...lines] : lines;
       this.completions.set(record.line, alignColumns(all));
@@ -111,10 +114,47 @@ export class SltRun {
   }
 }
 
+/** A row of the `full` format, which alone has every point and type. */
+interface FullRow {
+  readonly rowName: string;
+  readonly columns?: readonly Point[];
+}
+
+type Point = readonly [column: string, value: unknown, time: string];
+
+function pointsOf({ columns = [] }: FullRow): readonly Point[] {
+  return columns;
+}
+
+function cellOf(row: FullRow, column: string): readonly Point[] {
+  return pointsOf(row).filter(([name]) => name === column);
+}
+
+/** The value with the latest time; of several with that time the last. */
+function formatLatest(cell: readonly Point[]): string {
+  let latest: Point | undefined;
+  for (const point of cell) {
+    if (latest === undefined || secondsOf(point[2]) >= secondsOf(latest[2])) latest = point;
+  }
+  return latest === undefined ? ABSENT : formatValue(latest[1]);
+}
+
+function formatPoints(cell: readonly Point[]): string {
+  if (cell.length === 0) return ABSENT;
+  return cell.map(([, value, time]) => `${formatValue(value)}@${time}`).join('|');
+}
+
+function secondsOf(time: string): number {
+  if (time === 'Inf') return Number.POSITIVE_INFINITY;
+  if (time === '-Inf') return -Number.MAX_VALUE;
+  const ms = Date.parse(time);
+  return Number.isNaN(ms) ? Number.NEGATIVE_INFINITY : ms / 1000;
+}
+
 function checkTypes(
   types: string,
   columnNames: readonly string[],
-  rows: readonly (readonly unknown[])[],
+  rows: readonly (readonly (readonly Point[])[])[],
 ): void {
   if (types === '*') return;
   if (types.length !== columnNames.length) {
@@ -122,10 +162,19 @@ function checkTypes(
   }
   for (const [index, name] of columnNames.entries()) {
     const letter = types.charAt(index);
-    const wrong = rows.find((row) => !hasType(letter, row[index] ?? null));
+    const points = rows.flatMap((row) => row[index] ?? []);
+    const wrong = points.find(([, value]) => !hasType(letter, value));
     if (wrong === undefined) continue;
-    throw new Error(`column ${name} is to be ${letter}, but has ${formatValue(wrong[index])}`);
+    throw new Error(`column ${name} is to be ${letter}, but has ${formatValue(wrong[1])}`);
   }
+}
+
+/** The message, with the place when the error knows it. */
+function messageOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  const { details } = thrown as { details?: Readonly<Record<string, unknown>> };
+  const place = details?.line === undefined ? '' : ` at ${details.line}:${details.column}`;
+  return `${thrown.message}${place}`;
 }
 
 type Lines = readonly (readonly string[])[];

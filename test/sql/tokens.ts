@@ -30,6 +30,9 @@ export function splitTokens(line: string): string[] {
   return tokens;
 }
 
+/** What stands for a cell that a row does not have. */
+export const ABSENT = '.';
+
 /** A value of an answer as a token. */
 export function formatValue(value: unknown): string {
   if (value === null || value === undefined) return 'NULL';

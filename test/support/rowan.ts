@@ -2,7 +2,7 @@
 
 /** What these tests use of the in-process API. */
 export interface TestService {
-  query(sql: string, options: { format: 'table'; rowNames?: boolean }): Promise<unknown>;
+  query(sql: string, options: { format: 'full' }): Promise<unknown>;
   perform(verb: string, path: string, options?: { body?: unknown }): Promise<TestReply>;
   listen(options: { host: string; port: number }): Promise<string>;
   close(): Promise<void>;
