@@ -22,12 +22,13 @@ export class Admission {
    * @returns undefined when the place was free
    * @throws OVERLOADED when the line is full; the signal's reason when it gives up waiting
    */
-  enter(signal: AbortSignal): Promise<void> | undefined {
+  enter(request: { readonly signal: AbortSignal }): Promise<void> | undefined {
     if (this.#activeCount < this.#limits.heavyCountMax) {
       this.#activeCount++;
       return undefined;
     }
     if (this.#waiting.size >= this.#limits.heavyQueueLengthMax) throw overloaded();
+    const { signal } = request;
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         this.#waiting.delete(admit);

@@ -16,7 +16,8 @@ export class Exchange {
   pattern = 'unknown';
   path = '';
   query = '';
-  readonly #abort = new AbortController();
+  /** made when somebody wants to know: most requests end before */
+  #abort: AbortController | undefined;
   #timer: NodeJS.Timeout | undefined;
   #onTimeout: (() => void) | undefined;
   #timeLimitMs = 0;
@@ -29,16 +30,30 @@ export class Exchange {
     this.requestId = requestId;
     this.#socket = request.socket;
     this.#bytesBefore = request.socket.bytesWritten;
-    response.once('close', () => {
-      if (!response.writableFinished) {
-        this.#abort.abort(failure('CANCELLED', 'the client went away'));
-      }
-    });
   }
 
   /** Aborts when the client goes away or the time is up. */
   get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController();
+      if (this.isAbandoned) this.#abort.abort(clientGone());
+    }
     return this.#abort.signal;
+  }
+
+  get isAborted(): boolean {
+    return this.isAbandoned || this.#abort?.signal.aborted === true;
+  }
+
+  /** Whether the client has gone before it had the whole reply. */
+  get isAbandoned(): boolean {
+    const { response } = this;
+    return response.destroyed && !response.writableFinished;
+  }
+
+  /** Called when the response is closed. */
+  closed(): void {
+    if (this.isAbandoned) this.#abort?.abort(clientGone());
   }
 
   /** Starts the clock of a time limit. @param stopsWork false: the work goes on when time is up */
@@ -53,7 +68,7 @@ export class Exchange {
     return new Promise((_, reject) => {
       this.#onTimeout = () => {
         reject(error);
-        if (stopsWork) this.#abort.abort(error);
+        if (stopsWork) this.#abort?.abort(error);
       };
       this.#timer = setTimeout(this.#onTimeout, milliseconds);
     });
@@ -75,4 +90,8 @@ export class Exchange {
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
+}
+
+function clientGone(): RowanError {
+  return failure('CANCELLED', 'the client went away');
 }

@@ -4,27 +4,23 @@ import { ENTITY_KINDS } from '../dataset/entity-type.ts';
 import { type Route, route } from '../service/route.ts';
 import { SERVICE_VERSION } from '../service/routes/general.ts';
 import type { Service } from '../service/service.ts';
-import { HttpMetrics, registerSeries, type SeriesValue } from './http-metrics.ts';
+import { CallMetrics, type Outcome } from './call-metrics.ts';
+import { HttpMetrics } from './http-metrics.ts';
+import { registerSeries, type SeriesValue } from './tally.ts';
 
 /** Datasets with a series of their own; the rows of further ones are summed. */
 const DATASET_SERIES_MAX = 1000;
-/** Functions with a series of their own. */
-const FUNCTION_SERIES_MAX = 1000;
 
 const OTHER = '_other';
 const SECONDS = [0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 600];
 
-export type Outcome = 'ok' | 'error' | 'cancelled';
-
 export class Metrics {
   readonly http = new HttpMetrics();
+  readonly calls = new CallMetrics();
   readonly route: Route;
   readonly #registry = new Registry();
   readonly #queries: Counter;
   readonly #queryDuration: Histogram;
-  readonly #functionCalls: Counter;
-  readonly #functionDuration: Histogram;
-  readonly #functions = new Set<string>();
 
   constructor() {
     const registers = [this.#registry];
@@ -39,18 +35,7 @@ export class Metrics {
       labelNames: ['format', 'outcome'],
       ...{ buckets: SECONDS, registers },
     });
-    this.#functionCalls = new Counter({
-      name: 'rowan_function_calls_total',
-      help: 'Calls of functions over routes',
-      labelNames: ['function', 'route', 'outcome'],
-      registers,
-    });
-    this.#functionDuration = new Histogram({
-      name: 'rowan_function_call_duration_seconds',
-      help: 'Time of a call of a function over a route',
-      labelNames: ['function'],
-      ...{ buckets: SECONDS, registers },
-    });
+    this.calls.register(this.#registry);
     collectDefaultMetrics({ register: this.#registry });
     this.route = route({
       verb: 'GET',
@@ -70,15 +55,6 @@ export class Metrics {
   observeQuery(format: string, outcome: Outcome, seconds: number): void {
     this.#queries.inc({ format, outcome });
     this.#queryDuration.observe({ format, outcome }, seconds);
-  }
-
-  /** @param route `application` or `batch` */
-  observeCall(name: string, route: string, outcome: Outcome, seconds: number): void {
-    const isKnown = this.#functions.has(name) || this.#functions.size < FUNCTION_SERIES_MAX;
-    if (isKnown) this.#functions.add(name);
-    const label = isKnown ? name : OTHER;
-    this.#functionCalls.inc({ function: label, route, outcome });
-    this.#functionDuration.observe({ function: label }, seconds);
   }
 
   /** Adds what is read from the service when somebody asks. */

@@ -1,8 +1,8 @@
 // From a request to its reply: checks in the order in which they cost least, then the route.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { automaticId, automaticRunId, nowSeconds } from '../service/id.ts';
-import { bindRequest, parseQueryString } from '../service/parameter-binding.ts';
-import type { Reply, RequestBody, RouteRequest } from '../service/request.ts';
+import { parseQueryString } from '../service/parameter-binding.ts';
+import type { Reply, RequestBody } from '../service/request.ts';
 import { bytesBody, EMPTY_BODY, valueBody } from '../service/request-body.ts';
 import type { BoundRequest, Route } from '../service/route.ts';
 import type { RouteDispatcher } from '../service/route-dispatcher.ts';
@@ -12,8 +12,10 @@ import { failure, RowanError } from '../util/error.ts';
 import { type Admission, isConstruction, isHeavy } from './admission.ts';
 import { type Authentication, requireRole } from './authentication.ts';
 import { checkDeclaredLength, hasBody, readBody } from './body-reader.ts';
+import type { Outcome } from './call-metrics.ts';
 import { Exchange } from './exchange.ts';
-import type { Metrics, Outcome } from './metrics.ts';
+import { HttpRequest } from './http-request.ts';
+import type { Metrics } from './metrics.ts';
 import type { RestOptions } from './options.ts';
 import { checkOrigin, corsHeaders, type OriginPolicy, preflightHeaders } from './origin.ts';
 import { errorReply, type ResponseContext, writeReply } from './reply-writer.ts';
@@ -61,12 +63,14 @@ export class RequestHandler {
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const exchange = new Exchange(request, response, requestIdOf(request.headers));
     exchange.commonHeaders = ['X-Request-Id', exchange.requestId];
-    response.once('close', () => this.#parts.onEnd(exchange));
-    let route: Route | undefined;
+    response.on('close', () => {
+      exchange.closed();
+      this.#parts.onEnd(exchange);
+    });
     try {
       const match = this.#accept(exchange);
       if (match === undefined) return;
-      route = match.route;
+
       await this.#answer(exchange, match);
     } catch (thrown) {
       await this.#fail(exchange, thrown);
@@ -171,22 +175,9 @@ export class RequestHandler {
       ? bytesBody(await readBody(request, options, exchange.signal))
       : EMPTY_BODY;
     if (timeLimitMs !== undefined && traits.isConstruction) body = withId(match, body);
-    const routeRequest: RouteRequest = {
-      verb: request.method as string,
-      path: exchange.path,
-      query,
-      body,
-      headers: request.headers as Record<string, string>,
-      signal: traits.isConstruction ? NEVER : exchange.signal,
-      role: exchange.caller?.role ?? 'open',
-      requestId: exchange.requestId,
-    };
-    const bound = bindRequest(match.route, match.params, {
-      ...routeRequest,
-      verb: match.route.verb,
-    });
+    const bound = new HttpRequest(exchange, match, query, body, traits.isConstruction);
     if (traits.isHeavy) {
-      const turn = admission.enter(exchange.signal);
+      const turn = admission.enter(exchange);
       if (turn !== undefined) await turn;
     }
     let outcome: Outcome = 'error';
@@ -204,7 +195,7 @@ export class RequestHandler {
     } finally {
       if (traits.isHeavy) admission.leave();
       if (traits.measured !== undefined) {
-        if (exchange.signal.aborted) outcome = 'cancelled';
+        if (exchange.isAborted) outcome = 'cancelled';
         this.#measure(traits.measured, bound, outcome, exchange);
       }
     }
@@ -244,7 +235,7 @@ export class RequestHandler {
     const { metrics } = this.#parts;
     if (measured === 'query') {
       metrics.observeQuery(formatLabel(values.format, headers.accept), outcome, seconds);
-    } else metrics.observeCall(params.id as string, measured, outcome, seconds);
+    } else metrics.calls.observe(params.id as string, measured, outcome, seconds);
   }
 
   #traitsOf(route: Route): RouteTraits {
@@ -333,8 +324,6 @@ function acceptExpectation(
   checkDeclaredLength(request, options);
   response.writeContinue();
 }
-
-const NEVER = new AbortController().signal;
 
 function stopping(): RowanError {
   return failure('SHUTTING_DOWN', 'the service is shutting down');

@@ -22,28 +22,64 @@ export function bindRequest(
   };
 }
 
-function isAsync(headers: Readonly<Record<string, string>>): boolean {
+export function isAsync(headers: Readonly<Record<string, string>>): boolean {
   if (headers.async === 'true') return true;
-  return /(^|[,;\s])respond-async([,;\s]|$)/i.test(headers.prefer ?? '');
+  const { prefer } = headers;
+  return prefer !== undefined && /(^|[,;\s])respond-async([,;\s]|$)/i.test(prefer);
 }
 
-function bindParameters(route: Route, request: RouteRequest): Record<string, unknown> {
-  const query = route.query ?? NO_PARAMETERS;
-  const hybrid = route.hybrid ?? NO_PARAMETERS;
-  const given = firstValues(request.query);
-  if (route.lenient !== true) {
-    const unknown = request.query.filter(
-      ([name]) => !Object.hasOwn(query, name) && !Object.hasOwn(hybrid, name),
-    );
-    if (unknown.length > 0) throw unknownParameters(route, request, unknown);
+/** The parameters of a route, taken apart once: requests come more often than routes. */
+interface Declared {
+  readonly query: readonly (readonly [string, Parameter])[];
+  readonly hybrid: readonly (readonly [string, Parameter])[];
+  readonly names: ReadonlySet<string>;
+}
+
+const declared = new WeakMap<Route, Declared>();
+
+function declaredBy(route: Route): Declared {
+  let parts = declared.get(route);
+  if (parts === undefined) {
+    const query = Object.entries(route.query ?? NO_PARAMETERS);
+    const hybrid = Object.entries(route.hybrid ?? NO_PARAMETERS);
+    parts = { query, hybrid, names: new Set([...query, ...hybrid].map(([name]) => name)) };
+    declared.set(route, parts);
+  }
+  return parts;
+}
+
+/**
+ * The values of all declared parameters.
+ * @throws UNKNOWN_PARAMETER, INVALID_PARAMETER, MISSING_PARAMETER, MIXED_PARAMETERS
+ */
+export function bindParameters(
+  route: Route,
+  request: Omit<RouteRequest, 'signal'>,
+): Record<string, unknown> {
+  const { query, hybrid, names } = declaredBy(route);
+  const pairs = request.query;
+  if (route.lenient !== true && pairs.some(([name]) => !names.has(name))) {
+    const unknown = pairs.filter(([name]) => !names.has(name));
+    throw unknownParameters(route, request, unknown);
   }
   const values: Record<string, unknown> = {};
-  for (const [name, parameter] of Object.entries(query)) {
-    const text = given.get(name);
-    values[name] = text === undefined ? absent(name, parameter) : fromText(name, parameter, text);
+  for (const [name, parameter] of query) values[name] = fromQuery(name, parameter, pairs);
+  if (route.hybrid === undefined) return values;
+  if (request.body.isEmpty) {
+    for (const [name, parameter] of hybrid) values[name] = fromQuery(name, parameter, pairs);
+    return values;
   }
-  if (route.hybrid !== undefined) Object.assign(values, bindHybrid(route, request, given));
-  return values;
+  return Object.assign(values, bindHybrid(route, request, firstValues(pairs)));
+}
+
+/** A key given twice: the first one counts. */
+function fromQuery(
+  name: string,
+  parameter: Parameter,
+  pairs: readonly (readonly [string, string])[],
+): unknown {
+  for (const pair of pairs) if (pair[0] === name) return fromText(name, parameter, pair[1]);
+  return absent(name, parameter);
 }
 
 /** A key given twice: the first one counts. */
@@ -55,7 +91,7 @@ function firstValues(pairs: readonly (readonly [string, string])[]): Map<string,
 
 function bindHybrid(
   route: Route,
-  request: RouteRequest,
+  request: Omit<RouteRequest, 'signal'>,
   given: ReadonlyMap<string, string>,
 ): Record<string, unknown> {
   const hybrid = route.hybrid as ParameterSet;
@@ -157,7 +193,7 @@ function fromJson(name: string, parameter: Parameter, json: unknown): unknown {
 
 function unknownParameters(
   route: Route,
-  request: RouteRequest,
+  request: Omit<RouteRequest, 'signal'>,
   unknown: readonly (readonly [string, unknown])[],
 ): RowanError {
   return failure('UNKNOWN_PARAMETER', 'Unknown parameter(s) in REST call', {
@@ -185,6 +221,8 @@ export function parameterHelp(route: Route): unknown[] {
   }));
 }
 
+const NEEDS_DECODING = /[%+]/;
+
 /**
  * The pairs of a query string; `+` is a space and a key without `=` has the value "".
  * @throws INVALID_PARAMETER for a malformed escape
@@ -203,6 +241,7 @@ export function parseQueryString(text: string): [string, string][] {
 }
 
 function decodeQueryText(text: string): string {
+  if (!NEEDS_DECODING.test(text)) return text;
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {

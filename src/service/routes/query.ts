@@ -99,6 +99,7 @@ const redirect = route({
     const [path, queryString] = splitTarget(target);
     const reply = await service.dispatcher.dispatch({
       ...request,
+      signal: request.signal,
       verb: 'GET',
       path,
       query: parseQueryString(queryString),

@@ -1,0 +1,56 @@
+// A request of a route as it came over HTTP.
+import { bindParameters, isAsync } from '../service/parameter-binding.ts';
+import type { RequestBody, Role, Verb } from '../service/request.ts';
+import type { BoundRequest, Route } from '../service/route.ts';
+import type { RouteMatch } from '../service/router.ts';
+import type { Exchange } from './exchange.ts';
+
+const NEVER = new AbortController().signal;
+
+export class HttpRequest implements BoundRequest {
+  readonly verb: Verb;
+  readonly path: string;
+  readonly query: readonly (readonly [string, string])[];
+  readonly body: RequestBody;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly role: Role;
+  readonly requestId: string;
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly isAsync: boolean;
+  readonly #exchange: Exchange;
+  readonly #outlivesClient: boolean;
+
+  /**
+   * @param outlivesClient the work goes on when nobody waits for it any more
+   * @throws what binding parameters throws
+   */
+  constructor(
+    exchange: Exchange,
+    match: RouteMatch,
+    query: readonly (readonly [string, string])[],
+    body: RequestBody,
+    outlivesClient: boolean,
+  ) {
+    const { route, params } = match;
+    this.verb = route.verb;
+    this.path = exchange.path;
+    this.query = query;
+    this.body = body;
+    this.headers = exchange.request.headers as Record<string, string>;
+    this.role = exchange.caller?.role ?? 'open';
+    this.requestId = exchange.requestId;
+    this.route = route;
+    this.params = params;
+    this.values = bindParameters(route, this);
+    this.isAsync = isAsync(this.headers);
+    this.#exchange = exchange;
+    this.#outlivesClient = outlivesClient;
+  }
+
+  /** Costs something, so it is made only for handlers that look at it. */
+  get signal(): AbortSignal {
+    return this.#outlivesClient ? NEVER : this.#exchange.signal;
+  }
+}
