@@ -1,0 +1,323 @@
+// Columnar snapshots as Arrow files: a field for the row names, one for timestamps that differ, and
+// one for each column; a record batch for each chunk.
+import { Field, Float64, Int32, Schema, Utf8 } from 'apache-arrow';
+import type { ArenaAllocator } from '../value/arena-set.ts';
+import { ChunkStarts } from '../value/column-view.ts';
+import type {
+  ChunkSnapshot,
+  ColumnarSnapshot,
+  ColumnSnapshot,
+  DictionarySnapshot,
+  RowNames,
+  RowTimestamps,
+  Span,
+} from '../value/snapshot.ts';
+import { bytesOf, spanOf, uint32Of } from '../value/span-view.ts';
+import type { ArrowFileReader } from './arrow-file-reader.ts';
+import { ArrowFileWriter, bytesOfArray } from './arrow-file-writer.ts';
+import type { ChunkDescription, ColumnDescription } from './column-description.ts';
+import {
+  type FieldBuffers,
+  readChunk,
+  readExactDictionary,
+  readTextDictionary,
+  textOffsets,
+} from './column-reader.ts';
+import { type ArrowArray, ColumnWriter, columnName } from './column-writer.ts';
+import { damaged, type FileSink } from './durable-file.ts';
+
+type Arenas = Pick<ArenaAllocator, 'get'>;
+
+const ROW_NAME_FIELD = '_rowName';
+const TIMESTAMP_FIELD = '_timestamp';
+const NO_BYTES = new Uint8Array(0);
+const INT32_MAX = 2 ** 31 - 1;
+
+/** Everything about the snapshot that is not in the Arrow arrays; JSON in the section `snapshot`. */
+export interface ColumnarDescription {
+  readonly layout: 'columnar';
+  readonly rowCount: number;
+  readonly chunkRowCounts: readonly number[];
+  readonly columns: readonly ColumnDescription[];
+  readonly rowNames:
+    | { readonly kind: 'sequence'; readonly first: number }
+    | { readonly kind: 'numbers'; readonly column: ColumnDescription }
+    | { readonly kind: 'paths' };
+  readonly timestamps:
+    | { readonly kind: 'constant'; readonly ts: string }
+    | { readonly kind: 'per-row'; readonly column: ColumnDescription };
+}
+
+/** A field of the file and its array in each chunk. */
+interface FieldWriter {
+  readonly field: Field;
+  array(chunkIndex: number): ArrowArray;
+}
+
+export function writeColumnar(sink: FileSink, snapshot: ColumnarSnapshot, arenas: Arenas): void {
+  const columns = snapshot.columns.map(
+    (column, id) => new ColumnWriter(column, columnName(column.path), id, arenas),
+  );
+  const names = namesWriter(snapshot, arenas);
+  const timestamps = timestampsWriter(snapshot, arenas);
+  const fields: FieldWriter[] = [names.writer];
+  if (timestamps.writer !== undefined) fields.push(timestamps.writer);
+  fields.push(...columns);
+  const file = new ArrowFileWriter(sink, new Schema(fields.map(({ field }) => field)));
+  columns.forEach((column, id) => {
+    const part = column.dictionaryPart();
+    if (part !== undefined) file.writeDictionary(id, part);
+  });
+  snapshot.chunkRowCounts.forEach((length, chunkIndex) => {
+    const arrays = fields.map((field) => field.array(chunkIndex));
+    file.writeBatch({
+      length,
+      nodes: arrays.map(({ nullCount }) => ({ length, nullCount })),
+      buffers: arrays.flatMap(({ buffers }) => buffers),
+    });
+  });
+  snapshot.columns.forEach(({ dictionary }, id) => {
+    if (dictionary?.kind === 'mixed')
+      writeExactDictionary(file, `dictionary ${id}`, dictionary, arenas);
+  });
+  const description: ColumnarDescription = {
+    layout: 'columnar',
+    rowCount: snapshot.rowCount,
+    chunkRowCounts: snapshot.chunkRowCounts,
+    columns: columns.map((column) => column.description),
+    rowNames: names.description,
+    timestamps: timestamps.description,
+  };
+  file.writeSection('snapshot', Buffer.from(JSON.stringify(description)));
+  file.finish();
+}
+
+/** The JSON text of a mixed atom does not say everything about it, so the atoms follow exactly. */
+export function writeExactDictionary(
+  file: ArrowFileWriter,
+  name: string,
+  dictionary: DictionarySnapshot,
+  arenas: Arenas,
+): void {
+  file.writeSection(`${name} bytes`, bytesOf(arenas, dictionary.bytes));
+  file.writeSection(`${name} offsets`, bytesOf(arenas, dictionary.offsets));
+}
+
+function namesWriter(
+  { rowNames, chunkRowCounts, rowCount }: ColumnarSnapshot,
+  arenas: Arenas,
+): { writer: FieldWriter; description: ColumnarDescription['rowNames'] } {
+  const starts = new ChunkStarts(chunkRowCounts);
+  switch (rowNames.kind) {
+    case 'sequence': {
+      const { first } = rowNames;
+      const isInt32 = first >= -INT32_MAX && first + rowCount <= INT32_MAX;
+      const makeArray = (chunkIndex: number): ArrowArray => {
+        const length = chunkRowCounts[chunkIndex] as number;
+        const start = first + starts.startOf(chunkIndex);
+        const values = isInt32 ? new Int32Array(length) : new Float64Array(length);
+        for (let i = 0; i < length; i++) values[i] = start + i;
+        return { nullCount: 0, buffers: [NO_BYTES, bytesOfArray(values)] };
+      };
+      return {
+        writer: {
+          field: new Field(ROW_NAME_FIELD, isInt32 ? new Int32() : new Float64(), false),
+          array: makeArray,
+        },
+        description: { kind: 'sequence', first },
+      };
+    }
+    case 'numbers': {
+      const column = { path: [], type: 'integer', chunks: rowNames.chunks, nullCount: 0 } as const;
+      const writer = new ColumnWriter(column, ROW_NAME_FIELD, 0, arenas);
+      return { writer, description: { kind: 'numbers', column: writer.description } };
+    }
+    case 'paths': {
+      const bytes = bytesOf(arenas, rowNames.bytes);
+      const offsets = uint32Of(arenas, rowNames.offsets);
+      const makeArray = (chunkIndex: number): ArrowArray => {
+        const from = starts.startOf(chunkIndex);
+        const length = chunkRowCounts[chunkIndex] as number;
+        const begin = offsets[from] as number;
+        const own = new Int32Array(length + 1);
+        for (let i = 0; i <= length; i++) own[i] = (offsets[from + i] as number) - begin;
+        const end = offsets[from + length] as number;
+        return { nullCount: 0, buffers: [NO_BYTES, bytesOfArray(own), bytes.subarray(begin, end)] };
+      };
+      return {
+        writer: { field: new Field(ROW_NAME_FIELD, new Utf8(), false), array: makeArray },
+        description: { kind: 'paths' },
+      };
+    }
+  }
+}
+
+function timestampsWriter(
+  { timestamps }: ColumnarSnapshot,
+  arenas: Arenas,
+): { writer?: FieldWriter; description: ColumnarDescription['timestamps'] } {
+  if (timestamps.kind === 'constant') {
+    return { description: { kind: 'constant', ts: String(timestamps.ts) } };
+  }
+  const writer = new ColumnWriter(
+    {
+      path: [],
+      type: 'timestamp',
+      nullCount: 0,
+      chunks: timestamps.chunks.map((data) => ({
+        kind: 'timestamp',
+        rowCount: data.sizeBytes / 8,
+        data,
+        nullCount: 0,
+      })),
+    },
+    TIMESTAMP_FIELD,
+    0,
+    arenas,
+  );
+  return { writer, description: { kind: 'per-row', column: writer.description } };
+}
+
+/** Reads everything into arenas. @throws DATA_ERROR, OUT_OF_MEMORY */
+export function readColumnar(
+  file: ArrowFileReader,
+  description: ColumnarDescription,
+  allocator: ArenaAllocator,
+): ColumnarSnapshot {
+  const { columns, rowCount, chunkRowCounts } = description;
+  if (file.batchCount !== chunkRowCounts.length) throw damaged(file.path, 'a batch is missing');
+  const dictionaries = readDictionaries(file, columns, allocator);
+  const chunks: ChunkSnapshot[][] = columns.map(() => []);
+  const names = new NamesReader(description, allocator);
+  const timestampChunks: Span[] = [];
+  for (let index = 0; index < chunkRowCounts.length; index++) {
+    const part = file.readBatch(index);
+    let next = names.read(part.buffers, index);
+    if (description.timestamps.kind === 'per-row') {
+      const { column } = description.timestamps;
+      const chunk = readChunk(
+        column,
+        column.chunks[index] as ChunkDescription,
+        fieldBuffers(part.buffers, next),
+        allocator,
+      );
+      timestampChunks.push((chunk as Extract<ChunkSnapshot, { data: Span }>).data);
+      next += 2;
+    }
+    columns.forEach((column, c) => {
+      const chunk = readChunk(
+        column,
+        column.chunks[index] as ChunkDescription,
+        fieldBuffers(part.buffers, next),
+        allocator,
+      );
+      (chunks[c] as ChunkSnapshot[]).push(chunk);
+      if (column.encoding !== 'null') next += 2;
+    });
+  }
+  return {
+    layout: 'columnar',
+    id: allocator.nextId(),
+    rowCount,
+    chunkRowCounts,
+    columns: columns.map((column, c): ColumnSnapshot => {
+      const dictionary = dictionaries[c];
+      return {
+        path: column.path,
+        type: column.type,
+        chunks: chunks[c] as ChunkSnapshot[],
+        nullCount: column.nullCount,
+        ...(dictionary === undefined ? {} : { dictionary }),
+      };
+    }),
+    rowNames: names.finish(),
+    timestamps: readTimestamps(description, timestampChunks),
+  };
+}
+
+function fieldBuffers(buffers: readonly Uint8Array[], at: number): FieldBuffers {
+  return { validity: buffers[at] ?? NO_BYTES, data: buffers[at + 1] ?? NO_BYTES };
+}
+
+function readDictionaries(
+  file: ArrowFileReader,
+  columns: readonly ColumnDescription[],
+  allocator: ArenaAllocator,
+): (DictionarySnapshot | undefined)[] {
+  const dictionaries: (DictionarySnapshot | undefined)[] = columns.map(() => undefined);
+  const texts = columns.filter(({ dictionary }) => dictionary !== undefined);
+  texts.forEach(({ dictionary }, index) => {
+    if (dictionary === undefined) return;
+    const { id, kind } = dictionary;
+    dictionaries[id] =
+      kind === 'text'
+        ? readTextDictionary(file.readDictionary(index), dictionary, allocator)
+        : readExactDictionary(file, `dictionary ${id}`, dictionary, allocator);
+  });
+  return dictionaries;
+}
+
+function readTimestamps({ timestamps }: ColumnarDescription, chunks: Span[]): RowTimestamps {
+  if (timestamps.kind === 'constant') return { kind: 'constant', ts: Number(timestamps.ts) };
+  return { kind: 'per-row', chunks };
+}
+
+/** Puts the row names of the batches together. */
+class NamesReader {
+  readonly #description: ColumnarDescription;
+  readonly #allocator: ArenaAllocator;
+  readonly #numbers: ChunkSnapshot[] = [];
+  readonly #texts: Uint8Array[] = [];
+  readonly #offsets: Uint32Array;
+  #count = 0;
+
+  constructor(description: ColumnarDescription, allocator: ArenaAllocator) {
+    this.#description = description;
+    this.#allocator = allocator;
+    this.#offsets = new Uint32Array(
+      description.rowNames.kind === 'paths' ? description.rowCount + 1 : 0,
+    );
+  }
+
+  /** @returns how many of the buffers were the names' */
+  read(buffers: readonly Uint8Array[], index: number): number {
+    const { rowNames, chunkRowCounts } = this.#description;
+    if (rowNames.kind === 'sequence') return 2;
+    if (rowNames.kind === 'numbers') {
+      const chunk = rowNames.column.chunks[index] as ChunkDescription;
+      this.#numbers.push(
+        readChunk(rowNames.column, chunk, fieldBuffers(buffers, 0), this.#allocator),
+      );
+      return 2;
+    }
+    const rowCount = chunkRowCounts[index] as number;
+    const own = textOffsets(buffers[1] as Uint8Array, rowCount);
+    const begin = this.#offsets[this.#count] as number;
+    for (let i = 1; i <= rowCount; i++) {
+      this.#offsets[this.#count + i] = begin + (own[i] as number);
+    }
+    this.#count += rowCount;
+    this.#texts.push((buffers[2] as Uint8Array).slice());
+    return 3;
+  }
+
+  finish(): RowNames {
+    const { rowNames } = this.#description;
+    switch (rowNames.kind) {
+      case 'sequence':
+        return rowNames;
+      case 'numbers':
+        return { kind: 'numbers', chunks: this.#numbers };
+      case 'paths': {
+        const bytes = this.#allocator.allocate(this.#offsets[this.#count] as number);
+        const target = bytesOf(this.#allocator, bytes);
+        let position = 0;
+        for (const text of this.#texts) {
+          target.set(text, position);
+          position += text.length;
+        }
+        return { kind: 'paths', bytes, offsets: spanOf(this.#allocator, this.#offsets) };
+      }
+    }
+  }
+}

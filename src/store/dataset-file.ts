@@ -1,0 +1,60 @@
+// Committed dataset versions on disk: Arrow IPC files that other tools can open as they are.
+import type { ArenaAllocator } from '../value/arena-set.ts';
+import { ArenaScope } from '../value/arena-set.ts';
+import type { Snapshot } from '../value/snapshot.ts';
+import { snapshotSpans } from '../value/snapshot-memory.ts';
+import { ArrowFileReader } from './arrow-file-reader.ts';
+import { type ColumnarDescription, readColumnar, writeColumnar } from './columnar-file.ts';
+import { damaged, type FileSystem, nodeFileSystem, writeFileDurably } from './durable-file.ts';
+import { readSparse, type SparseDescription, writeSparse } from './sparse-file.ts';
+
+/**
+ * Writes a snapshot so that `readDatasetFile` brings it back exactly. Blocks until the file is on
+ * disk, so it belongs in a worker.
+ * @throws DISK_FULL (507) naming the path; what was there before stays, and nothing else does
+ */
+export function writeDatasetFile(
+  path: string,
+  snapshot: Snapshot,
+  arenas: Pick<ArenaAllocator, 'get'>,
+  files: FileSystem = nodeFileSystem,
+): void {
+  writeFileDurably(
+    path,
+    (sink) => {
+      if (snapshot.layout === 'columnar') writeColumnar(sink, snapshot, arenas);
+      else writeSparse(sink, snapshot, arenas);
+    },
+    files,
+  );
+}
+
+/**
+ * Reads a whole file into arenas, batch by batch.
+ * @throws DATA_ERROR naming the file when it is missing or damaged, OUT_OF_MEMORY
+ */
+export function readDatasetFile(path: string, arenas: ArenaAllocator): Snapshot {
+  const file = new ArrowFileReader(path);
+  const scope = new ArenaScope(arenas);
+  try {
+    const description = readDescription(file);
+    const snapshot =
+      description.layout === 'columnar'
+        ? readColumnar(file, description, scope)
+        : readSparse(file, description, scope);
+    scope.keep(snapshotSpans(snapshot));
+    return snapshot;
+  } finally {
+    scope.release();
+    file.close();
+  }
+}
+
+function readDescription(file: ArrowFileReader): ColumnarDescription | SparseDescription {
+  const text = Buffer.from(file.section('snapshot')).toString();
+  const description = JSON.parse(text) as ColumnarDescription | SparseDescription;
+  if (description.layout !== 'columnar' && description.layout !== 'sparse') {
+    throw damaged(file.path, 'its layout is unknown');
+  }
+  return description;
+}
