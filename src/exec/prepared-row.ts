@@ -26,6 +26,8 @@ export interface PrepareRowOptions extends QueryScope {
   readonly inputType?: ValueType | undefined;
   /** functions that only exist here, such as `lineNumber()`, and the types of their results */
   readonly functions?: ScopeFunctions | undefined;
+  /** throws for columns that the input cannot have */
+  readonly checkColumn?: ((path: readonly string[]) => void) | undefined;
 }
 
 /** What a caller may set before it evaluates. */
@@ -108,7 +110,7 @@ export function compileExpression(text: string, options: PrepareRowOptions): Pre
 }
 
 function scopeOf(options: PrepareRowOptions): InputScope {
-  return new InputScope(options.inputType ?? OPEN_ROW_TYPE, options.functions);
+  return new InputScope(options.inputType ?? OPEN_ROW_TYPE, options.functions, options.checkColumn);
 }
 
 function bindOptions({ catalog, scope }: PrepareRowOptions): BindOptions {

@@ -66,13 +66,21 @@ export class InputScope implements Scope {
   readonly builtinsOnly = false;
   readonly #rowType: ValueType;
   readonly #functions: ScopeFunctions;
+  readonly #checkColumn: ((path: readonly string[]) => void) | undefined;
 
-  constructor(rowType: ValueType, functions: ScopeFunctions = {}) {
+  /** @param checkColumn refuses columns that the input cannot have */
+  constructor(
+    rowType: ValueType,
+    functions: ScopeFunctions = {},
+    checkColumn?: (path: readonly string[]) => void,
+  ) {
     this.#rowType = rowType;
     this.#functions = functions;
+    this.#checkColumn = checkColumn;
   }
 
   column(node: ColumnNode): BoundExpression {
+    this.#checkColumn?.(node.path);
     return boundColumn(node, node.path, this.#rowType);
   }
 

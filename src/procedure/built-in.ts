@@ -2,6 +2,7 @@
 import { classifierTest } from './classifier-test.ts';
 import { classifierTrain } from './classifier-train.ts';
 import { createEntity } from './create-entity.ts';
+import { importText } from './import-text.ts';
 import { mock } from './mock.ts';
 import { nullProcedure } from './null.ts';
 import { permuterRun } from './permuter-run.ts';
@@ -14,6 +15,7 @@ export const PROCEDURE_TYPES: readonly ProcedureType[] = [
   classifierTest,
   classifierTrain,
   createEntity,
+  importText,
   mock,
   nullProcedure,
   permuterRun,

@@ -13,10 +13,11 @@ import type {
   ColumnSnapshot,
   DictionarySnapshot,
   RowNames,
+  RowTimestamps,
   Span,
 } from '../../value/snapshot.ts';
 import { freeChunk, freeSnapshot } from '../../value/snapshot-memory.ts';
-import { bytesOf } from '../../value/span-view.ts';
+import { bytesOf, float64Of } from '../../value/span-view.ts';
 import { codeWidth } from './column-parser.ts';
 import type { CsvUnit, DictionaryDelta } from './csv-job.ts';
 import { LineNames } from './line-names.ts';
@@ -50,6 +51,8 @@ export class CsvTable {
   readonly #arenas: ArenaAllocator;
   readonly #columns: readonly ColumnParts[];
   readonly #chunkRowCounts: number[] = [];
+  /** timestamp of the rows of each chunk */
+  readonly #chunkTs: number[] = [];
   readonly #names: LineNames;
   #rowCount = 0;
   #refusedCount = 0;
@@ -75,12 +78,13 @@ export class CsvTable {
   }
 
   /** Adds the next unit in the order of the text. @param firstLine number of its first line */
-  add(unit: CsvUnit, firstLine: number, fileIndex: number): void {
+  add(unit: CsvUnit, firstLine: number, fileIndex: number, ts: number): void {
     let unitRowCount = 0;
     for (const staged of unit.chunks) {
       const rowCount = staged[0]?.chunk.rowCount ?? 0;
       unitRowCount += rowCount;
       this.#chunkRowCounts.push(rowCount);
+      this.#chunkTs.push(ts);
       staged.forEach(({ chunk, isIntegral }, index) => {
         this.#columns[index]?.chunks.push({ chunk, isIntegral, thread: unit.thread });
       });
@@ -102,14 +106,16 @@ export class CsvTable {
   }
 
   /** Ends the table, which is used up also when this throws. */
-  seal(scratch: Scratch, runRecode: RunRecode, ts: number): ColumnarSnapshot {
+  seal(scratch: Scratch, runRecode: RunRecode): ColumnarSnapshot {
     const columns: ColumnSnapshot[] = [];
+    let rowNames: RowNames = { kind: 'sequence', first: 0 };
     try {
       for (const parts of this.#columns) columns.push(this.#sealColumn(parts, scratch, runRecode));
-      return this.#snapshot(columns, this.#names.seal(this.#chunkRowCounts, this.#arenas), ts);
+      rowNames = this.#names.seal(this.#chunkRowCounts, this.#arenas);
+      return this.#snapshot(columns, rowNames, this.#sealTimestamps());
     } catch (error) {
-      const names: RowNames = { kind: 'sequence', first: 0 };
-      freeSnapshot(this.#snapshot(columns, names, ts), this.#arenas);
+      const timestamps = { kind: 'constant', ts: 0 } as const;
+      freeSnapshot(this.#snapshot(columns, rowNames, timestamps), this.#arenas);
       for (const parts of this.#columns.slice(columns.length)) {
         for (const { chunk } of parts.chunks) freeChunk(chunk, this.#arenas);
         for (const { delta } of parts.deltas) this.#freeDelta(delta);
@@ -118,7 +124,11 @@ export class CsvTable {
     }
   }
 
-  #snapshot(columns: readonly ColumnSnapshot[], rowNames: RowNames, ts: number): ColumnarSnapshot {
+  #snapshot(
+    columns: readonly ColumnSnapshot[],
+    rowNames: RowNames,
+    timestamps: RowTimestamps,
+  ): ColumnarSnapshot {
     return {
       layout: 'columnar',
       id: this.#arenas.nextId(),
@@ -126,8 +136,26 @@ export class CsvTable {
       chunkRowCounts: this.#chunkRowCounts,
       columns,
       rowNames,
-      timestamps: { kind: 'constant', ts },
+      timestamps,
     };
+  }
+
+  /** Files have their own times. */
+  #sealTimestamps(): RowTimestamps {
+    const ts = this.#chunkTs[0] ?? 0;
+    if (this.#chunkTs.every((other) => other === ts)) return { kind: 'constant', ts };
+    const chunks: Span[] = [];
+    try {
+      for (const [index, rowCount] of this.#chunkRowCounts.entries()) {
+        const span = this.#arenas.allocate(rowCount * 8);
+        chunks.push(span);
+        float64Of(this.#arenas, span).fill(this.#chunkTs[index] as number);
+      }
+    } catch (error) {
+      for (const span of chunks) this.#arenas.free(span);
+      throw error;
+    }
+    return { kind: 'per-row', chunks };
   }
 
   #freeDelta({ bytes, offsets }: DictionaryDelta): void {

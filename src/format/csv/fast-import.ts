@@ -39,7 +39,8 @@ export interface CsvThreads {
 }
 
 export interface FastOptions {
-  readonly format: TextFormat & { readonly encoding: 'utf-8' | 'ascii' };
+  /** not latin1, and without a replacement of bad characters */
+  readonly format: TextFormat;
   readonly ignoreBadLines: boolean;
   /** the columns of the table */
   readonly paths: readonly (readonly string[])[];
@@ -50,6 +51,8 @@ export interface FastOptions {
 export interface FastText {
   readonly url: string;
   readonly fileIndex: number;
+  /** timestamp of the rows, seconds since the epoch */
+  readonly ts: number;
   /** number of the first line of data */
   readonly firstLine: number;
   /** fields of each line */
@@ -106,10 +109,10 @@ export class FastImport {
   }
 
   /** @returns the table; `release` need not be called then */
-  seal(ts: number): ColumnarSnapshot {
+  seal(): ColumnarSnapshot {
     endCsvJob(this.#jobId);
     const recode = (job: RecodeJob, unitCount: number) => this.#threads.recode(job, unitCount);
-    return this.#table.seal(threadScratch(), recode, ts);
+    return this.#table.seal(threadScratch(), recode);
   }
 
   /** Gives up. */
@@ -182,9 +185,10 @@ export class FastImport {
       start,
       end,
       unitSize,
-      delimiter: format.delimiter.charCodeAt(0),
+      // Without a delimiter each line is one field, which only its end separates.
+      delimiter: format.delimiter === '' ? NEWLINE : format.delimiter.charCodeAt(0),
       quote: format.quote === '' ? -1 : format.quote.charCodeAt(0),
-      encoding: format.encoding,
+      encoding: format.encoding === 'ascii' ? 'ascii' : 'utf-8',
       excelFormulas: format.excelFormulas,
       ignoreExtraColumns: format.ignoreExtraColumns,
       ignoreBadLines,
@@ -203,7 +207,7 @@ export class FastImport {
     }
     let line = firstLine;
     for (const unit of results as readonly CsvUnit[]) {
-      this.#table.add(unit, line, text.fileIndex);
+      this.#table.add(unit, line, text.fileIndex, text.ts);
       line += unit.lineCount;
     }
     this.#lineCount += line - firstLine;

@@ -4,6 +4,14 @@ import type { ByteStream } from '../../file/byte-stream.ts';
 const NEWLINE = 10;
 const BYTE_ORDER_MARK = Uint8Array.of(0xef, 0xbb, 0xbf);
 
+/** A line and where it lies in the stream. */
+export interface ReadLine {
+  readonly text: string;
+  readonly start: number;
+  /** behind its line end */
+  readonly end: number;
+}
+
 export class LineReader {
   readonly #source: AsyncIterator<Uint8Array>;
   /** bytes received and not yet given out; complete lines first */
@@ -13,6 +21,8 @@ export class LineReader {
   #isEnded = false;
   #offset = 0;
   #lineNumber = 0;
+  /** lines to give out again, the next one last */
+  readonly #unread: ReadLine[] = [];
 
   constructor(source: ByteStream) {
     this.#source = source[Symbol.asyncIterator]();
@@ -34,6 +44,12 @@ export class LineReader {
    */
   tryNext(): string | undefined {
     if (this.#isStart) return undefined;
+    const again = this.#unread.pop();
+    if (again !== undefined) {
+      this.#lineNumber++;
+      this.#offset = again.end;
+      return again.text;
+    }
     let end = this.#buffer.indexOf(NEWLINE, this.#position);
     let next = end + 1;
     if (end === -1) {
@@ -76,8 +92,20 @@ export class LineReader {
     }
   }
 
+  /** Takes back lines that were the last ones given out. */
+  unread(lines: readonly ReadLine[]): void {
+    for (const line of [...lines].reverse()) {
+      this.#unread.push(line);
+      this.#lineNumber--;
+      this.#offset = line.start;
+    }
+  }
+
   /** The bytes behind the lines that were given out. */
   async *remaining(): AsyncIterable<Uint8Array> {
+    for (const line of this.#unread.splice(0).reverse()) {
+      yield Buffer.from(`${line.text}\n`, 'latin1');
+    }
     if (this.#position < this.#buffer.length) yield this.#buffer.subarray(this.#position);
     this.#position = this.#buffer.length;
     while (!this.#isEnded) {

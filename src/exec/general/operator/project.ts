@@ -27,7 +27,11 @@ export function compileProject(node: ProjectNode, input: RowSource, compiler: Co
 }
 
 export function rowName(evaluate: Evaluator, frame: Frame): Path {
-  const value = evaluate(frame);
+  return nameOfValue(evaluate(frame));
+}
+
+/** The row name that a value stands for. @throws SQL_EXECUTION when it is null or a row */
+export function nameOfValue(value: Value): Path {
   const path = pathOfValue(value);
   if (path !== undefined && path.length > 0) return path;
   throw failure('SQL_EXECUTION', describeBadName(value));

@@ -95,6 +95,7 @@ async function readFast(text: Uint8Array, options: ReadOptions): Promise<Table> 
     await reading.read({
       url: `file://${path}`,
       fileIndex: 0,
+      ts: 0,
       firstLine: 1,
       columnCount,
       columns,
@@ -107,7 +108,7 @@ async function readFast(text: Uint8Array, options: ReadOptions): Promise<Table> 
     expect(arenas.usedBytes).toBe(used);
     throw error;
   }
-  const snapshot = reading.seal(0);
+  const snapshot = reading.seal();
   const table = { ...tableOf(snapshot), ...countsOf(reading) };
   freeSnapshot(snapshot, arenas);
   expect(arenas.usedBytes).toBe(used);
