@@ -1,8 +1,8 @@
 // The output formats by name.
 import type { RelationRow } from '../../plan/catalog.ts';
+import { assert } from '../../util/assert.ts';
 import { failure } from '../../util/error.ts';
 import { writeAos } from './aos.ts';
-import { writeArrow } from './arrow.ts';
 import { writeAtom } from './atom.ts';
 import { writeCsv } from './csv.ts';
 import { writeFull } from './full.ts';
@@ -22,7 +22,8 @@ export type FormatWriter = (
 
 interface Format {
   readonly contentType: string;
-  readonly write: FormatWriter;
+  /** absent until `loadFormat`: its library takes longer to load than most queries to run */
+  readonly write?: FormatWriter;
 }
 
 const JSON_TYPE = 'application/json';
@@ -36,7 +37,7 @@ const FORMATS = {
   atom: { contentType: JSON_TYPE, write: writeAtom },
   csv: { contentType: 'text/csv; charset=utf-8', write: writeCsv },
   ndjson: { contentType: 'application/x-ndjson', write: writeNdjson },
-  arrow: { contentType: 'application/vnd.apache.arrow.stream', write: writeArrow },
+  arrow: { contentType: 'application/vnd.apache.arrow.stream' },
 } as const satisfies Record<string, Format>;
 
 export type FormatName = keyof typeof FORMATS;
@@ -53,6 +54,13 @@ export function contentTypeOf(format: FormatName): string {
   return FORMATS[format].contentType;
 }
 
+let writeArrow: FormatWriter | undefined;
+
+/** Loads what a format needs beyond this module; must have ended before rows are written. */
+export async function loadFormat(format: FormatName): Promise<void> {
+  if (format === 'arrow') ({ writeArrow } = await import('./arrow.ts'));
+}
+
 /** Writes all rows and hands on the last chunk. */
 export function writeRows(
   rows: Iterable<RelationRow>,
@@ -61,6 +69,8 @@ export function writeRows(
   emit: Emit,
 ): void {
   const sink = new ChunkSink(emit);
-  FORMATS[format].write(rows, options, sink);
+  const { write = writeArrow }: Format = FORMATS[format];
+  assert(write !== undefined, `format ${format} was loaded`);
+  write(rows, options, sink);
   sink.end();
 }

@@ -1,13 +1,15 @@
+import { loadFormat } from '../../exec/output/format.ts';
 import { writeQuery } from '../../exec/query.ts';
 import type { Task } from '../../exec/task.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import type { WorkerContext } from '../worker-context.ts';
 
-export function queryTask(
+export async function queryTask(
   { text, format, output }: EngineTasks['query']['args'],
   task: Task,
   { mirror, callScope, accelerate }: WorkerContext,
-): undefined {
+): Promise<undefined> {
+  await loadFormat(format);
   writeQuery(text, {
     catalog: mirror,
     scope: callScope,

@@ -1,7 +1,7 @@
 // The bytes of every format.
 import { tableFromIPC } from 'apache-arrow';
-import { describe, expect, it } from 'vitest';
-import { formatNamed, writeRows } from '../../../../src/exec/output/format.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { formatNamed, loadFormat, writeRows } from '../../../../src/exec/output/format.ts';
 import { DEFAULT_OUTPUT } from '../../../../src/exec/output/options.ts';
 import { ChunkSink } from '../../../../src/exec/output/sink.ts';
 import { queryRows } from '../../../../src/exec/query.ts';
@@ -10,6 +10,8 @@ import { hashPathHex } from '../../../../src/value/path-hash.ts';
 import { constant, Row } from '../../../../src/value/value.ts';
 import { NO_SCOPE } from '../../../support/memory-catalog.ts';
 import { catalogOf, collect, EMPTY_CATALOG, write } from '../../../support/query.ts';
+
+beforeAll(() => loadFormat('arrow'));
 
 const ATOMS =
   "SELECT 1 AS a, 2.5 AS b, 'x' AS c, TIMESTAMP 0 AS d, INTERVAL '1 month 2 day 3s' AS e, CAST('hi' AS blob) AS f, CAST('p.q' AS path) AS g, null AS h, nan AS i";
