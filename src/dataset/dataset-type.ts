@@ -26,8 +26,19 @@ export interface DatasetType extends EntityType {
   readonly view?: View;
   /** the type-specific member `status` */
   status(content: DatasetContent): unknown;
+  /** present when content can be saved to a URL of the user's choice, and loaded from there */
+  readonly file?: DatasetFile;
   /** the names that GET …/columns lists; default natural order */
   columnNames?(content: DatasetContent): readonly Path[];
+}
+
+export interface DatasetFile {
+  /** where content is loaded from and each commit is saved to; undefined: nowhere */
+  url(params: Params): string | undefined;
+  /** the type that loads what this one saves */
+  readonly loadedAs: string;
+  /** what the type remembers of loaded content */
+  stateOf(snapshot: Snapshot): unknown;
 }
 
 export interface Recording {

@@ -14,7 +14,7 @@ import type {
   Params,
   WriterContext,
 } from './dataset-type.ts';
-import { choice } from './parameter.ts';
+import { choice, url } from './parameter.ts';
 import type { RecordedCell, RecordedRow } from './recorded-row.ts';
 
 /** The columns of the first recorded row; null before it. Elements of each path. */
@@ -30,12 +30,24 @@ export const tabular: DatasetType = {
       description: 'what to do with a column that the first row did not have',
       default: 'error',
     }),
+    dataFileUrl: Type.Optional(
+      url({
+        description:
+          'file to load, as POST …/routes/saves writes it; when there is none yet, each commit writes it',
+      }),
+    ),
   }),
   recording: {
     visibility: () => 'commit',
     initialState: null,
     admit: admitRows,
     openWriter: openUniqueWriter,
+  },
+  file: {
+    url: (params) => params.dataFileUrl as string | undefined,
+    loadedAs: 'tabular',
+    stateOf: (snapshot) =>
+      snapshot.layout === 'columnar' ? snapshot.columns.map(({ path }) => path) : null,
   },
   status: columnarStatus,
 };

@@ -20,6 +20,8 @@ export interface LiveEntity {
   readonly type: string;
   /** the configuration as it was given, with the id */
   readonly config: EntityConfig;
+  /** parameters with references resolved, for a restart; default those of the configuration */
+  readonly resolved?: Readonly<Record<string, unknown>>;
   /** the type-specific member of the status document */
   status(): unknown;
   /** Called once when it was replaced or removed. */
@@ -132,7 +134,10 @@ export class EntityCollection<Entity extends LiveEntity> {
     if (options.isAsync === true) {
       await this.#hooks.saveRequest(build.config);
       void build.done.then(() => {
-        if (build.state === 'error') this.#hooks.onFailure(id, build.error);
+        if (build.state !== 'error') return;
+        this.#hooks.onFailure(id, build.error);
+        // What is kept would tell of an interruption that did not happen.
+        if (this.#entries.get(id)?.current === undefined) void this.#hooks.forget(id);
       });
       return id;
     }
@@ -170,6 +175,20 @@ export class EntityCollection<Entity extends LiveEntity> {
     };
     const entry = this.#entryFor(build);
     await this.#install(entry, build, entity);
+  }
+
+  /** Takes an entity that the store already has. */
+  restore(entity: Entity): void {
+    const build: Build = {
+      config: { ...entity.config, id: entity.id },
+      abort: new AbortController(),
+      state: 'ok',
+      progress: undefined,
+      error: undefined,
+      done: Promise.resolve(),
+    };
+    this.#entryFor(build).current = entity;
+    this.#hooks.publish(entity.id, entity);
   }
 
   /** Restores an entry that cannot work, with the reason. */

@@ -1,5 +1,6 @@
 // A dataset in service: its committed content, and rows that were recorded since.
 import type { DatasetContent, DatasetType, Params } from '../dataset/dataset-type.ts';
+import { decodeBatch } from '../dataset/recorded-batch.ts';
 import type { RecordingForm } from '../dataset/recording-json.ts';
 import { Path } from '../value/path.ts';
 import type { ColumnarSnapshot } from '../value/snapshot.ts';
@@ -38,9 +39,8 @@ export interface DatasetOptions {
   readonly id: string;
   readonly config: EntityConfig;
   readonly type: DatasetType;
+  /** complete, with references resolved */
   readonly params: Params;
-  /** parameters with references resolved, for a restart */
-  readonly resolved: Params;
   /** number of this dataset in the store */
   readonly storeId: number;
   readonly content?: DatasetContent;
@@ -51,7 +51,6 @@ export class DatasetEntity implements LiveEntity {
   readonly config: EntityConfig;
   readonly datasetType: DatasetType;
   readonly params: Params;
-  readonly resolved: Params;
   readonly storeId: number;
   readonly #host: DatasetHost;
   readonly #queue = new SerialQueue();
@@ -67,7 +66,6 @@ export class DatasetEntity implements LiveEntity {
     this.config = options.config;
     this.datasetType = options.type;
     this.params = options.params;
-    this.resolved = options.resolved;
     this.storeId = options.storeId;
     this.#host = host;
     this.#content = options.content ?? {
@@ -76,6 +74,10 @@ export class DatasetEntity implements LiveEntity {
     };
     this.#state = this.#content.state;
     host.engine.snapshots.hold(this.#content.snapshot);
+  }
+
+  get resolved(): Params {
+    return this.params;
   }
 
   get type(): string {
@@ -125,7 +127,13 @@ export class DatasetEntity implements LiveEntity {
 
   /** Takes rows from the store again, after a restart. */
   restoreRows(batches: readonly Uint8Array[], state: unknown): void {
-    for (const batch of batches) this.#addPending(batch, state, undefined);
+    const isUnique = this.datasetType.recording?.duplicateRow !== undefined;
+    for (const batch of batches) {
+      const names = isUnique
+        ? [...decodeBatch(batch)].map(({ name }) => name.toString())
+        : undefined;
+      this.#addPending(batch, state, names);
+    }
   }
 
   #addPending(batch: Uint8Array, state: unknown, names: readonly string[] | undefined): void {
@@ -165,7 +173,19 @@ export class DatasetEntity implements LiveEntity {
       this.#host.published(this);
       snapshots.release(previous.snapshot);
       await this.#host.markCommitted(this);
+      const url = this.datasetType.file?.url(this.params);
+      if (url !== undefined) await this.saveTo(url);
     });
+  }
+
+  /** Writes the committed content to a URL. */
+  async saveTo(url: string): Promise<void> {
+    await this.#host.engine.run('saveUrl', { content: this.#content, url });
+  }
+
+  /** true: content that no recorded rows lead to */
+  get hasLoadedContent(): boolean {
+    return this.#content.snapshot.id !== NO_ROWS.id && this.#pending.length === 0;
   }
 
   dispose(): void {

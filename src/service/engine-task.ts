@@ -6,6 +6,7 @@ import type { OutputOptions } from '../exec/output/options.ts';
 import type { LoadedArtifact } from '../function/function-type.ts';
 import type { ValueType } from '../plan/type.ts';
 import type { ProcedureResult, RunEffects } from '../procedure/procedure-type.ts';
+import type { Snapshot } from '../value/snapshot.ts';
 
 /** A part of a dataset that a route reads. */
 export type DatasetReading =
@@ -65,6 +66,20 @@ export interface EngineTasks {
     };
     result: DatasetContent;
   };
+  /** Writes content to a file, whole or not at all. */
+  save: {
+    args: { readonly content: DatasetContent; readonly path: string };
+    result: undefined;
+  };
+  /** Writes content to a URL. */
+  saveUrl: {
+    args: { readonly content: DatasetContent; readonly url: string };
+    result: undefined;
+  };
+  /** Reads content from a URL; undefined when nothing is there. */
+  loadUrl: { args: { readonly url: string }; result: Snapshot | undefined };
+  /** Reads content from a file. */
+  load: { args: { readonly path: string }; result: Snapshot };
   /** Builds the content of a view. */
   view: {
     args: { readonly type: string; readonly params: Params };

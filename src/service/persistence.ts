@@ -2,6 +2,7 @@
 import type { EntityKind } from '../dataset/entity-type.ts';
 import type { EntityConfig } from './config.ts';
 import type { DatasetEntity } from './dataset-entity.ts';
+import type { Engine } from './engine.ts';
 import type { RunRecord } from './run.ts';
 
 /** An entity as it is kept. */
@@ -15,7 +16,28 @@ export interface EntityRecord {
   readonly storeId?: number;
 }
 
+/** The rows of a dataset as they are kept: a file, and what was recorded after it. */
+export interface KeptRows {
+  readonly file: string | undefined;
+  readonly committed: readonly Uint8Array[];
+  readonly uncommitted: readonly Uint8Array[];
+  /** what the type remembers, after everything that was recorded */
+  readonly state: unknown;
+  /** what it remembered when the file was written */
+  readonly fileState: unknown;
+}
+
+/** Everything that was kept; entities in the order in which they were created. */
+export interface KeptEntities {
+  readonly entities: readonly (EntityRecord & { readonly kind: EntityKind })[];
+  readonly runs: readonly { readonly procedureId: string; readonly run: RunRecord }[];
+  rowsOf(storeId: number): KeptRows;
+}
+
 export interface Persistence {
+  /** Called once, before anything else: files of content are written by workers. */
+  connect(engine: Engine): void;
+  load(): KeptEntities;
   /** A number for a new dataset. */
   nextStoreId(): number;
   saveEntity(kind: EntityKind, record: EntityRecord): Promise<void>;
@@ -32,6 +54,22 @@ export interface Persistence {
 /** Keeps nothing. */
 export class NoPersistence implements Persistence {
   #lastStoreId = 0;
+
+  connect(): void {}
+
+  load(): KeptEntities {
+    return {
+      entities: [],
+      runs: [],
+      rowsOf: () => ({
+        file: undefined,
+        committed: [],
+        uncommitted: [],
+        state: null,
+        fileState: null,
+      }),
+    };
+  }
 
   nextStoreId(): number {
     return ++this.#lastStoreId;

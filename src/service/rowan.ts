@@ -125,6 +125,7 @@ export class RowanService {
     service.connect(dispatcher);
     for (const extension of extensions) await extension.start?.(service, dispatcher);
     service.engine.warmUp();
+    await service.restore();
     service.becomeReady();
     return [service, dispatcher, extensions];
   }

@@ -1,35 +1,28 @@
 // The service: entity collections over the engine and the store. Knows no routes and no transport.
 import { builtinCatalog } from '../builtin/index.ts';
-import type { Params } from '../dataset/dataset-type.ts';
 import type { EntityKind } from '../dataset/entity-type.ts';
 import type { EntityReference } from '../dataset/parameter.ts';
 import type { TaskOptions } from '../exec/pool/engine-pool.ts';
 import { FileSystem } from '../file/file-system.ts';
 import { MapMemoryStore } from '../file/memory-scheme.ts';
-import type { ProcedureParams, ProcedureResult } from '../procedure/procedure-type.ts';
+import type { ProcedureParams, ProcedureResult, RunEffects } from '../procedure/procedure-type.ts';
 import { assert } from '../util/assert.ts';
 import { failure } from '../util/error.ts';
-import {
-  type CollectionHooks,
-  type ConstructionScope,
-  EntityCollection,
-  type LiveEntity,
-  nonexistent,
-} from './collection.ts';
-import { completeParams, type EntityConfig } from './config.ts';
+import { type CollectionHooks, EntityCollection, type LiveEntity } from './collection.ts';
 import { DatasetEntity, type DatasetHost } from './dataset-entity.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { Engine } from './engine.ts';
 import type { EngineTasks } from './engine-task.ts';
+import { EntityBuilder, typeName } from './entity-builder.ts';
 import { type FileLimits, fileHostCalls } from './file-host.ts';
-import { FunctionEntity } from './function-entity.ts';
+import type { FunctionEntity } from './function-entity.ts';
 import type { HostHandler } from './host-call.ts';
 import type { Logger } from './logger.ts';
 import type { Persistence } from './persistence.ts';
-import type { PluginEntity, PluginType } from './plugin-type.ts';
-import { ProcedureEntity, type ProcedureHost } from './procedure-entity.ts';
-import { type ReferenceRole, resolveReferences } from './references.ts';
+import type { PluginEntity } from './plugin-type.ts';
+import type { ProcedureEntity, ProcedureHost } from './procedure-entity.ts';
 import type { Reply, RouteRequest } from './request.ts';
+import { restoreEntities } from './restore.ts';
 import type { Run } from './run.ts';
 import { runOnMain } from './service-procedure.ts';
 import type { TypeRegistry } from './type-registry.ts';
@@ -48,11 +41,6 @@ export interface ServiceOptions {
   readonly files: FileLimits;
 }
 
-/** An entity that has a place in the store. */
-interface StoredEntity extends LiveEntity {
-  readonly resolved: Readonly<Record<string, unknown>>;
-}
-
 export class Service {
   readonly types: TypeRegistry;
   readonly engine: Engine;
@@ -66,11 +54,14 @@ export class Service {
   readonly plugins: EntityCollection<PluginEntity>;
   readonly sensors: EntityCollection<LiveEntity>;
   readonly #persistence: Persistence;
+  readonly #builder: EntityBuilder;
   readonly #hostHandlers = new Map<string, HostHandler>();
   #dispatcher: Dispatcher | undefined;
   #phase: 'ok' | 'starting' | 'stopping' = 'starting';
   /** datasets with rows that the next reader must see */
   readonly #uncommitted = new Set<DatasetEntity>();
+  #settled: Promise<unknown> = Promise.resolve();
+  #settlingCount = 0;
 
   constructor(options: ServiceOptions) {
     const { types, persistence, logger } = options;
@@ -93,9 +84,24 @@ export class Service {
       onHostCall: (request) => this.#answerHostCall(request),
       onDefect: (message, stack) => logger.error({ stack }, message),
     });
+    persistence.connect(this.engine);
+    this.#builder = new EntityBuilder({
+      types,
+      engine: this.engine,
+      datasetHost: this.#makeDatasetHost(),
+      procedureHost: this.#makeProcedureHost(),
+      compute: (kind, args, options) => this.compute(kind, args, options),
+      obtain: (kind, reference) => this.obtain(kind, reference),
+      nextStoreId: () => persistence.nextStoreId(),
+    });
     this.datasets = new EntityCollection('dataset', {
       ...this.#storeHooks<DatasetEntity>('dataset'),
-      construct: (config, scope) => this.#constructDataset(config, scope),
+      construct: async (config, scope) => {
+        const dataset = await this.#builder.dataset(config, scope);
+        const isKept = config.persistent !== false && dataset.datasetType.view === undefined;
+        if (isKept && dataset.hasLoadedContent) await persistence.saveContent(dataset);
+        return dataset;
+      },
       publish: (id, state) => {
         const definition =
           state === 'not-ready' ? ({ ready: false } as const) : state?.definition();
@@ -104,7 +110,7 @@ export class Service {
     });
     this.functions = new EntityCollection('function', {
       ...this.#storeHooks<FunctionEntity>('function'),
-      construct: (config, scope) => this.#constructFunction(config, scope),
+      construct: (config, scope) => this.#builder.function(config, scope),
       publish: (id, state) => {
         const definition =
           state === 'not-ready' ? ({ ready: false } as const) : state?.definition();
@@ -113,18 +119,18 @@ export class Service {
     });
     this.procedures = new EntityCollection('procedure', {
       ...this.#storeHooks<ProcedureEntity>('procedure'),
-      construct: (config) => this.#constructProcedure(config),
+      construct: (config) => this.#builder.procedure(config),
       publish() {},
     });
     this.plugins = new EntityCollection('plugin', {
-      ...this.#storeHooks<PluginEntity & StoredEntity>('plugin'),
-      construct: (config, scope) => this.#constructPlugin(config, scope),
+      ...this.#storeHooks<PluginEntity>('plugin'),
+      construct: (config, scope) => this.#builder.plugin(config, scope),
       publish() {},
     });
     this.sensors = new EntityCollection('sensor', {
-      ...this.#storeHooks<StoredEntity>('sensor'),
+      ...this.#storeHooks<LiveEntity>('sensor'),
       construct: async (config) => {
-        const type = this.types.get('sensor', this.#typeName('sensor', config));
+        const type = this.types.get('sensor', typeName('sensor', config));
         throw failure('UNKNOWN_TYPE', `sensors of type '${type.name}' cannot be created`);
       },
       publish() {},
@@ -179,15 +185,23 @@ export class Service {
     args: EngineTasks[Kind]['args'],
     options: TaskOptions = {},
   ): Promise<EngineTasks[Kind]['result']> {
-    if (this.#uncommitted.size > 0) await this.settle();
+    if (this.#uncommitted.size > 0 || this.#settlingCount > 0) await this.settle();
     return this.engine.run(kind, args, options);
   }
 
   /** Commits what was recorded into datasets that show rows without a commit. */
   async settle(): Promise<void> {
-    const datasets = [...this.#uncommitted];
+    const commits = [...this.#uncommitted].map((dataset) => dataset.commit());
     this.#uncommitted.clear();
-    await Promise.all(datasets.map((dataset) => dataset.commit()));
+    // Who comes while others commit waits for them too.
+    const settled = Promise.all([this.#settled.catch(() => undefined), ...commits]);
+    this.#settled = settled;
+    this.#settlingCount++;
+    try {
+      await settled;
+    } finally {
+      this.#settlingCount--;
+    }
   }
 
   /** Removes an entity; a procedure's runs are cancelled first. */
@@ -198,11 +212,33 @@ export class Service {
 
   /** A route of a dataset's type. @throws INVALID_PARAMETER when the type has none of that path */
   async datasetRoute(dataset: DatasetEntity, rest: string, request: RouteRequest): Promise<Reply> {
+    const { file } = dataset.datasetType;
+    if (file !== undefined && rest === '/saves' && request.verb === 'POST') {
+      const dataFileUrl = savesUrl(request.body.json());
+      await dataset.saveTo(dataFileUrl);
+      return { status: 200, json: { type: file.loadedAs, params: { dataFileUrl } } };
+    }
     throw failure(
       'INVALID_PARAMETER',
       `Dataset of type '${dataset.type}' does not respond to custom route '${rest}'`,
       { verb: request.verb, resource: request.path },
     );
+  }
+
+  /** Brings back what was kept; what cannot be is listed in state `error`. */
+  restore(): Promise<void> {
+    return restoreEntities(this.#persistence.load(), {
+      types: this.types,
+      builder: this.#builder,
+      datasets: this.datasets,
+      functions: this.functions,
+      procedures: this.procedures,
+      plugins: this.plugins,
+      collection: (kind) => this.collection(kind),
+      saveRun: (procedureId, run) => this.#persistence.saveRun(procedureId, run),
+      onFailure: (kind, id, error) =>
+        this.logger.warn({ kind, id, err: error }, `${kind} '${id}' could not be restored`),
+    });
   }
 
   async obtain(kind: EntityKind, reference: EntityReference): Promise<LiveEntity> {
@@ -227,7 +263,7 @@ export class Service {
     await this.#persistence.close();
   }
 
-  #storeHooks<Entity extends StoredEntity>(
+  #storeHooks<Entity extends LiveEntity>(
     kind: EntityKind,
   ): Pick<CollectionHooks<Entity>, 'save' | 'saveRequest' | 'forget' | 'onFailure'> {
     return {
@@ -236,7 +272,7 @@ export class Service {
           ? this.#persistence.forgetEntity(kind, entity.id)
           : this.#persistence.saveEntity(kind, {
               config: { ...entity.config, id: entity.id },
-              resolved: entity.resolved,
+              resolved: entity.resolved ?? entity.config.params ?? {},
               ...(entity instanceof DatasetEntity ? { storeId: entity.storeId } : {}),
             }),
       saveRequest: (config) =>
@@ -253,130 +289,37 @@ export class Service {
     };
   }
 
-  /** @throws UNKNOWN_TYPE when there is none */
-  #typeName(kind: EntityKind, config: EntityConfig & { id: string }): string {
-    if (config.type === undefined || config.type === '') throw nonexistent(kind, config.id);
-    return config.type;
-  }
-
-  #resolve(
-    type: Parameters<typeof resolveReferences>[0],
-    params: Params,
-    roles: readonly ReferenceRole[],
-    selfId?: string,
-  ): Promise<Record<string, unknown>> {
-    return resolveReferences(type, params, {
-      roles,
-      ...(selfId === undefined ? {} : { selfId }),
-      obtain: (kind, reference) => this.obtain(kind, reference),
-    });
-  }
-
-  async #constructDataset(
-    config: EntityConfig & { id: string },
-    scope: ConstructionScope,
-  ): Promise<DatasetEntity> {
-    const type = this.types.datasetType(this.#typeName('dataset', config));
-    const params = completeParams(type, config.params);
-    type.check?.(params);
-    const resolved = await this.#resolve(type, params, ALL_ROLES);
-    const content =
-      type.view === undefined
-        ? undefined
-        : await this.compute(
-            'view',
-            { type: type.name, params: resolved },
-            { signal: scope.signal, onProgress: scope.progress },
-          );
-    return new DatasetEntity(
-      {
-        id: config.id,
-        config,
-        type,
-        params: resolved,
-        resolved,
-        storeId: this.#persistence.nextStoreId(),
-        ...(content === undefined ? {} : { content }),
-      },
-      this.#datasetHost,
-    );
-  }
-
-  readonly #datasetHost: DatasetHost = this.#makeDatasetHost();
-
   #makeDatasetHost(): DatasetHost {
-    const service = this;
+    const { engine } = this;
     return {
-      get engine() {
-        return service.engine;
-      },
+      engine,
       appendRows: (dataset, batch, state) => this.#persistence.appendRows(dataset, batch, state),
       markCommitted: (dataset) => this.#persistence.markCommitted(dataset),
       needsCommit: (dataset) => this.#uncommitted.add(dataset),
       published: (dataset) => {
         if (this.datasets.find(dataset.id) !== dataset) return;
         const definition = dataset.definition();
-        this.engine.publish({ type: 'dataset', id: dataset.id, definition });
+        engine.publish({ type: 'dataset', id: dataset.id, definition });
       },
     };
   }
 
-  async #constructFunction(
-    config: EntityConfig & { id: string },
-    scope: ConstructionScope,
-  ): Promise<FunctionEntity> {
-    const type = this.types.functionType(this.#typeName('function', config));
-    const completed = completeParams(type, config.params);
-    type.check?.(completed);
-    const params = await this.#resolve(type, completed, ALL_ROLES);
-    const bound =
-      type.binding(params) === 'creation'
-        ? await this.compute('bind', { type: type.name, params }, { signal: scope.signal })
-        : undefined;
-    return new FunctionEntity({
-      id: config.id,
-      config,
-      type,
-      params,
-      interface: bound?.interface,
-      artifact: bound?.artifact,
-      retire: (spans) => this.engine.snapshots.retireSpans(spans),
-    });
+  #makeProcedureHost(): ProcedureHost {
+    return {
+      execute: (procedure, run, params, overrides) =>
+        this.#executeRun(procedure, run, params, overrides),
+      saveRun: (procedure, run) =>
+        procedure.config.persistent === false
+          ? Promise.resolve()
+          : this.#persistence.saveRun(procedure.id, run.record()),
+      forgetRun: (procedure, run) => this.#persistence.forgetRun(procedure.id, run.id),
+      onRunEnd: (procedure, run) => {
+        if (run.state !== 'error') return;
+        const about = { procedure: procedure.id, run: run.id, err: run.error };
+        this.logger.warn(about, `run '${run.id}' of procedure '${procedure.id}' failed`);
+      },
+    };
   }
-
-  async #constructProcedure(config: EntityConfig & { id: string }): Promise<ProcedureEntity> {
-    const type = this.types.procedureType(this.#typeName('procedure', config));
-    const params = completeParams(type, config.params);
-    type.check?.(params);
-    const given = config.params ?? {};
-    const resolved = await this.#resolve(type, given, ['function', 'procedure'], config.id);
-    return new ProcedureEntity({ id: config.id, config, type, resolved }, this.#procedureHost);
-  }
-
-  async #constructPlugin(
-    config: EntityConfig & { id: string },
-    scope: ConstructionScope,
-  ): Promise<PluginEntity & StoredEntity> {
-    const type = this.types.get('plugin', this.#typeName('plugin', config)) as PluginType;
-    const params = completeParams(type, config.params);
-    const plugin = await type.create(config, params, scope);
-    return Object.assign(plugin, { resolved: config.params ?? {} });
-  }
-
-  readonly #procedureHost: ProcedureHost = {
-    execute: (procedure, run, params, overrides) =>
-      this.#executeRun(procedure, run, params, overrides),
-    saveRun: (procedure, run) =>
-      procedure.config.persistent === false
-        ? Promise.resolve()
-        : this.#persistence.saveRun(procedure.id, run.record()),
-    forgetRun: (procedure, run) => this.#persistence.forgetRun(procedure.id, run.id),
-    onRunEnd: (procedure, run) => {
-      if (run.state !== 'error') return;
-      const about = { procedure: procedure.id, run: run.id, err: run.error };
-      this.logger.warn(about, `run '${run.id}' of procedure '${procedure.id}' failed`);
-    },
-  };
 
   async #executeRun(
     procedure: ProcedureEntity,
@@ -388,7 +331,7 @@ export class Service {
     if (type.execution === 'service') {
       return runOnMain(this, { procedure, type, run, params, overrides });
     }
-    const resolved = await this.#resolve(type, params, RUN_ROLES);
+    const resolved = await this.#builder.runParams(type, params);
     assert(run.startedAt !== undefined, 'a run that works was started');
     const { effects, ...outcome } = await this.compute(
       'procedure',
@@ -400,36 +343,11 @@ export class Service {
   }
 
   /** Registers everything that a run has made, or nothing. */
-  async #applyEffects(effects: EngineTasks['procedure']['result']['effects']): Promise<void> {
-    const datasets = effects.datasets.map(({ id, type, params, persistent, content }) => {
-      const datasetType = this.types.datasetType(type);
-      const completed = completeParams(datasetType, params);
-      const config: EntityConfig & { id: string } = {
-        id,
-        type,
-        ...(params === undefined ? {} : { params }),
-        ...(persistent === undefined ? {} : { persistent }),
-      };
-      return new DatasetEntity(
-        {
-          id,
-          config,
-          type: datasetType,
-          params: completed,
-          resolved: completed,
-          storeId: this.#persistence.nextStoreId(),
-          content,
-        },
-        this.#datasetHost,
-      );
-    });
-    const functions: FunctionEntity[] = [];
+  async #applyEffects(effects: RunEffects): Promise<void> {
+    const datasets = effects.datasets.map((effect) => this.#builder.datasetOfRun(effect));
+    let functions: FunctionEntity[];
     try {
-      for (const { id, ...config } of effects.functions) {
-        assert(id !== undefined, 'a function that a run makes has an id');
-        const scope = { signal: new AbortController().signal, progress() {} };
-        functions.push(await this.#constructFunction({ ...config, id }, scope));
-      }
+      functions = await this.#builder.functionsOfRun(effects);
       const kept = datasets.filter(({ config }) => config.persistent !== false);
       await Promise.all(kept.map((dataset) => this.#persistence.saveContent(dataset)));
     } catch (thrown) {
@@ -443,12 +361,9 @@ export class Service {
   }
 }
 
-const ALL_ROLES: readonly ReferenceRole[] = [
-  'dataset',
-  'table',
-  'input-query',
-  'function',
-  'procedure',
-];
-/** What a procedure looks up when it runs; its steps it has looked up when it was created. */
-const RUN_ROLES: readonly ReferenceRole[] = ['dataset', 'table', 'input-query'];
+/** The body of …/routes/saves: where to save. */
+function savesUrl(json: unknown): string {
+  const url = (json as { readonly dataFileUrl?: unknown } | null | undefined)?.dataFileUrl;
+  if (typeof url === 'string' && url !== '') return url;
+  throw failure('MISSING_PARAMETER', 'dataFileUrl is required: the URL to save to');
+}

@@ -8,10 +8,12 @@ import { ChunkSink } from '../../exec/output/sink.ts';
 import { prepareQuery } from '../../exec/query.ts';
 import type { Task } from '../../exec/task.ts';
 import type { Relation } from '../../plan/catalog.ts';
+import { readDatasetFile, writeDatasetFile } from '../../store/dataset-file.ts';
 import { assert } from '../../util/assert.ts';
 import { failure } from '../../util/error.ts';
 import { JsonSyntaxError } from '../../util/exact-json.ts';
 import { ArenaScope } from '../../value/arena-set.ts';
+import type { Snapshot } from '../../value/snapshot.ts';
 import { snapshotSpans } from '../../value/snapshot-memory.ts';
 import { readDataset } from '../dataset-reading.ts';
 import type { EngineTasks } from '../engine-task.ts';
@@ -109,6 +111,22 @@ function writeBatches(writer: ContentWriter, batches: readonly Uint8Array[], sta
     throw thrown;
   }
   return writer.finish(state);
+}
+
+export function saveTask(
+  { content, path }: EngineTasks['save']['args'],
+  _task: Task,
+  { arenas }: WorkerContext,
+): undefined {
+  writeDatasetFile(path, content.snapshot, arenas);
+}
+
+export function loadTask(
+  { path }: EngineTasks['load']['args'],
+  _task: Task,
+  { arenas }: WorkerContext,
+): Snapshot {
+  return readDatasetFile(path, arenas);
 }
 
 export function viewTask(

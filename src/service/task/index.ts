@@ -2,7 +2,8 @@
 import type { Task } from '../../exec/task.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import type { WorkerContext } from '../worker-context.ts';
-import { commitTask, readTask, recordTask, viewTask } from './dataset.ts';
+import { commitTask, loadTask, readTask, recordTask, saveTask, viewTask } from './dataset.ts';
+import { loadUrlTask, saveUrlTask } from './dataset-file.ts';
 import { applyTask, batchTask, bindTask, detailsTask } from './function.ts';
 import { procedureTask } from './procedure.ts';
 import { queryTask } from './query.ts';
@@ -17,6 +18,10 @@ export const TASKS: {
   query: queryTask,
   record: recordTask,
   commit: commitTask,
+  save: saveTask,
+  load: loadTask,
+  saveUrl: saveUrlTask,
+  loadUrl: loadUrlTask,
   view: viewTask,
   read: readTask,
   procedure: procedureTask,
