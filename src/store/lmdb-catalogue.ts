@@ -1,0 +1,249 @@
+// The catalogue in one LMDB environment. LMDB replaces pages and never changes them in place, so a
+// crash at any moment leaves the state of the last commit.
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type Database, open, type RootDatabase } from 'lmdb';
+import { unreachable } from '../util/assert.ts';
+import { parseJson, stringifyJson } from '../util/exact-json.ts';
+import type { Catalogue, Change, LogEntry, RecordKey, StoredRecord, Table } from './catalogue.ts';
+import { DataDirectoryError, lockDirectory } from './directory-lock.ts';
+import { errorCode, writeFailure } from './durable-file.ts';
+import { encodeKey, keyBehind } from './record-key.ts';
+
+const FILE_NAME = 'catalogue.lmdb';
+/** Counted up with every change that older versions cannot read; a number is never used again. */
+const CATALOGUE_FORMAT = 1;
+const FORMAT = 'format';
+/** Entries larger than this are handed over in parts: handing over copies, on the main thread. */
+const PART_SIZE_MAX = 2 * 1024 * 1024;
+
+// The first byte of each part of a log entry.
+const PART = 0;
+const LAST_PART = 1;
+
+// A log's keys: its name as a key element, the sequence (8 bytes), the part (4 bytes), big endian.
+const POSITION_SIZE = 12;
+
+export function openLmdbCatalogue(directory: string, shared: boolean): Catalogue {
+  const path = resolve(directory);
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    throw new DataDirectoryError(path, `cannot be created: ${String(error)}`);
+  }
+  const unlock = shared ? () => {} : lockDirectory(path);
+  try {
+    return new LmdbCatalogue(path, unlock);
+  } catch (error) {
+    unlock();
+    if (error instanceof DataDirectoryError) throw error;
+    throw new DataDirectoryError(path, `cannot be opened: ${String(error)}`);
+  }
+}
+
+class LmdbCatalogue implements Catalogue {
+  readonly directory: string;
+  readonly #unlock: () => void;
+  readonly #root: RootDatabase<Buffer, Buffer>;
+  readonly #records: Database<Buffer, Buffer>;
+  readonly #log: Database<Buffer, Buffer>;
+  readonly #lastSequences = new Map<string, number>();
+
+  constructor(directory: string, unlock: () => void) {
+    this.directory = directory;
+    this.#unlock = unlock;
+    this.#root = open<Buffer, Buffer>({
+      path: join(directory, FILE_NAME),
+      maxDbs: 4,
+      encoding: 'binary',
+      keyEncoding: 'binary',
+    });
+    const options = { encoding: 'binary', keyEncoding: 'binary' } as const;
+    this.#records = this.#root.openDB<Buffer, Buffer>({ name: 'records', ...options });
+    this.#log = this.#root.openDB<Buffer, Buffer>({ name: 'log', ...options });
+    this.#checkFormat();
+  }
+
+  get(table: Table, key: RecordKey): unknown {
+    const bytes = this.#records.get(recordKey(table, key));
+    return bytes === undefined ? undefined : decodeRecord(bytes).value;
+  }
+
+  *list(table: Table, prefix: RecordKey = []): Iterable<StoredRecord> {
+    const start = recordKey(table, prefix);
+    for (const { value } of this.#records.getRange({ start, end: keyBehind(start) })) {
+      yield decodeRecord(value);
+    }
+  }
+
+  async write(changes: readonly Change[]): Promise<void> {
+    await this.#commit(() => {
+      for (const change of changes) {
+        switch (change.type) {
+          case 'put': {
+            const record = encodeRecord(change.key, change.value);
+            this.#records.put(recordKey(change.table, change.key), record);
+            break;
+          }
+          case 'remove':
+            this.#records.remove(recordKey(change.table, change.key));
+            break;
+          case 'truncate':
+            this.#truncate(change.log, change.through);
+            break;
+          case 'drop':
+            this.#drop(change.log);
+            break;
+          default:
+            unreachable(change);
+        }
+      }
+    });
+  }
+
+  async append(log: string, bytes: Uint8Array): Promise<number> {
+    const sequence = this.lastSequence(log) + 1;
+    this.#lastSequences.set(log, sequence);
+    let part = 0;
+    for (let from = 0; ; from += PART_SIZE_MAX) {
+      const content = bytes.subarray(from, from + PART_SIZE_MAX);
+      const isLast = from + PART_SIZE_MAX >= bytes.length;
+      const value = Buffer.allocUnsafe(1 + content.length);
+      value[0] = isLast ? LAST_PART : PART;
+      value.set(content, 1);
+      const key = logKey(log, sequence, part++);
+      // An entry counts once its last part is there, so parts may be committed one by one.
+      await this.#commit(() => {
+        if (sequence === 1) this.#markLog(log, 0);
+        this.#log.put(key, value);
+      }, isLast);
+      if (isLast) return sequence;
+    }
+  }
+
+  *entries(log: string, after = 0): Iterable<LogEntry> {
+    const end = keyBehind(encodeKey([log]));
+    let sequence = 0;
+    let parts: Buffer[] = [];
+    for (const { key, value } of this.#log.getRange({ start: logKey(log, after + 1, 0), end })) {
+      const own = sequenceOf(key);
+      if (own !== sequence) parts = [];
+      sequence = own;
+      parts.push(value.subarray(1));
+      if (value[0] !== LAST_PART) continue;
+      yield { sequence, bytes: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts) };
+      parts = [];
+    }
+  }
+
+  lastSequence(log: string): number {
+    let last = this.#lastSequences.get(log);
+    if (last === undefined) {
+      const mark = this.#records.get(internalKey('log', log));
+      last = mark === undefined ? 0 : Number(decodeRecord(mark).value);
+      const prefix = encodeKey([log]);
+      const range = { start: keyBehind(prefix), end: prefix, reverse: true, limit: 1 };
+      for (const key of this.#log.getKeys(range)) last = Math.max(last, sequenceOf(key));
+      this.#lastSequences.set(log, last);
+    }
+    return last;
+  }
+
+  logs(): string[] {
+    const start = internalKey('log');
+    const names: string[] = [];
+    for (const { value } of this.#records.getRange({ start, end: keyBehind(start) })) {
+      const name = decodeRecord(value).key[1] as string;
+      const prefix = encodeKey([name]);
+      const [first] = this.#log.getKeys({ start: prefix, end: keyBehind(prefix), limit: 1 });
+      if (first !== undefined) names.push(name);
+    }
+    return names;
+  }
+
+  async close(): Promise<void> {
+    await this.#root.flushed;
+    await this.#root.close();
+    this.#unlock();
+  }
+
+  /** Remembers the last sequence, which must not be given out again when its entry is gone. */
+  #markLog(log: string, last: number): void {
+    this.#records.put(internalKey('log', log), encodeRecord(['log', log], last));
+  }
+
+  #truncate(log: string, through: number): void {
+    const last = this.lastSequence(log);
+    if (last === 0) return;
+    this.#markLog(log, last);
+    const end = logKey(log, Math.min(through, last) + 1, 0);
+    for (const key of this.#log.getKeys({ start: encodeKey([log]), end })) this.#log.remove(key);
+  }
+
+  #drop(log: string): void {
+    const start = encodeKey([log]);
+    for (const key of this.#log.getKeys({ start, end: keyBehind(start) })) this.#log.remove(key);
+    this.#records.remove(internalKey('log', log));
+    this.#lastSequences.delete(log);
+  }
+
+  #checkFormat(): void {
+    const stored = this.#records.get(internalKey(FORMAT));
+    const format = stored === undefined ? undefined : decodeRecord(stored).value;
+    if (format === undefined) {
+      this.#records.putSync(internalKey(FORMAT), encodeRecord([FORMAT], CATALOGUE_FORMAT));
+    } else if (typeof format !== 'number' || format > CATALOGUE_FORMAT) {
+      this.#root.close();
+      throw new DataDirectoryError(
+        this.directory,
+        `has format ${format}; this version reads formats up to ${CATALOGUE_FORMAT}`,
+      );
+    }
+  }
+
+  /** Concurrent calls share one commit and one sync. */
+  async #commit(change: () => void, durable = true): Promise<void> {
+    try {
+      await this.#root.batch(change);
+      if (durable) await this.#root.flushed;
+    } catch (error) {
+      throw writeFailure(join(this.directory, FILE_NAME), asSystemError(error));
+    }
+  }
+}
+
+function recordKey(table: Table, key: RecordKey): Buffer {
+  return encodeKey([table, ...key]);
+}
+
+/** Records of the catalogue itself, apart from all tables. */
+function internalKey(...key: string[]): Buffer {
+  return encodeKey(['', ...key]);
+}
+
+function encodeRecord(key: RecordKey, value: unknown): Buffer {
+  return Buffer.from(stringifyJson([key, value]));
+}
+
+function decodeRecord(bytes: Buffer): StoredRecord {
+  const [key, value] = parseJson(bytes.toString()) as [RecordKey, unknown];
+  return { key, value };
+}
+
+function logKey(log: string, sequence: number, part: number): Buffer {
+  const position = Buffer.alloc(POSITION_SIZE);
+  position.writeBigUInt64BE(BigInt(sequence), 0);
+  position.writeUInt32BE(part, 8);
+  return Buffer.concat([encodeKey([log]), position]);
+}
+
+function sequenceOf(key: Buffer): number {
+  return Number(key.readBigUInt64BE(key.length - POSITION_SIZE));
+}
+
+/** LMDB passes the system's error on as a number or in words. */
+function asSystemError(error: unknown): unknown {
+  const message = error instanceof Error ? error.message : String(error);
+  const isFull = errorCode(error) === '28' || /no space left|MDB_MAP_FULL/i.test(message);
+  return isFull ? Object.assign(new Error(message), { code: 'ENOSPC' }) : error;
+}

@@ -1,0 +1,20 @@
+// Where a catalogue comes from: a data directory, or nowhere.
+import type { Catalogue } from './catalogue.ts';
+import { openLmdbCatalogue } from './lmdb-catalogue.ts';
+import { MemoryCatalogue } from './memory-catalogue.ts';
+
+export interface CatalogueOptions {
+  /** null: keep everything in memory and nothing on disk */
+  readonly directory: string | null;
+  /** true: work beside the process that holds the directory, as tools for single records do */
+  readonly shared?: boolean;
+}
+
+/**
+ * Opens the catalogue of a data directory, which is created when missing, and locks it.
+ * @throws DataDirectoryError when another process holds it, or its format is newer
+ */
+export async function openCatalogue(options: CatalogueOptions): Promise<Catalogue> {
+  if (options.directory === null) return new MemoryCatalogue();
+  return openLmdbCatalogue(options.directory, options.shared ?? false);
+}
