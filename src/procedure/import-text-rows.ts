@@ -94,7 +94,7 @@ export class RowReader {
         const fault = process.line('');
         if (fault !== undefined) this.#refuse(fault, '', lineNumber - emptyCount);
       }
-      if (counts.limit <= 0) break;
+      if (counts.limit <= 0 && unfinished === undefined) break;
       let text = raw;
       if (unfinished !== undefined) {
         text = `${unfinished.text} ${raw}`;
