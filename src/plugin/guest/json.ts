@@ -1,0 +1,37 @@
+// JSON that keeps every digit: integers beyond 2^53 are BigInt in scripts.
+
+/** A string, or an integer that is long enough to matter; strings are found so that they are left alone. */
+const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g;
+
+/** Marks a text that stands for an integer; no JSON text of the service holds this character. */
+const MARK = '\uE0F1';
+
+/** @throws SyntaxError */
+export function parseJson(text: string): unknown {
+  if (!/\d{16}/.test(text)) return JSON.parse(text);
+  let isMarked = false;
+  const marked = text.replace(STRING_OR_LONG_INTEGER, (token) => {
+    if (token.startsWith('"') || Number.isSafeInteger(Number(token))) return token;
+    isMarked = true;
+    return `"${MARK}${token}"`;
+  });
+  if (!isMarked) return JSON.parse(text);
+  return JSON.parse(marked, (_key, value: unknown) =>
+    typeof value === 'string' && /^\uE0F1-?\d+$/.test(value) ? BigInt(value.slice(1)) : value,
+  );
+}
+
+/** As JSON.stringify; BigInt becomes an integer. @throws TypeError for a cycle */
+export function stringifyJson(value: unknown, indent?: number): string | undefined {
+  let hasBigInt = false;
+  const text: string | undefined = JSON.stringify(
+    value,
+    (_key, member: unknown) => {
+      if (typeof member !== 'bigint') return member;
+      hasBigInt = true;
+      return `${MARK}${member}`;
+    },
+    indent,
+  );
+  return hasBigInt ? text?.replace(/"\uE0F1(-?\d+)"/g, '$1') : text;
+}

@@ -1,0 +1,144 @@
+// What the main thread and a sandbox worker send each other.
+import type { MessagePort } from 'node:worker_threads';
+import type { WireValue } from '../service/wire-value.ts';
+import type { ErrorBody } from '../util/error.ts';
+
+/** Cells of the control block, an Int32Array in shared memory. */
+export const CELL = {
+  /** grows with every message to the worker */
+  wake: 0,
+  /** id of the call that shall end; 0: none */
+  cancelled: 1,
+} as const;
+
+export const CELL_COUNT = 2;
+
+export interface SandboxStart {
+  readonly control: Int32Array;
+  readonly port: MessagePort;
+  /** memory of all scripts of the worker together */
+  readonly memoryBytes: number;
+}
+
+/** A program text and what it is called with. */
+export interface Program {
+  readonly source: string;
+  /** where it came from, for messages */
+  readonly uri: string;
+  /** undefined: no arguments were given */
+  readonly args: unknown;
+}
+
+/** A request for the request handler, JSON-safe. */
+export interface HandlerRequest {
+  readonly relpath: string;
+  readonly verb: string;
+  readonly resource: string;
+  readonly params: readonly (readonly [string, string])[];
+  readonly payload: string;
+  readonly contentType: string;
+  readonly contentLength: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface HandlerReply {
+  readonly status: number;
+  readonly contentType: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly encoding: 'utf-8' | 'latin1';
+  readonly body: string;
+}
+
+export interface LogEntry {
+  /** ISO 8601 */
+  readonly ts: string;
+  readonly s: 'logs' | 'log';
+  readonly c: string;
+}
+
+export interface StackFrame {
+  readonly scriptUri: string;
+  readonly functionName?: string;
+  readonly where: string;
+  readonly lineNumber: number;
+  readonly columnStart: number;
+  readonly columnEnd: number;
+}
+
+/** What is known about an uncaught exception of a script. */
+export interface ScriptException {
+  readonly message: string;
+  readonly type?: string;
+  readonly where?: string;
+  readonly scriptUri?: string;
+  readonly lineNumber?: number;
+  readonly columnStart?: number;
+  readonly columnEnd?: number;
+  readonly lineContents?: string;
+  readonly context: readonly string[];
+  readonly stack: readonly StackFrame[];
+  readonly extra?: unknown;
+}
+
+/** Scripts that throw are an outcome like any other; limits and defects are errors. */
+export type Outcome<Result> = (
+  | { readonly result: Result }
+  | { readonly exception: ScriptException; readonly whileCompiling: boolean }
+) & { readonly logs: readonly LogEntry[] };
+
+/** A function in the sandbox, compiled once for equal texts. */
+export interface ScriptFunction {
+  readonly source: string;
+  readonly parameters: readonly string[];
+}
+
+export interface ModuleExports {
+  readonly markdown: string;
+  readonly exports: Readonly<Record<string, unknown>>;
+}
+
+export interface SandboxTasks {
+  /** Runs a program in a scope of its own. The result is JSON text. */
+  script: { args: Program; result: Outcome<string | undefined> };
+  /** Runs the program of a plugin, whose scope stays. */
+  plugin: { args: Program; result: Outcome<{ hasRequestHandler: boolean }> };
+  request: { args: HandlerRequest; result: Outcome<HandlerReply> };
+  /** undefined: no status handler; else JSON text */
+  status: { args: undefined; result: Outcome<string | undefined> };
+  /** Calls a function for each list of arguments. */
+  calls: {
+    args: { readonly function: ScriptFunction; readonly calls: readonly (readonly WireValue[])[] };
+    result: Outcome<readonly WireValue[]>;
+  };
+  module: { args: { readonly name: string }; result: ModuleExports };
+}
+
+export type SandboxTaskKind = keyof SandboxTasks;
+
+export type ToSandbox =
+  | {
+      readonly type: 'call';
+      readonly id: number;
+      readonly kind: SandboxTaskKind;
+      readonly args: unknown;
+      readonly timeLimitMs: number | undefined;
+    }
+  | { readonly type: 'answer'; readonly id: number; readonly answer: HostAnswer };
+
+export type HostAnswer = { readonly result: unknown } | { readonly error: ErrorBody };
+
+export type FromSandbox =
+  | { readonly type: 'result'; readonly id: number; readonly result: unknown }
+  | { readonly type: 'error'; readonly id: number; readonly error: ErrorBody; readonly stack?: string }
+  /** a question during a call; the worker waits for the answer */
+  | {
+      readonly type: 'host';
+      readonly id: number;
+      readonly call: number;
+      readonly name: string;
+      /** JSON text */
+      readonly argument: string;
+    }
+  | { readonly type: 'log'; readonly call: number; readonly entry: LogEntry }
+  /** the worker has used so much memory that a new one is better */
+  | { readonly type: 'spent' };

@@ -1,0 +1,24 @@
+// Whose work is being done: follows a request through everything that it causes on this thread.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Role } from './request.ts';
+
+export interface CallContext {
+  /** what the caller may do */
+  readonly role: Role;
+  /** aborted when nobody waits for the answer any more */
+  readonly signal: AbortSignal;
+  readonly requestId: string;
+  /** the sandboxes whose scripts wait for this work, outermost first */
+  readonly sandboxes: readonly object[];
+}
+
+const storage = new AsyncLocalStorage<CallContext>();
+
+/** The context of the running work; undefined for work of the service itself. */
+export function callContext(): CallContext | undefined {
+  return storage.getStore();
+}
+
+export function runInContext<Result>(context: CallContext, work: () => Result): Result {
+  return storage.run(context, work);
+}
