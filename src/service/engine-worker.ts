@@ -15,7 +15,7 @@ import { ArenaSet, type ArenaSetDescriptor } from '../value/arena-set.ts';
 import { BUILT_IN_TYPES } from './built-in-types.ts';
 import { CatalogMirror } from './catalog-mirror.ts';
 import type { MirrorMessage } from './definition.ts';
-import { type FileLimits, HostMemoryStore } from './file-host.ts';
+import { type FileLimits, HostCredentials, HostMemoryStore } from './file-host.ts';
 import { TASKS } from './task/index.ts';
 import { TaskScope } from './task-scope.ts';
 import { TypeRegistry } from './type-registry.ts';
@@ -56,7 +56,11 @@ function receive(message: StartMessage | MirrorMessage): void {
     lightOnly: false,
     accelerate,
   });
-  const files = new FileSystem({ ...message.files, memory: new HostMemoryStore(callScope) });
+  const files = new FileSystem({
+    ...message.files,
+    memory: new HostMemoryStore(callScope),
+    credentials: new HostCredentials(callScope),
+  });
   context = { types, arenas, mirror, callScope, files, accelerate };
 }
 

@@ -46,7 +46,10 @@ function wantsRun(service: Service, config: EntityConfig): boolean {
 async function runFirst(service: Service, id: string, isAsync: boolean): Promise<Run> {
   const procedure = service.procedures.use(id);
   const run = procedure.startRun(undefined, {});
-  if (isAsync) return run;
+  if (isAsync) {
+    await run.known;
+    return run;
+  }
   try {
     await procedure.finished(run);
   } catch (thrown) {

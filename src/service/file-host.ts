@@ -1,5 +1,6 @@
-// Files across threads: what is limited, and the mem:// files, which the main thread keeps.
+// Files across threads: what is limited, and what the main thread keeps: mem:// files, credentials.
 import { collectBytes } from '../file/byte-stream.ts';
+import type { Credential, CredentialSource, ResourceType } from '../file/credential.ts';
 import type { FileSystem } from '../file/file-system.ts';
 import type { MemoryFile, MemoryStore } from '../file/memory-scheme.ts';
 import type { HostHandler, HostRequest } from './host-call.ts';
@@ -15,12 +16,14 @@ export interface FileLimits {
 export function fileHostCalls(
   files: FileSystem,
   memory: MemoryStore,
+  credentials: CredentialSource,
 ): Readonly<Record<string, HostHandler>> {
   const handlers: {
-    [Kind in 'fetch' | 'memory-file' | 'memory-file-names' | 'memory-file-set']: (
+    [Kind in 'credential' | 'fetch' | 'memory-file' | 'memory-file-names' | 'memory-file-set']: (
       request: Extract<HostRequest, { kind: Kind }>,
     ) => Promise<unknown>;
   } = {
+    credential: async ({ type, url }) => credentials.find(type, url),
     async fetch({ url }) {
       try {
         const file = await files.open(url);
@@ -36,6 +39,19 @@ export function fileHostCalls(
     },
   };
   return handlers as unknown as Readonly<Record<string, HostHandler>>;
+}
+
+/** The credentials as a worker asks for them. */
+export class HostCredentials implements CredentialSource {
+  readonly #scope: TaskScope;
+
+  constructor(scope: TaskScope) {
+    this.#scope = scope;
+  }
+
+  find(type: ResourceType, url: string): Credential | undefined {
+    return this.#scope.call({ kind: 'credential', type, url });
+  }
 }
 
 /** The mem:// files as a worker reaches them. */

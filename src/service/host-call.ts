@@ -1,4 +1,5 @@
 // What a worker may ask the service while it waits.
+import type { Credential, ResourceType } from '../file/credential.ts';
 import type { MemoryFile } from '../file/memory-scheme.ts';
 import type { WireValue } from './wire-value.ts';
 
@@ -6,6 +7,7 @@ export type HostRequest =
   | { readonly kind: 'memory-file'; readonly get: string }
   | { readonly kind: 'memory-file-names' }
   | { readonly kind: 'memory-file-set'; readonly name: string; readonly file: MemoryFile }
+  | { readonly kind: 'credential'; readonly type: ResourceType; readonly url: string }
   | { readonly kind: 'fetch'; readonly url: string }
   | {
       readonly kind: 'script';
@@ -17,6 +19,7 @@ export type HostRequest =
 export interface HostReplies {
   fetch: { content: Uint8Array; lastModified: number } | { error: string };
   script: WireValue[];
+  credential: Credential | undefined;
   'memory-file': MemoryFile | undefined;
   'memory-file-names': readonly string[];
   'memory-file-set': undefined;

@@ -48,7 +48,6 @@ export interface Persistence {
   markCommitted(dataset: DatasetEntity): Promise<void>;
   saveRun(procedureId: string, run: RunRecord): Promise<void>;
   forgetRun(procedureId: string, runId: string): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** Keeps nothing. */
@@ -82,5 +81,4 @@ export class NoPersistence implements Persistence {
   async markCommitted(): Promise<void> {}
   async saveRun(): Promise<void> {}
   async forgetRun(): Promise<void> {}
-  async close(): Promise<void> {}
 }

@@ -113,6 +113,9 @@ export class ProcedureEntity implements LiveEntity {
     const run = new Run(runId, this.id, this.#nextSequence++);
     this.#runs.set(runId, run);
     run.start();
+    // Whoever waits for the end of the run need not wait for this: the end is saved after it.
+    run.known = this.#host.saveRun(this, run);
+    run.known.catch(() => undefined);
     run.done = this.#execute(run, overrides);
     return run;
   }
@@ -153,8 +156,6 @@ export class ProcedureEntity implements LiveEntity {
   }
 
   async #execute(run: Run, overrides: ProcedureParams): Promise<void> {
-    // Not waited for: the end of the run is saved after it, and that is what is acknowledged.
-    const begun = this.#host.saveRun(this, run);
     try {
       const params = this.runParams(overrides);
       run.finish(await this.#host.execute(this, run, params, overrides));
@@ -163,7 +164,7 @@ export class ProcedureEntity implements LiveEntity {
       else run.fail(thrown);
     }
     try {
-      await begun;
+      await run.known;
       if (!this.#isDisposed && this.#runs.get(run.id) === run) await this.#host.saveRun(this, run);
     } catch (thrown) {
       run.fail(thrown);

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import type { EntityKind, EntityType } from '../dataset/entity-type.ts';
 import type { EntityReference } from '../dataset/parameter.ts';
+import { openCatalogue } from '../store/open-catalogue.ts';
 import { failure, RowanError } from '../util/error.ts';
 import { parseJson } from '../util/exact-json.ts';
 import { BUILT_IN_TYPES } from './built-in-types.ts';
@@ -24,6 +25,7 @@ import type { Route } from './route.ts';
 import { RouteDispatcher } from './route-dispatcher.ts';
 import { ROUTES } from './routes/index.ts';
 import { Service } from './service.ts';
+import { StoredPersistence } from './stored-persistence.ts';
 import { TypeRegistry } from './type-registry.ts';
 
 export interface RowanOptions {
@@ -110,9 +112,12 @@ export class RowanService {
       ...BUILT_IN_TYPES,
       ...extensions.flatMap((extension) => extension.types ?? []),
     ]);
+    const catalogue = await openCatalogue({ directory: options.dataDir });
     const service = new Service({
       types,
-      persistence: new NoPersistence(),
+      catalogue,
+      persistence:
+        catalogue.directory === null ? new NoPersistence() : new StoredPersistence(catalogue),
       logger: options.logger ?? SILENT_LOGGER,
       threadCount,
       taskCountMax: Math.max(4, threadCount * 2),

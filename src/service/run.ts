@@ -35,6 +35,8 @@ export class Run {
   /** the order in which runs were created */
   readonly sequence: number;
   readonly abort = new AbortController();
+  /** settles when the store knows that the run was asked for */
+  known: Promise<void> = Promise.resolve();
   /** settles when the run has ended; never rejects */
   done: Promise<void> = Promise.resolve();
   #state: RunState = 'initializing';

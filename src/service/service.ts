@@ -6,10 +6,12 @@ import type { TaskOptions } from '../exec/pool/engine-pool.ts';
 import { FileSystem } from '../file/file-system.ts';
 import { MapMemoryStore } from '../file/memory-scheme.ts';
 import type { ProcedureParams, ProcedureResult, RunEffects } from '../procedure/procedure-type.ts';
+import type { Catalogue } from '../store/catalogue.ts';
 import { assert } from '../util/assert.ts';
 import { failure } from '../util/error.ts';
 import { type CollectionHooks, EntityCollection, type LiveEntity } from './collection.ts';
 import { DatasetEntity, type DatasetHost } from './dataset-entity.ts';
+import type { CredentialStore } from './credential-store.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { Engine } from './engine.ts';
 import type { EngineTasks } from './engine-task.ts';
@@ -29,6 +31,8 @@ import type { TypeRegistry } from './type-registry.ts';
 
 export interface ServiceOptions {
   readonly types: TypeRegistry;
+  /** records that are no entities: credentials, keys */
+  readonly catalogue: Catalogue;
   readonly persistence: Persistence;
   readonly logger: Logger;
   /** threads that one task may use */
@@ -39,15 +43,18 @@ export interface ServiceOptions {
   readonly runOnCreation: boolean;
   /** what is limited when files and addresses are read */
   readonly files: FileLimits;
+  readonly credentials: CredentialStore;
 }
 
 export class Service {
   readonly types: TypeRegistry;
+  readonly catalogue: Catalogue;
   readonly engine: Engine;
   readonly logger: Logger;
   /** files as this thread sees them; mem:// is kept here */
   readonly files: FileSystem;
   readonly options: ServiceOptions;
+  readonly credentials: CredentialStore;
   readonly datasets: EntityCollection<DatasetEntity>;
   readonly functions: EntityCollection<FunctionEntity>;
   readonly procedures: EntityCollection<ProcedureEntity>;
@@ -66,14 +73,16 @@ export class Service {
   constructor(options: ServiceOptions) {
     const { types, persistence, logger } = options;
     this.types = types;
+    this.catalogue = options.catalogue;
     this.logger = logger;
     this.options = options;
     this.#persistence = persistence;
+    this.credentials = options.credentials;
     const memoryFiles = new MapMemoryStore();
-    this.files = new FileSystem({ ...options.files, memory: memoryFiles });
-    for (const [kind, handler] of Object.entries(fileHostCalls(this.files, memoryFiles))) {
-      this.onHostCall(kind, handler);
-    }
+    const { credentials } = this;
+    this.files = new FileSystem({ ...options.files, memory: memoryFiles, credentials });
+    const hostCalls = fileHostCalls(this.files, memoryFiles, credentials);
+    for (const [kind, handler] of Object.entries(hostCalls)) this.onHostCall(kind, handler);
     this.engine = new Engine({
       types,
       files: options.files,
@@ -260,7 +269,7 @@ export class Service {
     await Promise.all(kinds.map((kind) => this.collection(kind).stop()));
     for (const plugin of this.plugins.live()) plugin.dispose();
     await this.engine.close();
-    await this.#persistence.close();
+    await this.catalogue.close();
   }
 
   #storeHooks<Entity extends LiveEntity>(

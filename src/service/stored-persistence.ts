@@ -1,13 +1,10 @@
-// Entities, runs and recorded rows in a durable map, committed content in files beside it.
-//
-// Keys: entity/<kind>/<name>, run/<procedure>/<run>, and for each dataset number
-//   rows/<number>/<sequence>  a recorded batch
-//   state/<number>            what the dataset's type remembers after all batches
-//   content/<number>          which batches are committed, and which of them a file has taken over
-import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
+// Entities, runs and recorded rows in the catalogue of a data directory, committed content in files
+// beside it.
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EntityKind } from '../dataset/entity-type.ts';
+import type { Catalogue, Change } from '../store/catalogue.ts';
+import { removeFileDurably, removeOtherFiles } from '../store/durable-file.ts';
 import { assert } from '../util/assert.ts';
 import { parseJson, stringifyJson } from '../util/exact-json.ts';
 import type { DatasetEntity } from './dataset-entity.ts';
@@ -16,51 +13,37 @@ import type { EntityRecord, KeptEntities, KeptRows, Persistence } from './persis
 import type { RunRecord } from './run.ts';
 import { SerialQueue } from './serial-queue.ts';
 
-export interface DurableChange {
-  readonly key: string;
-  /** undefined: the key is removed */
-  readonly value: Uint8Array | undefined;
-}
-
-/** An ordered map of which changes survive the process once they are acknowledged. */
-export interface DurableMap {
-  /** Applies all changes or none; changes of later calls come after. Resolves when on the disk. */
-  write(changes: readonly DurableChange[]): Promise<void>;
-  /** Entries whose keys begin with the prefix, in the order of their keys. */
-  entries(prefix: string): Iterable<readonly [key: string, value: Uint8Array]>;
-  close(): Promise<void>;
-}
-
 /** Which part of a dataset's log has become content. */
 interface ContentRecord {
-  /** batches up to this one are committed */
+  /** entries up to this one are committed */
   readonly committed: number;
-  /** batches up to this one are in the file */
+  /** entries up to this one are in the file */
   readonly inFile: number;
   readonly file?: string;
   readonly fileState?: unknown;
 }
 
 interface DatasetLog {
-  nextSequence: number;
-  /** bytes of the batches that no file has taken over */
+  /** bytes of the entries that no file has taken over */
   sizeBytes: number;
   content: ContentRecord;
+  /** JSON of what the type remembers; a log entry holds it where it changes */
   stateText: string;
   readonly checkpoints: SerialQueue;
 }
 
-interface StoredEntityRecord extends EntityRecord {
+interface StoredEntity extends EntityRecord {
+  /** counts up with every entity that is saved */
   readonly order: number;
 }
 
 const NO_CONTENT: ContentRecord = { committed: 0, inFile: 0 };
 /** A log longer than this is replaced by a file. */
 const LOG_SIZE_MAX = 32 * 2 ** 20;
-const NAME_LENGTH_MAX = 200;
+const STATE_LENGTH_SIZE = 4;
 
 export class StoredPersistence implements Persistence {
-  readonly #map: DurableMap;
+  readonly #catalogue: Catalogue;
   readonly #directory: string;
   readonly #logs = new Map<number, DatasetLog>();
   readonly #storeIds = new Map<string, number>();
@@ -68,10 +51,11 @@ export class StoredPersistence implements Persistence {
   #lastStoreId = 0;
   #lastOrder = 0;
 
-  /** @param directory where content files are kept */
-  constructor(map: DurableMap, directory: string) {
-    this.#map = map;
-    this.#directory = directory;
+  constructor(catalogue: Catalogue) {
+    assert(catalogue.directory !== null, 'a catalogue that keeps things has a directory');
+    this.#catalogue = catalogue;
+    this.#directory = join(catalogue.directory, 'datasets');
+    mkdirSync(this.#directory, { recursive: true });
   }
 
   connect(engine: Engine): void {
@@ -80,66 +64,66 @@ export class StoredPersistence implements Persistence {
 
   load(): KeptEntities {
     const entities = this.#loadEntities();
-    const runs = [...this.#map.entries('run/')].map(([, value]) => fromBytes(value)) as {
-      procedureId: string;
-      run: RunRecord;
-    }[];
-    const kept = new Set(entities.flatMap(({ storeId }) => (storeId === undefined ? [] : storeId)));
-    this.#removeOrphans(kept);
+    const runs = [...this.#catalogue.list('runs')].map(({ key, value }) => ({
+      procedureId: key[0] as string,
+      run: value as RunRecord,
+    }));
+    this.#removeOrphans(new Set(this.#storeIds.values()));
     return { entities, runs, rowsOf: (storeId) => this.#loadRows(storeId) };
   }
 
-  #loadEntities(): (StoredEntityRecord & { kind: EntityKind })[] {
-    const entities: (StoredEntityRecord & { kind: EntityKind })[] = [];
-    for (const [key, value] of this.#map.entries('entity/')) {
-      const kind = key.split('/')[1] as EntityKind;
-      const record = fromBytes(value) as StoredEntityRecord;
-      this.#lastOrder = Math.max(this.#lastOrder, record.order);
-      if (record.storeId !== undefined) {
-        this.#storeIds.set(record.config.id, record.storeId);
-        this.#lastStoreId = Math.max(this.#lastStoreId, record.storeId);
-      }
-      entities.push({ ...record, kind });
+  #loadEntities(): (StoredEntity & { kind: EntityKind })[] {
+    const entities = [...this.#catalogue.list('entities')].map(({ key, value }) => ({
+      ...(value as StoredEntity),
+      kind: key[0] as EntityKind,
+    }));
+    for (const { config, storeId, order } of entities) {
+      this.#lastOrder = Math.max(this.#lastOrder, order);
+      if (storeId === undefined) continue;
+      this.#storeIds.set(config.id, storeId);
+      this.#lastStoreId = Math.max(this.#lastStoreId, storeId);
     }
     return entities.sort((a, b) => a.order - b.order);
   }
 
-  /** Rows of datasets whose creation was never acknowledged. */
+  /** Rows and files of datasets whose creation was never acknowledged. */
   #removeOrphans(kept: ReadonlySet<number>): void {
     const found = new Set<number>();
-    for (const prefix of ['rows/', 'state/', 'content/']) {
-      for (const [key] of this.#map.entries(prefix)) found.add(Number.parseInt(part(key, 1), 16));
+    const files = new Set<string>();
+    for (const log of this.#catalogue.logs()) found.add(storeIdOf(log));
+    for (const { key, value } of this.#catalogue.list('settings', ['content'])) {
+      const storeId = Number(key[1]);
+      found.add(storeId);
+      const { file } = value as ContentRecord;
+      if (kept.has(storeId) && file !== undefined) files.add(file);
     }
     for (const storeId of found) {
       this.#lastStoreId = Math.max(this.#lastStoreId, storeId);
       if (!kept.has(storeId)) void this.#dropRows(storeId);
     }
+    removeOtherFiles(this.#directory, files);
   }
 
   #loadRows(storeId: number): KeptRows {
-    const number = hex(storeId);
-    const [content] = this.#map.entries(`content/${number}`);
-    const [state] = this.#map.entries(`state/${number}`);
     const log = this.#logOf(storeId);
-    if (content !== undefined) log.content = fromBytes(content[1]) as ContentRecord;
-    if (state !== undefined) log.stateText = new TextDecoder().decode(state[1]);
+    const content = this.#catalogue.get('settings', contentKey(storeId)) as
+      | ContentRecord
+      | undefined;
+    if (content !== undefined) log.content = content;
+    const fileState = log.content.fileState ?? null;
+    log.stateText = stringifyJson(fileState);
     const committed: Uint8Array[] = [];
     const uncommitted: Uint8Array[] = [];
-    for (const [key, batch] of this.#map.entries(`rows/${number}/`)) {
-      const sequence = Number.parseInt(part(key, 2), 16);
-      log.nextSequence = Math.max(log.nextSequence, sequence + 1);
+    for (const { sequence, bytes } of this.#catalogue.entries(logName(storeId))) {
       if (sequence <= log.content.inFile) continue;
-      log.sizeBytes += batch.length;
-      (sequence <= log.content.committed ? committed : uncommitted).push(shared(batch));
+      const { batch, stateText } = decodeEntry(bytes);
+      log.sizeBytes += bytes.length;
+      log.stateText = stateText ?? log.stateText;
+      (sequence <= log.content.committed ? committed : uncommitted).push(batch);
     }
-    log.nextSequence = Math.max(log.nextSequence, log.content.committed + 1);
-    return {
-      file: log.content.file === undefined ? undefined : join(this.#directory, log.content.file),
-      committed,
-      uncommitted,
-      state: log.stateText === '' ? null : parseJson(log.stateText),
-      fileState: log.content.fileState ?? null,
-    };
+    const file =
+      log.content.file === undefined ? undefined : join(this.#directory, log.content.file);
+    return { file, committed, uncommitted, state: parseJson(log.stateText), fileState };
   }
 
   nextStoreId(): number {
@@ -148,73 +132,72 @@ export class StoredPersistence implements Persistence {
 
   async saveEntity(kind: EntityKind, record: EntityRecord): Promise<void> {
     const { id } = record.config;
-    const stored: StoredEntityRecord = { ...record, order: ++this.#lastOrder };
     const replaced = kind === 'dataset' ? this.#storeIds.get(id) : undefined;
     // A construction that is only asked for leaves the entity that it may replace.
-    if (record.isPending === true && replaced !== undefined) return;
-    if (kind === 'dataset' && record.storeId !== undefined) {
-      this.#storeIds.set(id, record.storeId);
+    if (record.isPending === true && this.#catalogue.get('entities', [kind, id]) !== undefined) {
+      return;
     }
-    const changes: DurableChange[] = [{ key: entityKey(kind, id), value: toBytes(stored) }];
-    if (kind === 'procedure') changes.push(...this.#removalOf(`run/${nameKey(id)}/`));
-    await this.#map.write(changes);
+    if (kind === 'dataset' && record.storeId !== undefined) this.#storeIds.set(id, record.storeId);
+    const value: StoredEntity = { ...record, order: ++this.#lastOrder };
+    await this.#catalogue.write([
+      { type: 'put', table: 'entities', key: [kind, id], value },
+      ...this.#removalOfRuns(kind, id),
+    ]);
     if (replaced !== undefined && replaced !== record.storeId) await this.#dropRows(replaced);
   }
 
   async forgetEntity(kind: EntityKind, id: string): Promise<void> {
-    const changes: DurableChange[] = [{ key: entityKey(kind, id), value: undefined }];
-    if (kind === 'procedure') changes.push(...this.#removalOf(`run/${nameKey(id)}/`));
     const storeId = kind === 'dataset' ? this.#storeIds.get(id) : undefined;
-    this.#storeIds.delete(kind === 'dataset' ? id : '');
-    await this.#map.write(changes);
+    if (kind === 'dataset') this.#storeIds.delete(id);
+    await this.#catalogue.write([
+      { type: 'remove', table: 'entities', key: [kind, id] },
+      ...this.#removalOfRuns(kind, id),
+    ]);
     if (storeId !== undefined) await this.#dropRows(storeId);
   }
 
-  #removalOf(prefix: string): DurableChange[] {
-    return [...this.#map.entries(prefix)].map(([key]) => ({ key, value: undefined }));
+  /** A procedure that is put again, or is gone, has no runs. */
+  #removalOfRuns(kind: EntityKind, id: string): Change[] {
+    if (kind !== 'procedure') return [];
+    return [...this.#catalogue.list('runs', [id])].map(({ key }) => ({
+      type: 'remove',
+      table: 'runs',
+      key,
+    }));
   }
 
   async #dropRows(storeId: number): Promise<void> {
-    const number = hex(storeId);
-    const file = this.#logs.get(storeId)?.content.file ?? this.#fileOf(storeId);
+    const key = contentKey(storeId);
+    const content = this.#catalogue.get('settings', key) as ContentRecord | undefined;
     this.#logs.delete(storeId);
-    await this.#map.write([
-      ...this.#removalOf(`rows/${number}/`),
-      ...this.#removalOf(`state/${number}`),
-      ...this.#removalOf(`content/${number}`),
+    await this.#catalogue.write([
+      { type: 'truncate', log: logName(storeId), through: Number.MAX_SAFE_INTEGER },
+      { type: 'remove', table: 'settings', key },
     ]);
-    if (file !== undefined) rmSync(join(this.#directory, file), { force: true });
-  }
-
-  #fileOf(storeId: number): string | undefined {
-    const [entry] = this.#map.entries(`content/${hex(storeId)}`);
-    return entry === undefined ? undefined : (fromBytes(entry[1]) as ContentRecord).file;
+    this.#removeFile(content?.file);
   }
 
   async appendRows(dataset: DatasetEntity, batch: Uint8Array, state: unknown): Promise<void> {
     if (dataset.config.persistent === false) return;
-    const { storeId } = dataset;
-    const log = this.#logOf(storeId);
-    const sequence = log.nextSequence++;
-    log.sizeBytes += batch.length;
-    const changes: DurableChange[] = [
-      { key: `rows/${hex(storeId)}/${hex(sequence)}`, value: Uint8Array.from(batch) },
-    ];
+    const log = this.#logOf(dataset.storeId);
     const stateText = stringifyJson(state);
-    if (stateText !== log.stateText) {
-      log.stateText = stateText;
-      const value = new TextEncoder().encode(stateText);
-      changes.push({ key: `state/${hex(storeId)}`, value });
-    }
-    await this.#map.write(changes);
+    const entry = encodeEntry(batch, stateText === log.stateText ? undefined : stateText);
+    log.stateText = stateText;
+    log.sizeBytes += entry.length;
+    await this.#catalogue.append(logName(dataset.storeId), entry);
   }
 
   async markCommitted(dataset: DatasetEntity): Promise<void> {
     if (dataset.config.persistent === false) return;
-    const log = this.#logOf(dataset.storeId);
-    log.content = { ...log.content, committed: log.nextSequence - 1 };
-    if (log.sizeBytes > LOG_SIZE_MAX) await this.#checkpoint(dataset, log);
-    else await this.#writeContent(dataset.storeId, log.content);
+    const { storeId } = dataset;
+    const log = this.#logOf(storeId);
+    const committed = this.#catalogue.lastSequence(logName(storeId));
+    log.content = { ...log.content, committed };
+    if (log.sizeBytes > LOG_SIZE_MAX) {
+      await this.#checkpoint(dataset, log);
+      return;
+    }
+    await this.#catalogue.write([putContent(storeId, log.content)]);
   }
 
   async saveContent(dataset: DatasetEntity): Promise<void> {
@@ -225,55 +208,41 @@ export class StoredPersistence implements Persistence {
   #checkpoint(dataset: DatasetEntity, log: DatasetLog): Promise<void> {
     return log.checkpoints.run(async () => {
       const { storeId, content } = dataset;
-      const { committed } = log.content;
-      const file = `${hex(storeId)}-${hex(committed)}.arrow`;
+      const { committed, file: previous } = log.content;
+      const file = `${storeId}-${committed}.arrow`;
       assert(this.#engine !== undefined, 'the engine is connected before content is saved');
       await this.#engine.run('save', { content, path: join(this.#directory, file) });
-      const previous = log.content.file;
       log.content = { committed, inFile: committed, file, fileState: content.state };
       log.sizeBytes = 0;
       log.stateText = stringifyJson(content.state);
-      const number = hex(storeId);
-      const taken = this.#removalOf(`rows/${number}/`).filter(
-        ({ key }) => Number.parseInt(part(key, 2), 16) <= committed,
-      );
-      await this.#map.write([
-        { key: `content/${number}`, value: toBytes(log.content) },
-        { key: `state/${number}`, value: toBytes(content.state) },
-        ...taken,
+      await this.#catalogue.write([
+        putContent(storeId, log.content),
+        { type: 'truncate', log: logName(storeId), through: committed },
       ]);
-      if (previous !== undefined && previous !== file) {
-        rmSync(join(this.#directory, previous), { force: true });
-      }
+      if (previous !== file) this.#removeFile(previous);
     });
   }
 
-  #writeContent(storeId: number, content: ContentRecord): Promise<void> {
-    return this.#map.write([{ key: `content/${hex(storeId)}`, value: toBytes(content) }]);
+  #removeFile(file: string | undefined): void {
+    if (file !== undefined) removeFileDurably(join(this.#directory, file));
   }
 
   saveRun(procedureId: string, run: RunRecord): Promise<void> {
-    const key = `run/${nameKey(procedureId)}/${nameKey(run.id)}`;
-    return this.#map.write([{ key, value: toBytes({ procedureId, run }) }]);
+    const key = [procedureId, run.id];
+    return this.#catalogue.write([{ type: 'put', table: 'runs', key, value: run }]);
   }
 
   forgetRun(procedureId: string, runId: string): Promise<void> {
-    const key = `run/${nameKey(procedureId)}/${nameKey(runId)}`;
-    return this.#map.write([{ key, value: undefined }]);
-  }
-
-  close(): Promise<void> {
-    return this.#map.close();
+    return this.#catalogue.write([{ type: 'remove', table: 'runs', key: [procedureId, runId] }]);
   }
 
   #logOf(storeId: number): DatasetLog {
     let log = this.#logs.get(storeId);
     if (log === undefined) {
       log = {
-        nextSequence: 1,
         sizeBytes: 0,
         content: NO_CONTENT,
-        stateText: '',
+        stateText: 'null',
         checkpoints: new SerialQueue(),
       };
       this.#logs.set(storeId, log);
@@ -282,36 +251,40 @@ export class StoredPersistence implements Persistence {
   }
 }
 
-function entityKey(kind: EntityKind, id: string): string {
-  return `entity/${kind}/${nameKey(id)}`;
+function logName(storeId: number): string {
+  return `rows/${storeId}`;
 }
 
-/** A name as part of a key: without slashes, and of bounded length. */
-function nameKey(name: string): string {
-  const encoded = encodeURIComponent(name);
-  if (encoded.length <= NAME_LENGTH_MAX) return encoded;
-  return `#${createHash('sha256').update(name).digest('hex')}`;
+function storeIdOf(log: string): number {
+  return Number(log.slice(log.indexOf('/') + 1));
 }
 
-function hex(number: number): string {
-  return number.toString(16).padStart(12, '0');
+function contentKey(storeId: number): readonly string[] {
+  return ['content', String(storeId)];
 }
 
-function part(key: string, index: number): string {
-  return key.split('/')[index] ?? '';
+function putContent(storeId: number, value: ContentRecord): Change {
+  return { type: 'put', table: 'settings', key: contentKey(storeId), value };
 }
 
-function toBytes(value: unknown): Uint8Array {
-  return new TextEncoder().encode(stringifyJson(value));
+/** The size of the state's JSON (0: as before), that JSON, and the batch. */
+function encodeEntry(batch: Uint8Array, stateText: string | undefined): Uint8Array {
+  const state = new TextEncoder().encode(stateText ?? '');
+  const entry = new Uint8Array(STATE_LENGTH_SIZE + state.length + batch.length);
+  new DataView(entry.buffer).setUint32(0, state.length, true);
+  entry.set(state, STATE_LENGTH_SIZE);
+  entry.set(batch, STATE_LENGTH_SIZE + state.length);
+  return entry;
 }
 
-function fromBytes(bytes: Uint8Array): unknown {
-  return parseJson(new TextDecoder().decode(bytes));
-}
-
-/** A copy that threads can read. */
-function shared(bytes: Uint8Array): Uint8Array {
-  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
-  copy.set(bytes);
-  return copy;
+/** The batch is copied into memory that threads can read. */
+function decodeEntry(entry: Uint8Array): { batch: Uint8Array; stateText: string | undefined } {
+  const view = new DataView(entry.buffer, entry.byteOffset, entry.byteLength);
+  const batchStart = STATE_LENGTH_SIZE + view.getUint32(0, true);
+  const content = entry.subarray(batchStart);
+  const batch = new Uint8Array(new SharedArrayBuffer(content.length));
+  batch.set(content);
+  if (batchStart === STATE_LENGTH_SIZE) return { batch, stateText: undefined };
+  const stateText = new TextDecoder().decode(entry.subarray(STATE_LENGTH_SIZE, batchStart));
+  return { batch, stateText };
 }

@@ -1,6 +1,7 @@
 // All routes of the service; plugins and transports add theirs.
 import { ENTITY_KINDS } from '../../dataset/entity-type.ts';
 import type { Route } from '../route.ts';
+import { CREDENTIAL_ROUTES } from './credential.ts';
 import { DATASET_ROUTES } from './dataset.ts';
 import { entityRoutes } from './entity.ts';
 import { FUNCTION_ROUTES } from './function.ts';
@@ -11,6 +12,7 @@ import { TYPE_ROUTES } from './type.ts';
 
 export const ROUTES: readonly Route[] = [
   ...ENTITY_KINDS.flatMap(entityRoutes),
+  ...CREDENTIAL_ROUTES,
   ...DATASET_ROUTES,
   ...FUNCTION_ROUTES,
   ...RUN_ROUTES,

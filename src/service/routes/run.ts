@@ -64,7 +64,7 @@ async function startRun(request: BoundRequest, service: Service): Promise<Reply>
     );
   }
   const run = procedure.startRun(pathId ?? id, overrides);
-  if (!request.isAsync) await procedure.finished(run);
+  await (request.isAsync ? run.known : procedure.finished(run));
   const status = request.isAsync && request.verb === 'PUT' ? 202 : 201;
   return jsonReply(run.document(), status, runLocation(procedure, run));
 }
