@@ -59,6 +59,11 @@ export function compatOutput(output: Value, keepValues: readonly string[]): stri
   return `{"output":{${members.join(',')}}}`;
 }
 
+/** `[value, date]` with rows as arrays of name, value and timestamp. */
+export function datedOutput(output: Value): string {
+  return `[${compatValue(output)},${JSON.stringify(printTimestamp(effectiveTs(output)))}]`;
+}
+
 /** The output as plain JSON. */
 export function plainOutput(output: Value, keepValues: readonly string[]): string {
   if (output instanceof Row && keepValues.length > 0) {

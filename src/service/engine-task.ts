@@ -6,6 +6,7 @@ import type { OutputOptions } from '../exec/output/options.ts';
 import type { LoadedArtifact } from '../function/function-type.ts';
 import type { ValueType } from '../plan/type.ts';
 import type { ProcedureResult, RunEffects } from '../procedure/procedure-type.ts';
+import type { WireValue } from './wire-value.ts';
 import type { Snapshot } from '../value/snapshot.ts';
 
 /** A part of a dataset that a route reads. */
@@ -28,7 +29,8 @@ export interface FunctionInterface {
   readonly isLight: boolean;
 }
 
-export type ApplicationFormat = 'compat' | 'json';
+/** `dated`: the output and its date, for scripts. */
+export type ApplicationFormat = 'compat' | 'json' | 'dated';
 
 export interface EngineTasks {
   /** Emits the bytes of the result. */
@@ -112,7 +114,9 @@ export interface EngineTasks {
   apply: {
     args: {
       readonly function: string;
-      readonly input: unknown;
+      readonly input?: unknown;
+      /** instead of `input`: a row whose cells may be any atoms */
+      readonly typedInput?: WireValue;
       readonly keepValues: readonly string[];
       readonly format: ApplicationFormat;
     };

@@ -1,5 +1,6 @@
 // Performs requests on the table of routes: one way for every transport.
 import { errorBody, failure, RowanError } from '../util/error.ts';
+import { callContext, runInContext } from './call-context.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { parameterHelp } from './parameter-binding.ts';
 import { type Reply, ROLES, type RouteRequest } from './request.ts';
@@ -29,7 +30,11 @@ export class RouteDispatcher implements Dispatcher {
       if (request.verb === 'OPTIONS') return this.#options(request);
       const bound = this.#router.bind(request);
       requireRole(request, bound.route);
-      const reply = await bound.route.handle(bound, this.#service);
+      const { role, signal, requestId } = request;
+      const sandboxes = callContext()?.sandboxes ?? [];
+      const reply = await runInContext({ role, signal, requestId, sandboxes }, () =>
+        bound.route.handle(bound, this.#service),
+      );
       return request.verb === 'HEAD' ? withoutBody(reply) : reply;
     } catch (thrown) {
       return this.#failure(thrown, request);

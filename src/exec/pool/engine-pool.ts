@@ -1,4 +1,5 @@
 // The main thread's side of the engine workers: starts them, gives them tasks, replaces the dead.
+import { AsyncResource } from 'node:async_hooks';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { errorBody, failure, RowanError } from '../../util/error.ts';
 import {
@@ -40,6 +41,8 @@ interface PendingTask {
   readonly kind: string;
   readonly args: unknown;
   readonly options: TaskOptions;
+  /** answers to its questions are given as part of the work that started it */
+  readonly origin: AsyncResource;
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
@@ -106,6 +109,7 @@ export class EnginePool {
         kind,
         args,
         options,
+        origin: new AsyncResource('EngineTask'),
         resolve: resolve as (result: unknown) => void,
         reject,
       };
@@ -294,8 +298,10 @@ export class EnginePool {
   async #answerHostCall(slot: Slot, request: unknown): Promise<void> {
     let reply: HostReply;
     try {
-      if (this.#options.onHostCall === undefined) throw new Error('no host to call');
-      reply = { result: await this.#options.onHostCall(request) };
+      const { onHostCall } = this.#options;
+      if (onHostCall === undefined) throw new Error('no host to call');
+      const ask = () => onHostCall(request);
+      reply = { result: await (slot.task?.origin.runInAsyncScope(ask) ?? ask()) };
     } catch (thrown) {
       reply = { error: errorBody(thrown) };
     }

@@ -4,6 +4,7 @@ import { ChunkSink } from '../../exec/output/sink.ts';
 import type { Task } from '../../exec/task.ts';
 import {
   compatOutput,
+  datedOutput,
   inputRowFromJson,
   plainOutput,
   plainValue,
@@ -14,6 +15,7 @@ import type { CallScope } from '../../plan/function.ts';
 import { ArenaScope } from '../../value/arena-set.ts';
 import { Scalar } from '../../value/value.ts';
 import type { ApplicationFormat, EngineTasks } from '../engine-task.ts';
+import { valueFromWire, type WireValue } from '../wire-value.ts';
 import type { WorkerContext } from '../worker-context.ts';
 
 export async function bindTask(
@@ -38,12 +40,12 @@ export async function bindTask(
 }
 
 export function applyTask(
-  { function: id, input, keepValues, format }: EngineTasks['apply']['args'],
+  { function: id, ...application }: EngineTasks['apply']['args'],
   task: Task,
   { mirror, callScope }: WorkerContext,
 ): undefined {
   const compiled = mirror.compiledFunction(id);
-  const text = applyFunction(compiled, { input, keepValues, format }, callScope);
+  const text = applyFunction(compiled, application, callScope);
   task.emit(new TextEncoder().encode(text));
 }
 
@@ -56,7 +58,9 @@ export function detailsTask(
 }
 
 export interface Application {
-  readonly input: unknown;
+  readonly input?: unknown;
+  /** instead of `input`: a row whose cells may be any atoms */
+  readonly typedInput?: WireValue;
   readonly keepValues: readonly string[];
   readonly format: ApplicationFormat;
 }
@@ -64,10 +68,12 @@ export interface Application {
 /** The JSON text that answers one application. @throws what the function throws */
 export function applyFunction(
   compiled: CompiledFunction,
-  { input, keepValues, format }: Application,
+  { input, typedInput, keepValues, format }: Application,
   scope: CallScope,
 ): string {
-  const output = compiled.apply(inputRowFromJson(input), scope);
+  const row = typedInput === undefined ? inputRowFromJson(input) : valueFromWire(typedInput);
+  const output = compiled.apply(row, scope);
+  if (format === 'dated') return datedOutput(output);
   return format === 'compat' ? compatOutput(output, keepValues) : plainOutput(output, keepValues);
 }
 
