@@ -70,7 +70,6 @@ export function csvCodes(
 }
 
 // Short keys have their bits at the top, and a product carries upwards, so the upper bits are taken.
-// @ts-ignore: decorator
 @inline
 function firstSlot(key: u64, size: u32, shift: u64): u64 {
   return ((key ^ <u64>size) * MULTIPLIER) >> shift;
@@ -183,7 +182,6 @@ function recodeFrom<S>(source: usize, count: i32, map: usize, target: usize, wid
   else recode<S, u32>(source, count, map, target);
 }
 
-// @ts-ignore: decorator
 @inline
 function recode<S, T>(source: usize, count: i32, map: usize, target: usize): void {
   const end = source + <usize>count * sizeof<S>();

@@ -259,7 +259,6 @@ function isAscii(first: usize, end: usize): bool {
 }
 
 /** White space that is cut off line ends; the line end itself is not there to be cut. */
-// @ts-ignore: decorator
 @inline
 function isSpace(byte: u8, delimiter: i32): bool {
   return (byte == 32 || (byte >= 9 && byte <= 13)) && <i32>byte != delimiter;

@@ -142,7 +142,6 @@ export function csvWiden(address: usize, count: i32): void {
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function clearBit(bitmap: usize, index: i32): void {
   const address = bitmap + <usize>(index >> 3);
@@ -239,7 +238,6 @@ export function csvNumber(start: usize, end: usize, result: usize): i32 {
   return isPlain ? INTEGER : DOUBLE;
 }
 
-// @ts-ignore: decorator
 @inline
 function isBlank(byte: u8): bool {
   return byte == 32 || (byte >= 9 && byte <= 13);
@@ -255,7 +253,6 @@ function isWord(start: usize, end: usize): bool {
   return size == 8 && (load<u64>(start) | 0x2020202020202020) == 0x7974696e69666e69;
 }
 
-// @ts-ignore: decorator
 @lazy
 const POWERS_OF_TEN: StaticArray<f64> = [
   1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,

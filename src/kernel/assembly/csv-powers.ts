@@ -2,7 +2,6 @@
 // the highest bit is set; rounded up for negative q, cut off for others. Written by the program in
 // the paper cited there, for q from -64 to 64.
 
-// @ts-ignore: decorator
 @lazy
 export const POWERS_OF_FIVE: StaticArray<u64> = [
   0xa87fea27a539e9a5, 0x3f2398d747b36224,
