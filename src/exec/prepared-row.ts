@@ -58,7 +58,7 @@ export function compileSelect(text: string, options: PrepareRowOptions): Prepare
     scopeOf(options),
     bindOptions(options),
   );
-  const { compiler, at } = prepare(bound.subqueries, options);
+  const { compiler, at } = prepare(bound.subqueries, text, options);
   const makeRow = compileRow(bound.items, compiler);
   const needed = new NeededSet();
   needed.addItems(bound.items);
@@ -95,7 +95,7 @@ export interface PreparedExpression {
 export function compileExpression(text: string, options: PrepareRowOptions): PreparedExpression {
   const node = parseExpression(text);
   const bound = bindSingleExpression(node, text, scopeOf(options), bindOptions(options));
-  const { compiler, at } = prepare(bound.subqueries, options);
+  const { compiler, at } = prepare(bound.subqueries, text, options);
   const evaluate = compiler.evaluator(bound.expression);
   const needed = new NeededSet();
   needed.addExpression(bound.expression);
@@ -128,8 +128,12 @@ interface Prepared {
 
 const INPUT_NAME = Path.of('result');
 
-function prepare(subqueries: readonly PlanNode[], options: PrepareRowOptions): Prepared {
-  const runtime: Runtime = makeRuntime(subqueries, options);
+function prepare(
+  subqueries: readonly PlanNode[],
+  text: string,
+  options: PrepareRowOptions,
+): Prepared {
+  const runtime: Runtime = makeRuntime(subqueries, { ...options, text });
   let current: Row | undefined;
   const compiler = makeCompiler(runtime, (structured) =>
     current === undefined ? [] : listColumns([new TableRow(INPUT_NAME, current)], structured),

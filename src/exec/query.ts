@@ -65,7 +65,7 @@ function prepareParsed(query: Query, options: PrepareOptions): PreparedQuery {
     evaluate: (expression) => evaluateConstant(expression, catalog, scope),
   });
   const plan = optimize(bound, catalog);
-  const runtime = makeRuntime(plan.subqueries, options);
+  const runtime = makeRuntime(plan.subqueries, { ...options, text: query.text });
   const source = compilePlan(plan.root, runtime);
   return {
     plan,

@@ -139,15 +139,17 @@ function bindAggregate(
   context: BindContext,
 ): AggregateCall {
   const surface = surfaceOf(node, context);
+  const { name, start, end } = node;
   const countsRows = aggregate.name === 'count' && node.star;
-  if (countsRows) return { name: node.name, args: [trueAt(node)], surface };
+  if (countsRows) return { name, args: [trueAt(node)], surface, start, end };
   const problem = node.star
     ? 'does not take *'
     : arityProblem(arityOf(aggregate.parameters), node.args.length);
   if (problem !== undefined) {
-    throw bindingError(context.text, node, `function ${node.name} ${problem}`);
+    throw bindingError(context.text, node, `function ${name} ${problem}`);
   }
-  return { name: node.name, args: node.args.map((arg) => context.bind(arg, input)), surface };
+  const args = node.args.map((arg) => context.bind(arg, input));
+  return { name, args, surface, start, end };
 }
 
 function aggregateType(aggregate: AggregateFunction, args: readonly BoundExpression[]): ValueType {

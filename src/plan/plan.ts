@@ -10,7 +10,7 @@
 //
 // and a source is one of scan, single-row, join, transpose, merge, sample, row-dataset or any of
 // the shapes above (a sub-select).
-import type { JoinKind } from '../sql/node.ts';
+import type { JoinKind, Span } from '../sql/node.ts';
 import type { NeededColumns } from './catalog.ts';
 import type { BoundExpression, ProjectItem, SortKey } from './expression.ts';
 
@@ -130,7 +130,7 @@ export interface AggregateNode {
   readonly explicit: boolean;
 }
 
-export interface AggregateCall {
+export interface AggregateCall extends Span {
   readonly name: string;
   readonly args: readonly BoundExpression[];
   /** source text, for messages and EXPLAIN */

@@ -6,6 +6,7 @@ import { isStructuredType } from '../../plan/type.ts';
 import { failure } from '../../util/error.ts';
 import { EMPTY_ROW, type Row, Scalar, sortedRow, type Value } from '../../value/value.ts';
 import type { Compiler } from './compiler.ts';
+import { placeErrors } from './error-place.ts';
 import type { Evaluator, Frame } from './frame.ts';
 import { asRow, latestVersions } from './lookup.ts';
 
@@ -17,9 +18,23 @@ export interface AggregateState {
 export interface Aggregator {
   readonly countsEmpty: boolean;
   init(): AggregateState;
+  /** Those of a state, with errors that name the place of the call. */
+  update(state: AggregateState, frame: Frame): void;
+  finish(state: AggregateState): Value;
 }
 
 export function compileAggregate(call: AggregateCall, compiler: Compiler): Aggregator {
+  const { text } = compiler.runtime;
+  return {
+    ...compileStates(call, compiler),
+    update: placeErrors((state: AggregateState, frame: Frame) => state.update(frame), call, text),
+    finish: placeErrors((state: AggregateState) => state.finish(), call, text),
+  };
+}
+
+type StateMaker = Pick<Aggregator, 'countsEmpty' | 'init'>;
+
+function compileStates(call: AggregateCall, compiler: Compiler): StateMaker {
   const declaration = compiler.runtime.catalog.builtins.findFunction(call.name);
   if (declaration?.kind !== 'aggregate') {
     throw failure('SQL_BINDING', `Unable to find function '${call.name}'`);

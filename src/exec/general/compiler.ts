@@ -14,6 +14,8 @@ import type { ExecRow } from './row.ts';
  */
 export interface Runtime {
   readonly catalog: Catalog;
+  /** the query text that spans refer to, where errors are to name their place */
+  readonly text: string | undefined;
   scope: CallScope;
   /** values of `$name`; null for a name that the caller did not bind */
   parameters: (name: string) => Value;

@@ -9,6 +9,7 @@ import { Timestamp } from '../../value/timestamp.ts';
 import { constant, EMPTY_ROW, NULL_VALUE, type Value } from '../../value/value.ts';
 import { compileCall, compileTry, compileUserCall } from './call.ts';
 import type { Compiler } from './compiler.ts';
+import { placeFallible } from './error-place.ts';
 import type { Evaluator, Frame, PointsEvaluator, Predicate } from './frame.ts';
 import {
   compileBetween,
@@ -44,6 +45,10 @@ import { isTrue } from './truth.ts';
 
 /** The latest value of an expression. */
 export function compileEvaluator(expression: BoundExpression, compiler: Compiler): Evaluator {
+  return placeFallible(compileKind(expression, compiler), expression, compiler.runtime.text);
+}
+
+function compileKind(expression: BoundExpression, compiler: Compiler): Evaluator {
   const { runtime } = compiler;
   switch (expression.kind) {
     case 'constant': {

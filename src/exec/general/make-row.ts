@@ -7,6 +7,7 @@ import { Path } from '../../value/path.ts';
 import { Row, RowBuilder, type Value } from '../../value/value.ts';
 import { compileColumnExpression } from './column-expression.ts';
 import type { Compiler } from './compiler.ts';
+import { placeErrors } from './error-place.ts';
 import type { Frame, Points } from './frame.ts';
 import { asRow } from './lookup.ts';
 import { compileWildcard } from './wildcard.ts';
@@ -85,7 +86,7 @@ function compileItem(item: ProjectItem, compiler: Compiler): ItemFill {
     }
     case 'spread': {
       const evaluate = compiler.evaluator(item.expression);
-      return (frame, into) => {
+      const spread: ItemFill = (frame, into) => {
         const row = asRow(evaluate(frame));
         if (row === undefined) {
           throw failure('SQL_EXECUTION', 'Expression with AS * must return a row');
@@ -94,6 +95,7 @@ function compileItem(item: ProjectItem, compiler: Compiler): ItemFill {
           into.add(row.names[i] as string, row.values[i] as Value);
         }
       };
+      return placeErrors(spread, item, compiler.runtime.text);
     }
     case 'wildcard': {
       const copy = compileWildcard(item.pattern);
@@ -102,7 +104,7 @@ function compileItem(item: ProjectItem, compiler: Compiler): ItemFill {
         : (frame, into) => copy(membersOf(frame), into);
     }
     case 'column-expression':
-      return compileColumnExpression(item, compiler);
+      return placeErrors(compileColumnExpression(item, compiler), item, compiler.runtime.text);
   }
 }
 

@@ -11,15 +11,18 @@ export interface RuntimeOptions {
   readonly catalog: Catalog;
   readonly scope: CallScope;
   readonly accelerate?: Accelerator | undefined;
+  /** the query text, for the places of errors */
+  readonly text?: string | undefined;
 }
 
 export function makeRuntime(
   subqueries: readonly PlanNode[],
-  { catalog, scope, accelerate }: RuntimeOptions,
+  { catalog, scope, accelerate, text }: RuntimeOptions,
 ): Runtime {
   const sources: RowSource[] = [];
   const runtime: Runtime = {
     catalog,
+    text,
     scope,
     accelerate,
     parameters: () => NULL_VALUE,

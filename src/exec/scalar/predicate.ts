@@ -37,7 +37,11 @@ export function scalarPredicate(program: ScalarProgram, general: Predicate): Pre
       if (!(value instanceof Scalar)) return general(frame);
       atoms[i] = value.atom;
     }
-    return isTrue(program.evaluate(atoms));
+    try {
+      return isTrue(program.evaluate(atoms));
+    } catch {
+      return general(frame); // which knows the place of the error
+    }
   };
 }
 

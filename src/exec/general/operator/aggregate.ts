@@ -29,7 +29,7 @@ export function compileAggregation(
     for (const { keys: values, states } of groups) {
       yield new GroupRow(
         values,
-        states.map((state) => state.finish()),
+        states.map((state, i) => (aggregators[i] as Aggregator).finish(state)),
       );
     }
   };
@@ -54,7 +54,9 @@ function collectGroups(
       group = { keys: values, states: aggregators.map((aggregator) => aggregator.init()) };
       groups.set(key, group);
     }
-    for (let i = 0; i < aggregateCount; i++) (group.states[i] as AggregateState).update(frame);
+    for (let i = 0; i < aggregateCount; i++) {
+      (aggregators[i] as Aggregator).update(group.states[i] as AggregateState, frame);
+    }
   }
   return [...groups.values()];
 }

@@ -1,10 +1,12 @@
 // The select list and NAMED.
+import type { BoundExpression } from '../../../plan/expression.ts';
 import type { ProjectNode } from '../../../plan/plan.ts';
 import { failure } from '../../../util/error.ts';
 import type { Path } from '../../../value/path.ts';
 import { Embedding, Row, Scalar, type Value } from '../../../value/value.ts';
 import type { Compiler } from '../compiler.ts';
-import { type Evaluator, Frame } from '../frame.ts';
+import { placeErrors } from '../error-place.ts';
+import { Frame } from '../frame.ts';
 import { compileRow } from '../make-row.ts';
 import { pathOfValue } from '../path-of-value.ts';
 import { type ExecRow, ProjectedRow, TableRow } from '../row.ts';
@@ -12,7 +14,7 @@ import type { RowSource } from './source.ts';
 
 export function compileProject(node: ProjectNode, input: RowSource, compiler: Compiler): RowSource {
   const makeRow = compileRow(node.items, compiler);
-  const makeName = node.name === undefined ? undefined : compiler.evaluator(node.name);
+  const makeName = node.name === undefined ? undefined : compileName(node.name, compiler);
   const make = node.keepsInput
     ? (name: Path, row: Row, from: ExecRow) => new ProjectedRow(name, row, from)
     : (name: Path, row: Row) => new TableRow(name, row);
@@ -21,13 +23,14 @@ export function compileProject(node: ProjectNode, input: RowSource, compiler: Co
     for (const row of input()) {
       frame.at(row);
       const columns = makeRow(frame);
-      yield make(makeName === undefined ? row.name : rowName(makeName, frame), columns, row);
+      yield make(makeName === undefined ? row.name : makeName(frame), columns, row);
     }
   };
 }
 
-export function rowName(evaluate: Evaluator, frame: Frame): Path {
-  return nameOfValue(evaluate(frame));
+function compileName(name: BoundExpression, compiler: Compiler): (frame: Frame) => Path {
+  const evaluate = compiler.evaluator(name);
+  return placeErrors((frame) => nameOfValue(evaluate(frame)), name, compiler.runtime.text);
 }
 
 /** The row name that a value stands for. @throws SQL_EXECUTION when it is null or a row */

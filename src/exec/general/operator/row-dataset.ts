@@ -2,8 +2,17 @@
 import type { RowDatasetNode } from '../../../plan/plan.ts';
 import { failure } from '../../../util/error.ts';
 import { Path } from '../../../value/path.ts';
-import { cellsOf, constant, NULL_VALUE, Row, Scalar, type Value } from '../../../value/value.ts';
+import {
+  cellsOf,
+  constant,
+  type Embedding,
+  NULL_VALUE,
+  Row,
+  Scalar,
+  type Value,
+} from '../../../value/value.ts';
 import type { Compiler } from '../compiler.ts';
+import { placeErrors } from '../error-place.ts';
 import { Frame } from '../frame.ts';
 import { asRow } from '../lookup.ts';
 import { TableRow } from '../row.ts';
@@ -14,12 +23,15 @@ const NAMES = ['column', 'value'];
 export function compileRowDataset(node: RowDatasetNode, compiler: Compiler): RowSource {
   const evaluate = compiler.evaluator(node.expression);
   const name = node.flat ? 'atom_dataset' : 'row_dataset';
-  return function* () {
+  const evaluateMembers = (): Row | Embedding => {
     const value = evaluate(new Frame());
-    if (value instanceof Scalar) {
-      const message = `Argument to ${name} must be a row, not a scalar or NULL`;
-      throw failure('SQL_EXECUTION', message);
-    }
+    if (!(value instanceof Scalar)) return value;
+    const message = `Argument to ${name} must be a row, not a scalar or NULL`;
+    throw failure('SQL_EXECUTION', message);
+  };
+  const placed = placeErrors(evaluateMembers, node.expression, compiler.runtime.text);
+  return function* () {
+    const value = placed();
     let index = 0;
     for (const [column, member] of node.flat ? atomsOf(value) : membersOf(value)) {
       yield new TableRow(new Path([String(index++)]), new Row(NAMES, [constant(column), member]));

@@ -3,6 +3,7 @@ import type { SampleNode } from '../../../plan/plan.ts';
 import { failure } from '../../../util/error.ts';
 import { EMPTY_ROW, Row, Scalar, type Value } from '../../../value/value.ts';
 import type { Compiler } from '../compiler.ts';
+import { placeErrors } from '../error-place.ts';
 import { Frame } from '../frame.ts';
 import { isNull } from '../lookup.ts';
 import { makeRandom } from '../random.ts';
@@ -20,8 +21,11 @@ interface SampleOptions {
 
 export function compileSample(node: SampleNode, input: RowSource, compiler: Compiler): RowSource {
   const evaluate = node.options === undefined ? () => EMPTY_ROW : compiler.evaluator(node.options);
+  const read = () => readOptions(evaluate(new Frame()));
+  const optionsOf =
+    node.options === undefined ? read : placeErrors(read, node.options, compiler.runtime.text);
   return () => {
-    const options = readOptions(evaluate(new Frame()));
+    const options = optionsOf();
     const rows = [...input()];
     const random = makeRandom(options.seed ?? Math.floor(Math.random() * 2 ** 32));
     const count = options.rowCount ?? Math.floor((options.fraction as number) * rows.length);
