@@ -5,6 +5,7 @@ import { ArchiveScheme, isZipName, onlyMemberOfZip } from './archive-scheme.ts';
 import type { ByteStream } from './byte-stream.ts';
 import { peekBytes } from './byte-stream.ts';
 import { codecByMagic, codecBySuffix, compressed, decompressed } from './compression.ts';
+import type { CredentialSource } from './credential.ts';
 import { isPattern, patternPrefix, patternToRegExp } from './glob.ts';
 import { HttpScheme } from './http-scheme.ts';
 import { LocalScheme } from './local-scheme.ts';
@@ -20,6 +21,8 @@ export interface FileSystemOptions {
   /** false: http(s) to loopback and link-local addresses is refused */
   readonly allowPrivateUrls?: boolean;
   readonly memory?: MemoryStore;
+  /** who this service is to others */
+  readonly credentials?: CredentialSource;
   /** further schemes, for instance s3 and sftp */
   readonly schemes?: readonly Scheme[];
 }
@@ -39,7 +42,10 @@ export class FileSystem {
   readonly #schemes = new Map<string, Scheme>();
 
   constructor(options: FileSystemOptions = {}) {
-    const http = { allowPrivateUrls: options.allowPrivateUrls ?? true };
+    const http = {
+      allowPrivateUrls: options.allowPrivateUrls ?? true,
+      credentials: options.credentials,
+    };
     for (const scheme of [
       new LocalScheme({ roots: options.fileRoots }),
       new MemoryScheme(options.memory ?? new MapMemoryStore()),

@@ -10,6 +10,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { failure, RowanError } from '../util/error.ts';
 import type { ByteStream } from './byte-stream.ts';
 import { throughTransform } from './byte-stream.ts';
+import { type Credential, type CredentialSource, NO_CREDENTIALS } from './credential.ts';
 import type { ReadOptions, Scheme, SourceFile } from './scheme.ts';
 import type { FileUrl } from './url.ts';
 
@@ -21,6 +22,8 @@ const CONNECT_TIMEOUT_MS = 30_000;
 export interface HttpSchemeOptions {
   /** false: addresses of this machine and of the local link are refused */
   readonly allowPrivateUrls?: boolean;
+  /** asked when a server wants to know who calls */
+  readonly credentials?: CredentialSource | undefined;
 }
 
 const PRIVATE = new BlockList();
@@ -34,10 +37,12 @@ PRIVATE.addSubnet('fe80::', 10, 'ipv6');
 export class HttpScheme implements Scheme {
   readonly name: 'http' | 'https';
   readonly #allowPrivateUrls: boolean;
+  readonly #credentials: CredentialSource;
 
   constructor(name: 'http' | 'https', options: HttpSchemeOptions = {}) {
     this.name = name;
     this.#allowPrivateUrls = options.allowPrivateUrls ?? true;
+    this.#credentials = options.credentials ?? NO_CREDENTIALS;
   }
 
   async open(url: FileUrl, options: ReadOptions): Promise<SourceFile> {
@@ -58,7 +63,7 @@ export class HttpScheme implements Scheme {
   async #follow(url: FileUrl): Promise<{ response: IncomingMessage; finalUrl: string }> {
     let address = url.text;
     for (let count = 0; count <= REDIRECT_COUNT_MAX; count++) {
-      const response = await this.#request(address, url);
+      const response = await this.#requestAsAnyone(address, url);
       const status = response.statusCode ?? 0;
       const { location } = response.headers;
       if (status >= 300 && status < 400 && location !== undefined) {
@@ -78,7 +83,17 @@ export class HttpScheme implements Scheme {
     throw httpFailure(url, 'too many redirects');
   }
 
-  #request(address: string, url: FileUrl): Promise<IncomingMessage> {
+  /** Without credentials first, then with those of the address, if it has any. */
+  async #requestAsAnyone(address: string, url: FileUrl): Promise<IncomingMessage> {
+    const response = await this.#request(address, url);
+    if (response.statusCode !== 401 && response.statusCode !== 403) return response;
+    const credential = await this.#credentials.find('http', address);
+    if (credential === undefined) return response;
+    response.destroy();
+    return this.#request(address, url, authorization(credential));
+  }
+
+  #request(address: string, url: FileUrl, authorizedBy?: string): Promise<IncomingMessage> {
     let target: URL;
     try {
       target = new URL(address);
@@ -89,7 +104,11 @@ export class HttpScheme implements Scheme {
     if (isIP(host) !== 0) this.#checkAddress(host, url);
     const options: RequestOptions = {
       timeout: CONNECT_TIMEOUT_MS,
-      headers: { 'user-agent': 'rowan', 'accept-encoding': 'gzip, deflate, br' },
+      headers: {
+        'user-agent': 'rowan',
+        'accept-encoding': 'gzip, deflate, br',
+        ...(authorizedBy === undefined ? {} : { authorization: authorizedBy }),
+      },
       lookup: this.#checkedLookup(url),
     };
     return new Promise((resolve, reject) => {
@@ -131,6 +150,12 @@ export class HttpScheme implements Scheme {
       );
     }
   }
+}
+
+/** A secret alone is a token; with an id it is a password. */
+function authorization({ id, secret }: Credential): string {
+  if (id === '') return `Bearer ${secret}`;
+  return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 }
 
 function httpFailure(url: FileUrl, reason: string): RowanError {

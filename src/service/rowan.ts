@@ -7,6 +7,7 @@ import { failure, RowanError } from '../util/error.ts';
 import { parseJson } from '../util/exact-json.ts';
 import { BUILT_IN_TYPES } from './built-in-types.ts';
 import { parseConfig } from './config.ts';
+import { type CredentialOptions, fetchCredentials, openCredentials } from './credential-setup.ts';
 import { createEntity } from './entity-creation.ts';
 import {
   DatasetObject,
@@ -28,7 +29,7 @@ import { Service } from './service.ts';
 import { StoredPersistence } from './stored-persistence.ts';
 import { TypeRegistry } from './type-registry.ts';
 
-export interface RowanOptions {
+export interface RowanOptions extends CredentialOptions {
   /** directory for everything durable; null: nothing is kept */
   readonly dataDir: string | null;
   /** threads that one query or training may use; default: the cores of the machine */
@@ -113,6 +114,7 @@ export class RowanService {
       ...extensions.flatMap((extension) => extension.types ?? []),
     ]);
     const catalogue = await openCatalogue({ directory: options.dataDir });
+    const credentials = await openCredentials(options, options.logger ?? SILENT_LOGGER);
     const service = new Service({
       types,
       catalogue,
@@ -124,12 +126,14 @@ export class RowanService {
       memoryBytes: options.memoryBytes,
       runOnCreation: options.runOnCreation ?? false,
       files: options.files ?? {},
+      credentials,
     });
     const routes = [...extensions.flatMap((extension) => extension.routes ?? []), ...ROUTES];
     const dispatcher = new RouteDispatcher(routes, service);
     service.connect(dispatcher);
     for (const extension of extensions) await extension.start?.(service, dispatcher);
     service.engine.warmUp();
+    await fetchCredentials(options.credentialUrls ?? [], credentials, service.files);
     await service.restore();
     service.becomeReady();
     return [service, dispatcher, extensions];
