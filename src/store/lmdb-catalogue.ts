@@ -1,6 +1,8 @@
 // The catalogue in one LMDB environment. LMDB replaces pages and never changes them in place, so a
 // crash at any moment leaves the state of the last commit.
 import { mkdirSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { constants } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { unreachable } from '../util/assert.ts';
@@ -14,6 +16,8 @@ const FILE_NAME = 'catalogue.lmdb';
 /** Counted up with every change that older versions cannot read; a number is never used again. */
 const CATALOGUE_FORMAT = 1;
 const FORMAT = 'format';
+/** With less room than this on the disk, a write that failed did so for the lack of it. */
+const FREE_SIZE_MIN = 16 * 1024 * 1024;
 /** Entries larger than this are handed over in parts: handing over copies, on the main thread. */
 const PART_SIZE_MAX = 2 * 1024 * 1024;
 
@@ -57,6 +61,10 @@ class LmdbCatalogue implements Catalogue {
       maxDbs: 4,
       encoding: 'binary',
       keyEncoding: 'binary',
+      // A promise of a write is then kept only when it is on disk, which is what ours mean.
+      overlappingSync: false,
+      // With it, a failed commit rejects a promise inside the library that nobody can handle.
+      eventTurnBatching: false,
     });
     const options = { encoding: 'binary', keyEncoding: 'binary' } as const;
     this.#records = this.#root.openDB<Buffer, Buffer>({ name: 'records', ...options });
@@ -82,11 +90,11 @@ class LmdbCatalogue implements Catalogue {
         switch (change.type) {
           case 'put': {
             const record = encodeRecord(change.key, change.value);
-            this.#records.put(recordKey(change.table, change.key), record);
+            this.#put(this.#records, recordKey(change.table, change.key), record);
             break;
           }
           case 'remove':
-            this.#records.remove(recordKey(change.table, change.key));
+            this.#remove(this.#records, recordKey(change.table, change.key));
             break;
           case 'truncate':
             this.#truncate(change.log, change.through);
@@ -115,8 +123,8 @@ class LmdbCatalogue implements Catalogue {
       // An entry counts once its last part is there, so parts may be committed one by one.
       await this.#commit(() => {
         if (sequence === 1) this.#markLog(log, 0);
-        this.#log.put(key, value);
-      }, isLast);
+        this.#put(this.#log, key, value);
+      });
       if (isLast) return sequence;
     }
   }
@@ -162,14 +170,13 @@ class LmdbCatalogue implements Catalogue {
   }
 
   async close(): Promise<void> {
-    await this.#root.flushed;
     await this.#root.close();
     this.#unlock();
   }
 
   /** Remembers the last sequence, which must not be given out again when its entry is gone. */
   #markLog(log: string, last: number): void {
-    this.#records.put(internalKey('log', log), encodeRecord(['log', log], last));
+    this.#put(this.#records, internalKey('log', log), encodeRecord(['log', log], last));
   }
 
   #truncate(log: string, through: number): void {
@@ -177,13 +184,15 @@ class LmdbCatalogue implements Catalogue {
     if (last === 0) return;
     this.#markLog(log, last);
     const end = logKey(log, Math.min(through, last) + 1, 0);
-    for (const key of this.#log.getKeys({ start: encodeKey([log]), end })) this.#log.remove(key);
+    for (const key of this.#log.getKeys({ start: encodeKey([log]), end }))
+      this.#remove(this.#log, key);
   }
 
   #drop(log: string): void {
     const start = encodeKey([log]);
-    for (const key of this.#log.getKeys({ start, end: keyBehind(start) })) this.#log.remove(key);
-    this.#records.remove(internalKey('log', log));
+    for (const key of this.#log.getKeys({ start, end: keyBehind(start) }))
+      this.#remove(this.#log, key);
+    this.#remove(this.#records, internalKey('log', log));
     this.#lastSequences.delete(log);
   }
 
@@ -202,13 +211,46 @@ class LmdbCatalogue implements Catalogue {
   }
 
   /** Concurrent calls share one commit and one sync. */
-  async #commit(change: () => void, durable = true): Promise<void> {
+  async #commit(change: () => void): Promise<void> {
     try {
       await this.#root.batch(change);
-      if (durable) await this.#root.flushed;
     } catch (error) {
-      throw writeFailure(join(this.directory, FILE_NAME), asSystemError(error));
+      throw writeFailure(join(this.directory, FILE_NAME), await this.#cause(error));
     }
+  }
+
+  /** The first error of a failed commit, where a full disk can look like a failed device. */
+  async #cause(error: unknown): Promise<unknown> {
+    const cause = await commitError(error);
+    const code = errorCode(cause);
+    const isWrite = code === String(constants.errno.EIO) || code === String(constants.errno.ENOSPC);
+    if (!isWrite) return cause;
+    const { bavail, bsize } = await statfs(this.directory);
+    const isFull = code === String(constants.errno.ENOSPC) || bavail * bsize < FREE_SIZE_MIN;
+    return isFull ? Object.assign(new Error('no space left'), { code: 'ENOSPC' }) : cause;
+  }
+
+  #put(database: Database<Buffer, Buffer>, key: Buffer, value: Buffer): void {
+    ignoreFailure(database.put(key, value));
+  }
+
+  #remove(database: Database<Buffer, Buffer>, key: Buffer): void {
+    ignoreFailure(database.remove(key));
+  }
+}
+
+/** A write inside a batch fails together with the batch, which reports it. */
+function ignoreFailure(write: Promise<unknown> | undefined): void {
+  write?.catch?.(() => {});
+}
+
+/** What lmdb rejects with tells by a promise of its own what went wrong. */
+async function commitError(error: unknown): Promise<unknown> {
+  if (!(error instanceof Error) || !('commitError' in error)) return error;
+  try {
+    return await error.commitError;
+  } catch (cause) {
+    return cause;
   }
 }
 
@@ -239,11 +281,4 @@ function logKey(log: string, sequence: number, part: number): Buffer {
 
 function sequenceOf(key: Buffer): number {
   return Number(key.readBigUInt64BE(key.length - POSITION_SIZE));
-}
-
-/** LMDB passes the system's error on as a number or in words. */
-function asSystemError(error: unknown): unknown {
-  const message = error instanceof Error ? error.message : String(error);
-  const isFull = errorCode(error) === '28' || /no space left|MDB_MAP_FULL/i.test(message);
-  return isFull ? Object.assign(new Error(message), { code: 'ENOSPC' }) : error;
 }

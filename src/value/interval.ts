@@ -1,5 +1,6 @@
 // Time intervals: months, days and seconds that never carry into one another.
 import { failure } from '../util/error.ts';
+import { compareSeconds } from './timestamp.ts';
 
 /** One sign for the whole interval; months and days 0 to 65,535, seconds >= 0. */
 export class Interval {
@@ -43,7 +44,7 @@ export class Interval {
 /** Negative first, then months, days, seconds in that order; reversed among negatives. */
 export function compareIntervals(a: Interval, b: Interval): number {
   if (a.negative !== b.negative) return a.negative ? -1 : 1;
-  const order = a.months - b.months || a.days - b.days || a.seconds - b.seconds;
+  const order = a.months - b.months || a.days - b.days || compareSeconds(a.seconds, b.seconds);
   return a.negative ? 0 - order : order;
 }
 

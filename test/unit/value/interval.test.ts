@@ -39,3 +39,9 @@ test('parts of different signs make no interval', () => {
   expect(() => Interval.ofSigned(1, -1, 0)).toThrow('different signs');
   expect(Interval.ofSigned(0, -1, -2)).toEqual(new Interval(0, 1, 2, true));
 });
+
+test('endless intervals equal themselves', () => {
+  const endless = new Interval(0, 0, Number.POSITIVE_INFINITY);
+  expect(compareIntervals(endless, endless)).toBe(0);
+  expect(compareIntervals(new Interval(0, 0, 1), endless)).toBeLessThan(0);
+});
