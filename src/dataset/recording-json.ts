@@ -5,11 +5,14 @@ import { atomFromJson, pathFromJson, previewJson, timestampFromJson } from '../v
 import type { Path } from '../value/path.ts';
 import type { RecordedCell, RecordedRow } from './recorded-row.ts';
 
-/** Which shape a body has: one row, many rows, one column, many columns, rows line by line. */
-export type RecordingForm = 'rows' | 'multirows' | 'columns' | 'multicolumns' | 'ndjson';
+/** Which shape a JSON body has: one row, many rows, one column, many columns. */
+export type JsonForm = 'rows' | 'multirows' | 'columns' | 'multicolumns';
+
+/** JSON, JSON line by line, or an Arrow stream. */
+export type RecordingForm = JsonForm | 'ndjson' | 'arrow';
 
 /** @throws INVALID_PARAMETER naming what is wrong */
-export function rowsFromJson(form: Exclude<RecordingForm, 'ndjson'>, json: unknown): RecordedRow[] {
+export function rowsFromJson(form: JsonForm, json: unknown): RecordedRow[] {
   switch (form) {
     case 'rows':
       return [rowFromObject(json)];

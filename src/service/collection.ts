@@ -24,6 +24,8 @@ export interface LiveEntity {
   readonly resolved?: Readonly<Record<string, unknown>>;
   /** the type-specific member of the status document */
   status(): unknown;
+  /** Brings what `status` tells up to date. @throws when that fails */
+  refresh?(): Promise<void>;
   /** Called once when it was replaced or removed. */
   dispose(): void;
 }

@@ -6,8 +6,8 @@ import type { OutputOptions } from '../exec/output/options.ts';
 import type { LoadedArtifact } from '../function/function-type.ts';
 import type { ValueType } from '../plan/type.ts';
 import type { ProcedureResult, RunEffects } from '../procedure/procedure-type.ts';
-import type { WireValue } from './wire-value.ts';
 import type { Snapshot } from '../value/snapshot.ts';
+import type { WireValue } from './wire-value.ts';
 
 /** A part of a dataset that a route reads. */
 export type DatasetReading =

@@ -14,11 +14,18 @@ export type HostRequest =
       readonly source: string;
       readonly parameters: readonly string[];
       readonly calls: readonly (readonly WireValue[])[];
+    }
+  | {
+      readonly kind: 'run-script';
+      readonly script: { readonly source?: string; readonly address?: string };
+      /** JSON text */
+      readonly args: string;
     };
 
 export interface HostReplies {
   fetch: { content: Uint8Array; lastModified: number } | { error: string };
   script: WireValue[];
+  'run-script': string | undefined;
   credential: Credential | undefined;
   'memory-file': MemoryFile | undefined;
   'memory-file-names': readonly string[];

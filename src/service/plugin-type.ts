@@ -19,5 +19,5 @@ export interface PluginEntity extends LiveEntity {
   /** what GET …/version answers */
   version(): unknown;
   /** Answers …/doc/<rest>. */
-  documentation(rest: string): Promise<Reply>;
+  documentation(rest: string, request: RouteRequest): Promise<Reply>;
 }

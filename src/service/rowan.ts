@@ -4,7 +4,7 @@ import type { EntityKind, EntityType } from '../dataset/entity-type.ts';
 import type { EntityReference } from '../dataset/parameter.ts';
 import { openCatalogue } from '../store/open-catalogue.ts';
 import { failure, RowanError } from '../util/error.ts';
-import { parseJson } from '../util/exact-json.ts';
+import { parseJson, stringifyJson } from '../util/exact-json.ts';
 import { BUILT_IN_TYPES } from './built-in-types.ts';
 import { parseConfig } from './config.ts';
 import { type CredentialOptions, fetchCredentials, openCredentials } from './credential-setup.ts';
@@ -290,23 +290,47 @@ function textOf(value: unknown): string {
 }
 
 export async function readReply(reply: Reply): Promise<PerformedReply> {
-  const { status, headers = {} } = reply;
-  const bytes = await replyBytes(reply);
-  const contentType = contentTypeOf(reply);
-  const text = new TextDecoder().decode(bytes);
-  const isJson = contentType?.startsWith('application/json') === true && text !== '';
-  return { status, headers, contentType, bytes, text, json: isJson ? parseJson(text) : undefined };
+  return new ReadReply(reply, reply.stream === undefined ? undefined : await readAll(reply.stream));
 }
 
-async function replyBytes(reply: Reply): Promise<Uint8Array> {
-  if (reply.stream !== undefined) {
-    const parts: Uint8Array[] = [];
-    for await (const part of reply.stream) parts.push(part);
-    return Buffer.concat(parts);
+async function readAll(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for await (const part of stream) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+/** Converts the body only into the forms that somebody asks for. */
+class ReadReply implements PerformedReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly contentType: string | undefined;
+  readonly #reply: Reply;
+  readonly #streamed: Uint8Array | undefined;
+
+  constructor(reply: Reply, streamed: Uint8Array | undefined) {
+    this.status = reply.status;
+    this.headers = reply.headers ?? {};
+    this.contentType = contentTypeOf(reply);
+    this.#reply = reply;
+    this.#streamed = streamed;
   }
-  if (reply.bytes !== undefined) return reply.bytes;
-  if (reply.text !== undefined) return new TextEncoder().encode(reply.text);
-  return reply.json === undefined ? new Uint8Array(0) : valueBody(reply.json).bytes;
+
+  get bytes(): Uint8Array {
+    return this.#streamed ?? this.#reply.bytes ?? new TextEncoder().encode(this.text);
+  }
+
+  get text(): string {
+    const bytes = this.#streamed ?? this.#reply.bytes;
+    if (bytes !== undefined) return new TextDecoder().decode(bytes);
+    const { text, json } = this.#reply;
+    return text ?? (json === undefined ? '' : stringifyJson(json));
+  }
+
+  get json(): unknown {
+    const { text } = this;
+    const isJson = this.contentType?.startsWith('application/json') === true && text !== '';
+    return isJson ? parseJson(text) : undefined;
+  }
 }
 
 /** The content type of a reply, with the defaults of its forms. */

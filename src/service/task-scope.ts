@@ -48,6 +48,7 @@ export class TaskScope implements CallScope {
           parameters,
           calls: calls.map((args) => args.map(valueToWire)),
         }).map(valueFromWire),
+      runScript: (script, args) => this.call({ kind: 'run-script', script, args }),
     };
   }
 }

@@ -1,5 +1,5 @@
 // Recording into datasets and reading from them.
-import type { RecordingForm } from '../../dataset/recording-json.ts';
+import type { JsonForm, RecordingForm } from '../../dataset/recording-json.ts';
 import { failure } from '../../util/error.ts';
 import type { DatasetReading } from '../engine-task.ts';
 import { EMPTY_REPLY, type Reply } from '../request.ts';
@@ -7,9 +7,19 @@ import { type BoundRequest, type ParameterSet, type Route, route } from '../rout
 import type { Service } from '../service.ts';
 import { streamTask } from '../streamed-reply.ts';
 
-const NDJSON_TYPE = /^application\/x-ndjson\b/i;
+const STREAM_TYPES: Readonly<Record<string, RecordingForm>> = {
+  'application/x-ndjson': 'ndjson',
+  'application/vnd.apache.arrow.stream': 'arrow',
+};
 
-function recordRoute(form: Exclude<RecordingForm, 'ndjson'>, description: string): Route {
+/** Many rows may come as a stream, as the content type says. */
+function formOf(form: JsonForm, contentType: string | undefined): RecordingForm {
+  if (form !== 'multirows') return form;
+  const type = (contentType ?? '').split(';')[0] ?? '';
+  return STREAM_TYPES[type.trim().toLowerCase()] ?? form;
+}
+
+function recordRoute(form: JsonForm, description: string): Route {
   return route({
     verb: 'POST',
     path: `/v1/datasets/:id/${form}`,
@@ -19,18 +29,17 @@ function recordRoute(form: Exclude<RecordingForm, 'ndjson'>, description: string
     lenient: form === 'rows',
     async handle(request, service) {
       const dataset = service.datasets.get(request.params.id as string);
-      const isLines =
-        form === 'multirows' && NDJSON_TYPE.test(request.headers['content-type'] ?? '');
-      await dataset.record(isLines ? 'ndjson' : form, request.body.bytes);
+      const actual = formOf(form, request.headers['content-type']);
+      await dataset.record(actual, request.body.bytes);
       return EMPTY_REPLY;
     },
   });
 }
 
-const BODY_FORMS: Readonly<Record<Exclude<RecordingForm, 'ndjson'>, string>> = {
+const BODY_FORMS: Readonly<Record<JsonForm, string>> = {
   rows: '{"rowName": name, "columns": [[column, value, timestamp], …]}',
   multirows:
-    '[[rowName, [[column, value, timestamp], …]], …]; as application/x-ndjson one row a line',
+    '[[rowName, [[column, value, timestamp], …]], …]; as application/x-ndjson one row a line; or an Arrow stream',
   columns: '{"columnName": name, "rows": [[rowName, value, timestamp], …]}',
   multicolumns: '[[columnName, [[rowName, value, timestamp], …]], …]',
 };

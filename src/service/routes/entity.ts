@@ -89,6 +89,7 @@ export function entityRoutes(kind: EntityKind): Route[] {
         const id = request.params.id as string;
         if (id === '') throw refuseTrailingSlash('GET', request.path);
         await service.settle();
+        await service.collection(kind).find(id)?.refresh?.();
         return jsonReply(statusDocument(kind, id, service));
       },
     }),
@@ -133,6 +134,7 @@ async function createReply(
 ): Promise<Reply> {
   const { isAsync, role } = request;
   const created = await createEntity(service, kind, config, { isAsync, role });
+  if (!isAsync) await service.collection(kind).find(created.id)?.refresh?.();
   const document = { ...statusDocument(kind, created.id, service, true) };
   if (created.firstRun !== undefined) {
     document.status = { firstRun: created.firstRun.document() };

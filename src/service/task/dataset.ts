@@ -2,6 +2,7 @@
 import type { ContentWriter, DatasetContent, Recording } from '../../dataset/dataset-type.ts';
 import { decodeBatch, encodeBatch } from '../../dataset/recorded-batch.ts';
 import type { RecordedRow } from '../../dataset/recorded-row.ts';
+import { rowsFromArrow } from '../../dataset/recording-arrow.ts';
 import { type RecordingForm, rowFromNdjson, rowsFromJson } from '../../dataset/recording-json.ts';
 import { snapshotRelation } from '../../dataset/snapshot-relation.ts';
 import { ChunkSink } from '../../exec/output/sink.ts';
@@ -17,6 +18,7 @@ import type { Snapshot } from '../../value/snapshot.ts';
 import { snapshotSpans } from '../../value/snapshot-memory.ts';
 import { readDataset } from '../dataset-reading.ts';
 import type { EngineTasks } from '../engine-task.ts';
+import { nowSeconds } from '../id.ts';
 import { materialize } from '../materialized-relation.ts';
 import { bytesBody } from '../request-body.ts';
 import type { WorkerContext } from '../worker-context.ts';
@@ -44,6 +46,7 @@ function nameText(row: RecordedRow): string {
 }
 
 function parseRows(form: RecordingForm, body: Uint8Array): RecordedRow[] {
+  if (form === 'arrow') return rowsFromArrow(body, nowSeconds());
   if (form !== 'ndjson') return rowsFromJson(form, bytesBody(body).json());
   const lines = new TextDecoder('utf-8', { fatal: true }).decode(body).split('\n');
   return lines.flatMap((line, index) => {
