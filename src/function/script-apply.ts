@@ -1,0 +1,88 @@
+// The function type script.apply: a program in the sandbox makes the output.
+import { Type } from 'typebox';
+import { ANY_TYPE, OPEN_ROW_TYPE } from '../plan/type.ts';
+import { failure } from '../util/error.ts';
+import { parseJson } from '../util/exact-json.ts';
+import { atomFromJson, pathFromJson, timestampFromJson } from '../value/json.ts';
+import { nestCells } from '../value/nest.ts';
+import { comparePaths, type Path } from '../value/path.ts';
+import { NULL_VALUE, Row, Scalar, type Value } from '../value/value.ts';
+import { datedOutput } from './function-json.ts';
+import type { FunctionType } from './function-type.ts';
+
+export const scriptApply: FunctionType = {
+  kind: 'function',
+  name: 'script.apply',
+  summary: 'Runs a program for each call: it sees the input as `args`, its value is the output.',
+  flags: ['INTERNAL_ENTITY'],
+  creationRole: 'admin',
+  parameters: Type.Object({
+    language: Type.String({ description: 'javascript', default: 'javascript' }),
+    scriptConfig: Type.Object({
+      source: Type.Optional(
+        Type.String({ description: 'program whose value is an array of [column, value, timestamp]' }),
+      ),
+      address: Type.Optional(
+        Type.String({ description: 'instead of source: file or http(s) URL of the program' }),
+      ),
+      args: Type.Optional(
+        Type.Unknown({ description: 'accepted for compatibility; `args` is the input' }),
+      ),
+      writeSourceToFile: Type.Boolean({
+        description: 'accepted for compatibility; programs are never written',
+        default: false,
+      }),
+    }),
+  }),
+  binding: () => 'use',
+  check({ language }) {
+    requireJavaScript(language as string);
+  },
+  compile(params) {
+    const { source, address } = params.scriptConfig as { source?: string; address?: string };
+    return {
+      input: [{ kind: 'row', members: [{ name: 'args', type: OPEN_ROW_TYPE }], open: false }],
+      output: { kind: 'row', members: [{ name: 'return', type: ANY_TYPE }], open: false },
+      takesAnyValue: false,
+      isLight: false,
+      apply(input, scope) {
+        if (scope.host === undefined) {
+          throw failure('SQL_EXECUTION', 'script.apply is not available here: no script sandbox');
+        }
+        const args = input instanceof Row ? input.all('args')[0] : undefined;
+        const script = {
+          ...(source === undefined ? {} : { source }),
+          ...(address === undefined ? {} : { address }),
+        };
+        const result = scope.host.runScript(script, datedOutput(args ?? NULL_VALUE));
+        return new Row(['return'], [rowOf(result === undefined ? null : parseJson(result))]);
+      },
+    };
+  },
+};
+
+/** @throws INVALID_PARAMETER */
+export function requireJavaScript(language: string): void {
+  if (language === 'javascript') return;
+  throw failure('INVALID_PARAMETER', `unknown script language '${language}'; accepted: javascript`);
+}
+
+function rowOf(result: unknown): Value {
+  if (!Array.isArray(result)) {
+    throw failure('SCRIPT_EXCEPTION', 'Function should return array of arrays.');
+  }
+  const cells = result.map(cellOf).sort(([a], [b]) => comparePaths(a, b));
+  return nestCells(
+    cells.map(([path]) => path),
+    cells.map(([, cell]) => cell),
+  );
+}
+
+function cellOf(triple: unknown): [Path, Scalar] {
+  if (!Array.isArray(triple)) {
+    throw failure('SCRIPT_EXCEPTION', 'Function should return array of arrays.');
+  }
+  if (triple.length !== 3) throw failure('SCRIPT_EXCEPTION', 'elem should be array of size 3');
+  const [column, value, ts] = triple as [unknown, unknown, unknown];
+  return [pathFromJson(column), new Scalar(atomFromJson(value), timestampFromJson(ts))];
+}
