@@ -1,4 +1,5 @@
 // The public API: `Rowan.open({ dataDir })`.
+import { Scripting, type ScriptingOptions } from './plugin/scripting.ts';
 import { type ListenOptions, listen, type Server } from './rest/server.ts';
 import { Web } from './rest/web.ts';
 import type { RowanOptions } from './service/rowan.ts';
@@ -12,28 +13,43 @@ export type {
   QueryOptions,
   RowanOptions,
 } from './service/rowan.ts';
+export type { ScriptingOptions } from './plugin/scripting.ts';
 export { RowanError } from './util/error.ts';
+
+/** How a service is opened. */
+export interface OpenOptions extends RowanOptions, ScriptingOptions {}
 
 /** A service in this process; `listen` puts it on the network. */
 export class Rowan extends RowanService {
   /** API keys, metrics and documentation, which HTTP adds to the service */
   readonly web: Web;
+  readonly scripting: Scripting;
   #server: Server | undefined;
 
-  protected constructor(web: Web, parts: Awaited<ReturnType<typeof RowanService.start>>) {
+  protected constructor(
+    web: Web,
+    scripting: Scripting,
+    parts: Awaited<ReturnType<typeof RowanService.start>>,
+  ) {
     super(...parts);
     this.web = web;
+    this.scripting = scripting;
   }
 
   /** @param options.dataDir where everything is kept; null: nothing is */
-  static async open(options: RowanOptions): Promise<Rowan> {
+  static async open(options: OpenOptions): Promise<Rowan> {
     const web = new Web(options);
-    return new Rowan(web, await RowanService.start(options, [web]));
+    const scripting = new Scripting(options);
+    const parts = await RowanService.start(options, [web, scripting]);
+    const rowan = new Rowan(web, scripting, parts);
+    await scripting.loadPlugins();
+    return rowan;
   }
 
   /** Starts the HTTP server. @returns its address, for instance `http://127.0.0.1:11700` */
   async listen(options: ListenOptions = {}): Promise<string> {
     this.#server = await listen(this, this.web, options);
+    this.scripting.address = this.#server.address;
     return this.#server.address;
   }
 
@@ -44,6 +60,6 @@ export class Rowan extends RowanService {
   }
 }
 
-export function open(options: RowanOptions): Promise<Rowan> {
+export function open(options: OpenOptions): Promise<Rowan> {
   return Rowan.open(options);
 }

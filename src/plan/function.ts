@@ -91,6 +91,15 @@ export interface CallHost {
     parameters: readonly string[],
     calls: readonly (readonly Value[])[],
   ): Value[];
+  /**
+   * Runs a program in the sandbox, with all rights.
+   * @param args JSON text of its arguments
+   * @returns JSON text of its value; undefined when it has none
+   */
+  runScript(
+    script: { readonly source?: string; readonly address?: string },
+    args: string,
+  ): string | undefined;
 }
 
 /** Values (atoms, rows, embeddings) in, one value out. */

@@ -153,7 +153,9 @@ function columnMap(insertions: readonly Insertion[]): PreparedProgram['originalC
     let shift = 0;
     for (const insertion of insertions) {
       if (insertion.line !== line) continue;
-      if (insertion.column + shift >= column) break;
+      const start = insertion.column + shift;
+      if (start > column) break;
+      if (column < start + insertion.text.length) return insertion.column;
       shift += insertion.text.length;
     }
     return Math.max(0, column - shift);

@@ -34,6 +34,7 @@ const host: CallHost = {
       const atoms = args.map((arg: Value) => (arg instanceof Scalar ? arg.atom : null));
       return new Scalar(run(...atoms), 0);
     }),
+  runScript: () => undefined,
 };
 
 test('the catalog has exactly the names of the dialect', () => {

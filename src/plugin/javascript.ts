@@ -1,0 +1,273 @@
+// The plugin type javascript: a program that stays, with handlers for requests and its status.
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { Type } from 'typebox';
+import type { ConstructionScope } from '../service/collection.ts';
+import type { EntityConfig } from '../service/config.ts';
+import type { PluginEntity, PluginType } from '../service/plugin-type.ts';
+import type { Reply, RouteRequest } from '../service/request.ts';
+import { unknownResource } from '../service/router.ts';
+import { serveFile, type StaticFolder } from '../service/static-folder.ts';
+import { failure, RowanError } from '../util/error.ts';
+import { parseJson } from '../util/exact-json.ts';
+import type { HandlerReply, HandlerRequest, Outcome } from './message.ts';
+import type { ScriptRuntime } from './runtime.ts';
+import type { Sandbox } from './sandbox.ts';
+import { type LoadedProgram, loadProgram } from './script-config.ts';
+import { pluginFailure } from './script-error.ts';
+import type { ScriptHost } from './script-host.ts';
+
+interface PluginParams {
+  readonly source?: { readonly main: string };
+  readonly address?: string;
+  readonly args?: unknown;
+}
+
+/** @param runtime the runtime, once the service has started */
+export function javascriptPlugin(runtime: () => ScriptRuntime): PluginType {
+  return {
+    kind: 'plugin',
+    name: 'javascript',
+    summary: 'A program in a sandbox that answers requests and uses the service.',
+    creationRole: 'admin',
+    parameters: Type.Object({
+      source: Type.Optional(
+        Type.Object({
+          main: Type.String({ description: 'the program', default: '' }),
+          routes: Type.Optional(Type.String({ description: 'accepted for compatibility' })),
+          status: Type.Optional(Type.String({ description: 'accepted for compatibility' })),
+        }),
+      ),
+      address: Type.Optional(
+        Type.String({
+          description: 'instead of source: file URL of a directory with main.js, or URL of a .js file',
+        }),
+      ),
+      args: Type.Optional(
+        Type.Unknown({ description: 'any JSON, `plugin.args` of the program', default: null }),
+      ),
+    }),
+    create: (config, params, scope) =>
+      JavaScriptPlugin.load(runtime(), config, params as PluginParams, scope),
+  };
+}
+
+interface ServedFolder extends StaticFolder {
+  /** path below …/routes, with its slash */
+  readonly route: string;
+}
+
+class JavaScriptPlugin implements PluginEntity {
+  readonly id: string;
+  readonly config: EntityConfig;
+  readonly #runtime: ScriptRuntime;
+  readonly #loaded: LoadedProgram;
+  #sandbox: Sandbox;
+  #host: ScriptHost;
+  #folders: ServedFolder[] = [];
+  #hasRequestHandler = false;
+  #status: unknown;
+  #restart: Promise<void> | undefined;
+
+  private constructor(runtime: ScriptRuntime, config: EntityConfig & { readonly id: string }, loaded: LoadedProgram) {
+    this.id = config.id;
+    this.config = config;
+    this.#runtime = runtime;
+    this.#loaded = loaded;
+    this.#sandbox = runtime.makeSandbox();
+    this.#host = this.#makeHost();
+  }
+
+  static async load(
+    runtime: ScriptRuntime,
+    config: EntityConfig & { readonly id: string },
+    { source, address, args }: PluginParams,
+    { signal }: ConstructionScope,
+  ): Promise<JavaScriptPlugin> {
+    const given = {
+      ...(source === undefined ? {} : { source: source.main }),
+      ...(address === undefined ? {} : { address }),
+      args: args ?? null,
+    };
+    const loaded = await loadProgram(given, runtime.service.files, 'plugin');
+    const plugin = new JavaScriptPlugin(runtime, config, loaded);
+    try {
+      await plugin.#runProgram(signal);
+      return plugin;
+    } catch (thrown) {
+      plugin.dispose();
+      throw thrown;
+    }
+  }
+
+  get type(): string {
+    return this.config.type ?? 'javascript';
+  }
+
+  /** Parameters for a restart: the program runs again. */
+  get resolved(): Readonly<Record<string, unknown>> {
+    return this.config.params ?? {};
+  }
+
+  status(): unknown {
+    return this.#status;
+  }
+
+  /** Asks the status handler. @throws SCRIPT_EXCEPTION when it throws */
+  async refresh(): Promise<void> {
+    const outcome = await this.#call('status', undefined);
+    if ('exception' in outcome) {
+      throw pluginFailure('Exception in JS status function', outcome.exception);
+    }
+    this.#status = outcome.result === undefined ? undefined : parseJson(outcome.result);
+  }
+
+  version(): unknown {
+    return null;
+  }
+
+  async handleRequest(rest: string, request: RouteRequest): Promise<Reply> {
+    const folder = this.#folderOf(rest);
+    if (folder !== undefined && (request.verb === 'GET' || request.verb === 'HEAD')) {
+      return serveFile(folder, rest.slice(folder.route.length), request);
+    }
+    if (!this.#hasRequestHandler) throw unknownResource(request.verb, request.path);
+    const outcome = await this.#call('request', handlerRequest(rest, request), request.signal);
+    if ('exception' in outcome) {
+      const { exception } = outcome;
+      const message = exception.message.replace(/^Uncaught /, '');
+      throw new RowanError('SCRIPT_EXCEPTION', 400, message, undefined, { ...exception });
+    }
+    return replyOf(outcome.result);
+  }
+
+  async documentation(rest: string, request: RouteRequest): Promise<Reply> {
+    const folder = this.#folders.find(
+      ({ rendersMarkdown, route }) => rendersMarkdown && route === '/doc',
+    );
+    if (folder === undefined) throw unknownResource(request.verb, request.path);
+    return serveFile(folder, rest, request);
+  }
+
+  dispose(): void {
+    void this.#sandbox.close();
+    void this.#host.close();
+  }
+
+  async #runProgram(signal?: AbortSignal): Promise<void> {
+    const { program } = this.#loaded;
+    const host = this.#host;
+    const outcome: Outcome<{ hasRequestHandler: boolean }> = await this.#sandbox.call(
+      'plugin',
+      program,
+      { host, signal },
+    );
+    if ('exception' in outcome) {
+      const doing = outcome.whileCompiling ? 'compiling' : 'running';
+      throw pluginFailure(`Exception ${doing} plugin script`, outcome.exception);
+    }
+    this.#hasRequestHandler = outcome.result.hasRequestHandler;
+  }
+
+  /** A plugin whose sandbox ended starts anew with the next call. */
+  async #call<Kind extends 'request' | 'status'>(
+    kind: Kind,
+    args: Parameters<Sandbox['call']>[1],
+    signal?: AbortSignal,
+  ) {
+    if (!this.#sandbox.isAlive || (this.#sandbox.isSpent && this.#sandbox.isIdle)) {
+      this.#restart ??= this.#startAnew().finally(() => {
+        this.#restart = undefined;
+      });
+    }
+    await this.#restart;
+    return this.#sandbox.call(kind, args as never, {
+      host: this.#host,
+      timeLimitMs: this.#runtime.handlerTimeoutMs,
+      signal,
+    });
+  }
+
+  async #startAnew(): Promise<void> {
+    await this.#sandbox.close();
+    await this.#host.close();
+    this.#sandbox = this.#runtime.makeSandbox();
+    this.#host = this.#makeHost();
+    this.#folders = [];
+    await this.#runProgram();
+  }
+
+  #makeHost(): ScriptHost {
+    return this.#runtime.makeHost({
+      role: 'admin',
+      owner: `plugin '${this.id}'`,
+      own: (name, argument) => this.#answerOwn(name, argument as never),
+    });
+  }
+
+  #answerOwn(name: string, argument: ServeArgument): Promise<unknown> | undefined {
+    if (name === 'plugin-dir') return Promise.resolve(this.#loaded.directory);
+    if (name === 'serve-folder') return this.#serve(argument);
+    return undefined;
+  }
+
+  async #serve({ route, dir, isDocumentation }: ServeArgument): Promise<null> {
+    const root = resolve(this.#loaded.directory, dir);
+    const isThere =
+      this.#loaded.directory !== '' &&
+      (await stat(root).then(
+        (entry) => entry.isDirectory(),
+        () => false,
+      ));
+    if (!isThere) {
+      throw failure(
+        'INVALID_PARAMETER',
+        `Cannot serve static folder for path that does not exist: ${dir}`,
+      );
+    }
+    const path = `/${route.replace(/^\/+|\/+$/g, '')}`;
+    this.#folders.push({ route: path === '/' ? '' : path, root, rendersMarkdown: isDocumentation });
+    return null;
+  }
+
+  #folderOf(rest: string): ServedFolder | undefined {
+    return this.#folders.find(({ route }) => rest === route || rest.startsWith(`${route}/`));
+  }
+}
+
+interface ServeArgument {
+  readonly route: string;
+  readonly dir: string;
+  readonly isDocumentation: boolean;
+}
+
+/** Keys are for the service alone; the plugin learns the role that they gave. */
+const SECRET_HEADERS = new Set(['authorization', 'x-api-key']);
+
+function handlerRequest(rest: string, request: RouteRequest): HandlerRequest {
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).filter(([name]) => !SECRET_HEADERS.has(name)),
+  );
+  const length = request.headers['content-length'];
+  const { bytes } = request.body;
+  return {
+    relpath: rest,
+    verb: request.verb,
+    resource: request.path,
+    params: request.query,
+    payload: new TextDecoder().decode(bytes),
+    contentType: request.headers['content-type'] ?? '',
+    contentLength: length === undefined ? (bytes.length > 0 ? bytes.length : -1) : Number(length),
+    headers: { ...headers, 'x-rowan-role': request.role },
+  };
+}
+
+function replyOf({ status, contentType, headers, encoding, body }: HandlerReply): Reply {
+  const isValid = Number.isInteger(status) && status >= 200 && status <= 599;
+  if (!isValid) {
+    throw failure('SCRIPT_EXCEPTION', `a plugin answered with the status ${status}`);
+  }
+  const bytes = Buffer.from(body, encoding === 'latin1' ? 'latin1' : 'utf8');
+  return { status, headers, contentType, bytes };
+}
+

@@ -1,0 +1,119 @@
+// The service's side of scripts: sandboxes, limits, and runs of programs.
+import { availableParallelism } from 'node:os';
+import { callContext } from '../service/call-context.ts';
+import type { Role } from '../service/request.ts';
+import type { Service } from '../service/service.ts';
+import type { WireValue } from '../service/wire-value.ts';
+import { failure } from '../util/error.ts';
+import { parseJson } from '../util/exact-json.ts';
+import type { LogEntry, ModuleExports, ScriptFunction } from './message.ts';
+import { Sandbox, type SandboxOptions } from './sandbox.ts';
+import { SandboxPool } from './sandbox-pool.ts';
+import { loadProgram, type ScriptConfig } from './script-config.ts';
+import { scriptFailure } from './script-error.ts';
+import { ScriptHost, type ScriptHostOptions } from './script-host.ts';
+
+export interface ScriptLimits {
+  /** milliseconds that any script may take; default: none for runs, 30 s for handlers */
+  readonly timeoutMs?: number;
+  /** bytes that the scripts of one sandbox may take; default 512 MiB */
+  readonly memoryBytes?: number;
+}
+
+export interface ScriptResult {
+  readonly result?: unknown;
+  readonly logs?: readonly LogEntry[];
+}
+
+const HANDLER_TIMEOUT_MS = 30_000;
+const MEMORY_BYTES = 512 << 20;
+
+export class ScriptRuntime {
+  readonly service: Service;
+  readonly handlerTimeoutMs: number;
+  readonly #runTimeoutMs: number | undefined;
+  readonly #sandboxOptions: SandboxOptions;
+  readonly #pool: SandboxPool;
+  /** the address of the HTTP server, empty without one */
+  address = '';
+
+  constructor(service: Service, limits: ScriptLimits) {
+    this.service = service;
+    this.#runTimeoutMs = limits.timeoutMs;
+    this.handlerTimeoutMs = limits.timeoutMs ?? HANDLER_TIMEOUT_MS;
+    this.#sandboxOptions = {
+      memoryBytes: limits.memoryBytes ?? MEMORY_BYTES,
+      onDefect: (message, stack) => service.logger.error({ stack }, message),
+    };
+    const computingCountMax = Math.max(2, availableParallelism());
+    this.#pool = new SandboxPool({ ...this.#sandboxOptions, computingCountMax });
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  makeSandbox(): Sandbox {
+    return new Sandbox(this.#sandboxOptions);
+  }
+
+  makeHost(options: Pick<ScriptHostOptions, 'role' | 'owner' | 'own'>): ScriptHost {
+    return new ScriptHost({ service: this.service, address: () => this.address, ...options });
+  }
+
+  /**
+   * Runs a program in a scope of its own, with all rights.
+   * @throws SCRIPT_EXCEPTION with the exception and the logs; TIMEOUT, OUT_OF_MEMORY, CANCELLED
+   */
+  async run(config: ScriptConfig, signal?: AbortSignal): Promise<ScriptResult> {
+    const { program } = await loadProgram(config, this.service.files, 'script');
+    const host = this.makeHost({ role: 'admin', owner: 'script' });
+    try {
+      const outcome = await this.#pool.call('script', program, {
+        host,
+        timeLimitMs: this.#runTimeoutMs,
+        signal,
+      });
+      const { logs } = outcome;
+      if ('exception' in outcome) throw scriptFailure(outcome.exception, logs);
+      return {
+        ...(outcome.result === undefined ? {} : { result: parseJson(outcome.result) }),
+        ...(logs.length === 0 ? {} : { logs }),
+      };
+    } finally {
+      await host.close();
+    }
+  }
+
+  /** Calls a function of a query for many lists of arguments, with the rights of the caller. */
+  async callFunction(
+    scriptFunction: ScriptFunction,
+    calls: readonly (readonly WireValue[])[],
+  ): Promise<readonly WireValue[]> {
+    const context = callContext();
+    const role: Role = context?.role ?? 'reader';
+    const host = this.makeHost({ role, owner: 'jseval' });
+    try {
+      const outcome = await this.#pool.call(
+        'calls',
+        { function: scriptFunction, calls },
+        { host, timeLimitMs: this.handlerTimeoutMs, signal: context?.signal },
+      );
+      if (!('exception' in outcome)) return outcome.result;
+      const { exception, whileCompiling } = outcome;
+      const thrown = exception.message.replace(/^Uncaught /, '');
+      const message = whileCompiling
+        ? `Exception compiling jseval script: ${thrown}`
+        : `Javascript jseval script threw exception: ${thrown}`;
+      throw failure('SQL_EXECUTION', message, { exception });
+    } finally {
+      await host.close();
+    }
+  }
+
+  /** What a module of scripts exports. */
+  describeModule(name: string): Promise<ModuleExports> {
+    const host = this.makeHost({ role: 'open', owner: 'documentation' });
+    return this.#pool.call('module', { name }, { host, timeLimitMs: this.handlerTimeoutMs });
+  }
+}

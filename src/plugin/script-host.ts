@@ -1,0 +1,241 @@
+// The main thread's answers to what scripts ask: requests, entities, files.
+import { ENTITY_KINDS, type EntityKind } from '../dataset/entity-type.ts';
+import type { ByteStream } from '../file/byte-stream.ts';
+import { MAIN_THREAD_SCOPE } from '../service/engine.ts';
+import { parseConfig } from '../service/config.ts';
+import { makeRequest, readReply } from '../service/rowan.ts';
+import { ROLES, type Role } from '../service/request.ts';
+import type { Service } from '../service/service.ts';
+import { applyFunction } from '../service/task/function.ts';
+import { valueToWire } from '../service/wire-value.ts';
+import { failure } from '../util/error.ts';
+import { parseJson } from '../util/exact-json.ts';
+import { atomFromJson } from '../value/json.ts';
+import { NOT_A_DATE, printTimestamp } from '../value/timestamp.ts';
+import { Row, Scalar, sortedRow, type Value } from '../value/value.ts';
+import type { LogEntry } from './message.ts';
+import type { CallHost } from './sandbox.ts';
+
+export interface ScriptHostOptions {
+  readonly service: Service;
+  readonly role: Role;
+  /** the address of the HTTP server, empty without one */
+  address(): string;
+  /** Answers that only the owner of the script can give; undefined: not its question. */
+  own?(name: string, argument: unknown): Promise<unknown> | undefined;
+  /** named in the log, for instance `plugin 'p'` */
+  readonly owner: string;
+}
+
+/** Holds the files that a script has opened until the script ends. */
+export class ScriptHost implements CallHost {
+  readonly role: Role;
+  readonly #options: ScriptHostOptions;
+  readonly #streams = new Map<number, AsyncIterator<Uint8Array>>();
+  #nextStream = 1;
+
+  constructor(options: ScriptHostOptions) {
+    this.#options = options;
+    this.role = options.role;
+  }
+
+  log({ c, s }: LogEntry): void {
+    const { service, owner } = this.#options;
+    service.logger.info({ script: owner, stream: s }, c.replace(/\n$/, ''));
+  }
+
+  async answer(name: string, argumentText: string, signal: AbortSignal): Promise<unknown> {
+    const argument = parseJson(argumentText) as never;
+    switch (name) {
+      case 'perform':
+        return this.#perform(argument, signal);
+      case 'obtain':
+        return this.#obtain(argument);
+      case 'apply':
+        return this.#apply(argument, signal);
+      case 'run-procedure':
+        return this.#runProcedure(argument, signal);
+      case 'stream-open':
+        return this.#openStream(argument);
+      case 'stream-chunk':
+        return this.#nextChunk(argument);
+      case 'ls':
+        return this.#list(argument);
+      case 'address':
+        return this.#options.address();
+    }
+    const own = this.#options.own?.(name, argument);
+    if (own === undefined) {
+      throw failure('INVALID_PARAMETER', `${name} is not available in this script`);
+    }
+    return own;
+  }
+
+  /** Closes the files that the script has left open. */
+  async close(): Promise<void> {
+    const streams = [...this.#streams.values()];
+    this.#streams.clear();
+    await Promise.all(streams.map((stream) => stream.return?.()));
+  }
+
+  async #perform(
+    { verb, resource, query, body, headers }: PerformArgument,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const { service, role } = this.#options;
+    const request = makeRequest(verb, resource, {
+      query,
+      ...(body === undefined ? {} : { body: new TextEncoder().encode(body) }),
+      headers: Object.fromEntries(headers),
+      signal,
+      role,
+    });
+    const reply = await readReply(await service.dispatcher.dispatch(request));
+    const pairs = Object.entries(reply.headers);
+    return {
+      responseCode: reply.status,
+      ...(reply.contentType === undefined ? {} : { contentType: reply.contentType }),
+      ...(pairs.length === 0 ? {} : { headers: pairs }),
+      ...(reply.text === '' ? {} : { response: reply.text }),
+    };
+  }
+
+  async #obtain({ kind, config }: { kind: string; config: unknown }): Promise<unknown> {
+    const { service } = this.#options;
+    if (!ENTITY_KINDS.includes(kind as EntityKind)) {
+      throw failure('INVALID_PARAMETER', `unknown kind of entity '${kind}'`);
+    }
+    const entityKind = kind as EntityKind;
+    const parsed = parseConfig(config);
+    const exists =
+      parsed.id !== undefined && service.collection(entityKind).find(parsed.id) !== undefined;
+    if (!exists) this.#requireCreation(entityKind, parsed.type);
+    const { id, config: obtained } = await service.obtain(entityKind, parsed);
+    return { id, ...(obtained.params === undefined ? {} : { params: obtained.params }) };
+  }
+
+  #requireCreation(kind: EntityKind, type: string | undefined): void {
+    const { service, role } = this.#options;
+    const declared = type === undefined ? undefined : service.types.find(kind, type);
+    const required = declared?.creationRole ?? 'editor';
+    if (ROLES.indexOf(role) >= ROLES.indexOf(required)) return;
+    throw failure('FORBIDDEN', `creating a ${kind} needs the role ${required}`, {
+      requiredRole: required,
+    });
+  }
+
+  async #apply({ id, input, format }: ApplyArgument, signal: AbortSignal): Promise<unknown> {
+    const { service } = this.#options;
+    const entity = service.functions.use(id);
+    const value = inputValue(input);
+    if (!(value instanceof Row)) {
+      throw failure('INVALID_PARAMETER', 'the input of a function is an object of input values');
+    }
+    const call = { typedInput: valueToWire(value), keepValues: [], format } as const;
+    if (entity.isLight) {
+      const compiled = service.engine.mirror.compiledFunction(id);
+      return parseJson(applyFunction(compiled, call, MAIN_THREAD_SCOPE));
+    }
+    const parts: Uint8Array[] = [];
+    await service.compute(
+      'apply',
+      { function: id, ...call },
+      { signal, onChunk: (bytes) => void parts.push(bytes) },
+    );
+    return parseJson(Buffer.concat(parts).toString('utf8'));
+  }
+
+  async #runProcedure(
+    { id, params }: { id: string; params: Readonly<Record<string, unknown>> },
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const procedure = this.#options.service.procedures.use(id);
+    const { result, details } = await procedure.runDetached(params, signal);
+    return {
+      ...(result === undefined || result === null ? {} : { results: result }),
+      ...(details === undefined || details === null ? {} : { details }),
+    };
+  }
+
+  async #openStream({ url }: { url: string }): Promise<number> {
+    this.#requireReadable(url);
+    const file = await this.#options.service.files.open(url);
+    const stream: ByteStream = file.stream();
+    const id = this.#nextStream++;
+    this.#streams.set(id, stream[Symbol.asyncIterator]());
+    return id;
+  }
+
+  async #nextChunk({ id }: { id: number }): Promise<Uint8Array | undefined> {
+    const next = await this.#streams.get(id)?.next();
+    if (next !== undefined && next.done !== true) return Uint8Array.from(next.value);
+    this.#streams.delete(id);
+    return undefined;
+  }
+
+  async #list({ url }: { url: string }): Promise<unknown> {
+    this.#requireReadable(url);
+    const { files } = this.#options.service;
+    const { dirs, files: urls } = await files.list(url);
+    const objects: Record<string, unknown> = {};
+    for (const fileUrl of urls) {
+      const { lastModified, storedSizeBytes } = await files.open(fileUrl);
+      objects[fileUrl] = {
+        exists: true,
+        ...(Number.isFinite(lastModified) ? { lastModified: printTimestamp(lastModified) } : {}),
+        ...(storedSizeBytes === undefined ? {} : { size: storedSizeBytes }),
+      };
+    }
+    return { dirs, objects };
+  }
+
+  /** Queries of readers may not read local files, and neither may scripts in them. */
+  #requireReadable(url: string): void {
+    if (this.role !== 'reader' && this.role !== 'open') return;
+    if (!/file:/i.test(url)) return;
+    throw failure('FORBIDDEN', `reading ${url} needs the role editor`, { requiredRole: 'editor' });
+  }
+}
+
+interface PerformArgument {
+  readonly verb: string;
+  readonly resource: string;
+  readonly query: readonly (readonly [string, string])[];
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body?: string;
+}
+
+interface ApplyArgument {
+  readonly id: string;
+  readonly input: TypedInput;
+  readonly format: 'json' | 'dated';
+}
+
+/** A plain value, or what the scope of scripts has marked as a cell, an array or a row. */
+type TypedInput =
+  | null
+  | number
+  | bigint
+  | string
+  | boolean
+  | { readonly $cell: unknown }
+  | { readonly $array: readonly TypedInput[] }
+  | { readonly $row: readonly (readonly [string, TypedInput])[] };
+
+function inputValue(input: TypedInput): Value {
+  if (typeof input !== 'object' || input === null) {
+    return new Scalar(atomFromJson(input), NOT_A_DATE);
+  }
+  if ('$cell' in input) return new Scalar(atomFromJson(input.$cell), NOT_A_DATE);
+  if ('$array' in input) {
+    return new Row(
+      input.$array.map((_, index) => String(index)),
+      input.$array.map(inputValue),
+    );
+  }
+  return sortedRow(
+    input.$row.map(([name]) => name),
+    input.$row.map(([, member]) => inputValue(member)),
+  );
+}
+
