@@ -32,11 +32,7 @@ export function checkDeclaredLength(request: IncomingMessage, limits: BodyLimits
  * @throws BODY_TOO_LARGE; TIMEOUT (408) when the client stops sending; INVALID_PARAMETER for a
  *   coding that is not known or bytes that are not in it
  */
-export async function readBody(
-  request: IncomingMessage,
-  limits: BodyLimits,
-  signal: AbortSignal,
-): Promise<Uint8Array> {
+export async function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Uint8Array> {
   checkDeclaredLength(request, limits);
   const stages = decompressors(request.headers['content-encoding']);
   if (stages.length > CODING_COUNT_MAX) {
@@ -49,7 +45,7 @@ export async function readBody(
     if (size > limits.bodyBytesMax) throw bodyTooLarge(limits);
     parts.push(part);
   };
-  await consume(request, stages, take, limits.bodyIdleTimeoutMs, signal);
+  await consume(request, stages, take, limits.bodyIdleTimeoutMs);
   const [first] = parts;
   if (first === undefined) return NO_BYTES;
   return parts.length === 1 ? first : Buffer.concat(parts, size);
@@ -61,7 +57,6 @@ function consume(
   stages: readonly Readable[],
   take: (part: Buffer) => void,
   idleTimeoutMs: number,
-  signal: AbortSignal,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let source: Readable = request;
@@ -87,7 +82,7 @@ function consume(
     const settle = (error: unknown): void => {
       clearTimeout(idle);
       request.off('data', onArrival);
-      signal.removeEventListener('abort', onClose);
+      request.off('close', onClose);
       source.off('data', onData);
       source.off('end', onEnd);
       if (error === undefined) {
@@ -100,7 +95,7 @@ function consume(
       reject(error);
     };
     for (const stage of stages) stage.on('error', onCodingError);
-    signal.addEventListener('abort', onClose);
+    request.on('close', onClose);
     source.on('data', onData);
     source.on('end', onEnd);
     if (stages.length > 0) request.on('data', onArrival);

@@ -22,12 +22,13 @@ const PREFLIGHT = [
   ...['Access-Control-Max-Age', '86400'],
 ];
 
-const OPEN = ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', EXPOSED];
+const OPEN = ['Access-Control-Allow-Origin', '*'];
+const OPEN_EXPOSED = [...OPEN, 'Access-Control-Expose-Headers', EXPOSED];
 const NONE: readonly string[] = [];
 
 /** Headers of every reply, as a flat list of names and values. */
 export function corsHeaders(policy: OriginPolicy, origin: string | undefined): readonly string[] {
-  if (!policy.authentication.hasKeys) return OPEN;
+  if (!policy.authentication.hasKeys) return origin === undefined ? OPEN : OPEN_EXPOSED;
   if (policy.corsOrigins.length === 0) return NONE;
   if (origin === undefined || !isAllowed(policy, origin)) return ['Vary', 'Origin'];
   return [

@@ -37,6 +37,8 @@ export interface HandlerParts {
   onDefect(error: unknown, exchange: Exchange): void;
 }
 
+const NO_PAIRS: readonly (readonly [string, string])[] = [];
+
 /** Answered while the server shuts down. */
 const HEALTH_PATH = '/v1/health';
 const HEADER_COUNT_MAX = 2000;
@@ -59,24 +61,24 @@ export class RequestHandler {
     this.#parts = parts;
   }
 
-  /** Never rejects. */
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  /** Nothing here is asynchronous unless it must be: small requests end in the same turn. */
+  handle(request: IncomingMessage, response: ServerResponse): void {
     const exchange = new Exchange(request, response, requestIdOf(request.headers));
     exchange.commonHeaders = ['X-Request-Id', exchange.requestId];
     response.on('close', () => {
       exchange.closed();
       this.#parts.onEnd(exchange);
     });
+    let work: void | Promise<void>;
     try {
       const match = this.#accept(exchange);
       if (match === undefined) return;
-
-      await this.#answer(exchange, match);
+      work = this.#receive(exchange, match);
     } catch (thrown) {
-      await this.#fail(exchange, thrown);
-    } finally {
-      exchange.end();
+      this.#fail(exchange, thrown);
+      return;
     }
+    if (work !== undefined) work.catch((thrown) => this.#fail(exchange, thrown));
   }
 
   /** Everything that the head of the request decides; undefined when it was answered. */
@@ -163,53 +165,78 @@ export class RequestHandler {
     return match;
   }
 
-  async #answer(exchange: Exchange, match: RouteMatch): Promise<void> {
-    const { options, admission } = this.#parts;
-    const { request } = exchange;
+  #receive(exchange: Exchange, match: RouteMatch): void | Promise<void> {
+    const { request, response } = exchange;
+    if (!hasBody(request)) return this.#answer(exchange, match, EMPTY_BODY);
+    const { options } = this.#parts;
+    if (request.headers.expect !== undefined) acceptExpectation(request, response, options);
+    return readBody(request, options).then((bytes) =>
+      this.#answer(exchange, match, bytesBody(bytes)),
+    );
+  }
+
+  #answer(exchange: Exchange, match: RouteMatch, given: RequestBody): void | Promise<void> {
     const traits = this.#traitsOf(match.route);
-    const timeLimitMs = timeLimitOf(request, traits.isHeavy ? options.queryTimeoutMs : undefined);
-    const query = parseQueryString(exchange.query);
-    if (request.headers.expect !== undefined)
-      acceptExpectation(request, exchange.response, options);
-    let body: RequestBody = hasBody(request)
-      ? bytesBody(await readBody(request, options, exchange.signal))
-      : EMPTY_BODY;
-    if (timeLimitMs !== undefined && traits.isConstruction) body = withId(match, body);
+    const ownLimitMs = traits.isHeavy ? this.#parts.options.queryTimeoutMs : undefined;
+    const timeLimitMs = timeLimitOf(exchange.request, ownLimitMs);
+    const query = exchange.query === '' ? NO_PAIRS : parseQueryString(exchange.query);
+    const body = timeLimitMs !== undefined && traits.isConstruction ? withId(match, given) : given;
     const bound = new HttpRequest(exchange, match, query, body, traits.isConstruction);
-    if (traits.isHeavy) {
-      const turn = admission.enter(exchange);
-      if (turn !== undefined) await turn;
+    const turn = traits.isHeavy ? this.#parts.admission.enter(exchange) : undefined;
+    if (turn !== undefined) {
+      return turn.then(() => this.#perform(exchange, bound, traits, timeLimitMs));
     }
+    return this.#perform(exchange, bound, traits, timeLimitMs);
+  }
+
+  /** Called with a place among the heavy requests, if the route needs one. */
+  #perform(
+    exchange: Exchange,
+    bound: HttpRequest,
+    traits: RouteTraits,
+    timeLimitMs: number | undefined,
+  ): void | Promise<void> {
     let outcome: Outcome = 'error';
-    try {
-      let reply = match.route.handle(bound, this.#parts.service);
-      if (reply instanceof Promise) {
-        reply =
-          timeLimitMs === undefined || traits.isLive
-            ? await reply
-            : await this.#inTime(exchange, match, reply, timeLimitMs, body);
-      }
-      const written = writeReply(this.#contextOf(exchange, traits.isLive), reply);
-      if (written !== undefined) await written;
+    let later: Promise<void> | undefined;
+    const end = (): void => {
+      exchange.end();
+      if (traits.isHeavy) this.#parts.admission.leave();
+      if (traits.measured === undefined) return;
+      if (exchange.isAborted) outcome = 'cancelled';
+      this.#measure(traits.measured, bound, outcome, exchange);
+    };
+    const write = (reply: Reply): void | Promise<void> => {
       if (reply.status < 400) outcome = 'ok';
+      return writeReply(this.#contextOf(exchange, traits.isLive), reply);
+    };
+    try {
+      const reply = bound.route.handle(bound, this.#parts.service);
+      if (reply instanceof Promise) {
+        const inTime =
+          timeLimitMs === undefined || traits.isLive
+            ? reply
+            : this.#inTime(exchange, bound, reply, timeLimitMs);
+        later = inTime.then(write);
+      } else later = write(reply) ?? undefined;
     } finally {
-      if (traits.isHeavy) admission.leave();
-      if (traits.measured !== undefined) {
-        if (exchange.isAborted) outcome = 'cancelled';
-        this.#measure(traits.measured, bound, outcome, exchange);
-      }
+      if (later === undefined) end();
     }
+    return later
+      ?.catch((thrown) => {
+        outcome = 'error';
+        throw thrown;
+      })
+      .finally(end);
   }
 
   /** The reply, or a 504 when it takes too long; constructions then go on by themselves. */
   async #inTime(
     exchange: Exchange,
-    match: RouteMatch,
+    bound: HttpRequest,
     reply: Promise<Reply>,
     timeLimitMs: number,
-    body: RequestBody,
   ): Promise<Reply> {
-    const { isConstruction } = this.#traitsOf(match.route);
+    const { isConstruction } = this.#traitsOf(bound.route);
     reply.catch(() => undefined); // told to nobody when time is up first
     try {
       return await Promise.race([reply, exchange.limitTime(timeLimitMs, !isConstruction)]);
@@ -220,7 +247,7 @@ export class RequestHandler {
       const late = errorReply(thrown, exchange.requestId);
       return {
         ...late,
-        headers: { ...late.headers, Location: locationOf(exchange.path, match, body) },
+        headers: { ...late.headers, Location: locationOf(bound) },
       };
     }
   }
@@ -265,7 +292,7 @@ export class RequestHandler {
     };
   }
 
-  async #fail(exchange: Exchange, thrown: unknown): Promise<void> {
+  #fail(exchange: Exchange, thrown: unknown): void {
     const { response, request } = exchange;
     if (!(thrown instanceof RowanError)) this.#parts.onDefect(thrown, exchange);
     if (response.destroyed) return;
@@ -280,7 +307,9 @@ export class RequestHandler {
       exchange.commonHeaders.push('Connection', 'close');
       if (isUnread) lingerBeforeClose(request);
     }
-    await writeReply(this.#contextOf(exchange, false), reply);
+    exchange.end();
+    const written = writeReply(this.#contextOf(exchange, false), reply);
+    written?.catch(() => response.destroy());
   }
 }
 
@@ -358,7 +387,7 @@ function withId({ route }: RouteMatch, body: RequestBody): RequestBody {
   return valueBody({ ...document, id: made });
 }
 
-function locationOf(path: string, { route }: RouteMatch, body: RequestBody): string {
+function locationOf({ path, route, body }: HttpRequest): string {
   if (!isCollection(route)) return path;
   const { id } = body.json() as { readonly id: unknown };
   return `${path}/${encodeURIComponent(String(id))}`;

@@ -132,7 +132,7 @@ export class Server {
       response: Parameters<RequestHandler['handle']>[1],
     ): void => {
       http.inFlightCount++;
-      void handler.handle(request, response);
+      handler.handle(request, response);
     };
     const server = createServer(
       {
