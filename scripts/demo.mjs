@@ -4,6 +4,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from './build.mjs';
 import { installWhenStale, projectRoot } from './lib.mjs';
@@ -91,6 +93,11 @@ function call(verb, path, body, headers = {}) {
     outgoing.on('error', reject);
     outgoing.end(payload);
   });
+}
+
+/** Models lie beside the data that the server keeps. */
+function modelUrl(name) {
+  return pathToFileURL(join(resolve(options['data-dir']), 'models', `${name}.cls`)).href;
 }
 
 function say(title) {
@@ -198,7 +205,7 @@ try {
     type: 'randomforest.binary.train',
     params: {
       trainingData: `SELECT ${FEATURES} AS features, ${LABEL} AS label FROM strikes WHERE rowHash() % 5 != 0`,
-      modelFileUrl: 'file://rowan_data/models/damage.cls',
+      modelFileUrl: modelUrl('damage'),
       functionName: 'damage',
     },
   });
@@ -210,7 +217,7 @@ try {
     params: {
       trainingData: `SELECT ${FEATURES} AS features, ${LABEL} AS label FROM strikes WHERE rowHash() % 5 != 0`,
       configuration: { type: 'decision_tree', max_depth: 6 },
-      modelFileUrl: 'file://rowan_data/models/damage_tree.cls',
+      modelFileUrl: modelUrl('damage_tree'),
       functionName: 'damage_tree',
     },
   });

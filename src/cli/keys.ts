@@ -1,0 +1,58 @@
+// `rowan keys`: API keys of a data directory, whether its server runs or not.
+import { type Command, Option } from 'commander';
+import { KeyStore } from '../rest/key-store.ts';
+import { failCommand } from './exit.ts';
+
+export function addKeysCommand(program: Command): void {
+  const keys = program.command('keys').description('make, list and revoke API keys');
+  const dataDir = () => new Option('--data-dir <dir>', 'data directory').default('./rowan_data');
+  keys
+    .command('create')
+    .description('make a key; it is printed once and never again')
+    .addOption(
+      new Option('--role <role>').choices(['reader', 'editor', 'admin']).makeOptionMandatory(),
+    )
+    .option('--name <name>', 'what the key is for')
+    .option('--expires <date>', 'date after which it is refused, for example 2027-01-01')
+    .addOption(dataDir())
+    .action(async ({ dataDir: directory, ...request }) => {
+      await withStore(directory, async (store) => {
+        const { key, stored } = await store.create(request);
+        process.stderr.write(`key ${stored.id} with role ${stored.role}\n`);
+        process.stdout.write(`${key}\n`);
+      });
+    });
+  keys
+    .command('list')
+    .description('list keys as lines of JSON, without the keys themselves')
+    .addOption(dataDir())
+    .action(({ dataDir: directory }) =>
+      withStore(directory, async (store) => {
+        for (const { hash: _, ...shown } of store.keys) {
+          process.stdout.write(`${JSON.stringify(shown)}\n`);
+        }
+      }),
+    );
+  keys
+    .command('revoke <id>')
+    .description('revoke a key; a running server refuses it within a second')
+    .addOption(dataDir())
+    .action((id: string, { dataDir: directory }) =>
+      withStore(directory, async (store) => {
+        if (!(await store.revoke(id, () => undefined))) throw new Error(`no key '${id}'`);
+      }),
+    );
+}
+
+async function withStore(
+  directory: string,
+  use: (store: KeyStore) => Promise<void>,
+): Promise<void> {
+  try {
+    const store = new KeyStore(directory);
+    await use(store);
+    store.close();
+  } catch (thrown) {
+    failCommand(thrown);
+  }
+}

@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+// The command `rowan`.
+import { makeProgram } from './program.ts';
+
+await makeProgram().parseAsync(process.argv);

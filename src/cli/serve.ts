@@ -1,0 +1,190 @@
+// `rowan serve`: the service on the network until it is told to end.
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import type { Command } from 'commander';
+import { type Logger, pino } from 'pino';
+import { Rowan } from '../index.ts';
+import { isLoopbackHost } from '../rest/address.ts';
+import { EXIT, failCommand, openFailureCode } from './exit.ts';
+import { runScript } from './run-script.ts';
+import {
+  addServeOptions,
+  applyConfigFile,
+  configuredLogLevel,
+  type ServeOptions,
+} from './serve-options.ts';
+
+export function addServeCommand(program: Command): void {
+  const command = program
+    .command('serve', { isDefault: true })
+    .description('serve the REST API, the documentation and the web pages')
+    .helpOption('--help', 'print this page');
+  addServeOptions(command).action(async () => serve(command));
+}
+
+/** `rowan run <script>`: the same, with a script to run. */
+export function addRunCommand(program: Command): void {
+  const command = program
+    .command('run <script>')
+    .description('run a script against a service of its own, then exit')
+    .helpOption('--help', 'print this page');
+  addServeOptions(command).action(async (script: string) => {
+    command.setOptionValue('runScript', script);
+    await serve(command);
+  });
+}
+
+async function serve(command: Command): Promise<void> {
+  const options = readOptions(command);
+  const logger = makeLogger(options);
+  const rowan = await openService(options, logger);
+  let address: string;
+  try {
+    address = await listen(rowan, options);
+  } catch (thrown) {
+    await rowan.close();
+    return failCommand(thrown);
+  }
+  endOnSignals(rowan, options);
+  if (options.watchdogTimeout > 0) {
+    setTimeout(() => process.exit(EXIT.failed), options.watchdogTimeout * 1000).unref();
+  }
+  process.stderr.write(`http listening on ${address}\nRowan ready\n`);
+  if (options.runScript === undefined) return;
+  const succeeded = await runScript(rowan, options.runScript, options);
+  if (succeeded && options.dontExitAfterScript) return;
+  await rowan.close();
+  process.exit(succeeded ? EXIT.ok : EXIT.failed);
+}
+
+function readOptions(command: Command): ServeOptions {
+  const { configPath } = command.opts<ServeOptions>();
+  if (configPath !== undefined) {
+    try {
+      applyConfigFile(command, configPath);
+    } catch (thrown) {
+      failCommand(thrown);
+    }
+  }
+  return command.opts<ServeOptions>();
+}
+
+async function openService(options: ServeOptions, logger: Logger): Promise<Rowan> {
+  const isPublic = !isLoopbackHost(options.httpListenHost);
+  const roots = options.fileRoot.length > 0 || isPublic ? options.fileRoot : undefined;
+  const adminKey = process.env.ROWAN_ADMIN_KEY;
+  try {
+    return await Rowan.open({
+      dataDir: options.dataDir,
+      logger,
+      workers: options.workers ?? availableParallelism(),
+      runOnCreation: options.runOnCreationDefault,
+      credentials: options.addCredential.map(parseCredential),
+      credentialUrls: options.addCredentialsFromUrl,
+      files: {
+        ...(roots === undefined ? {} : { fileRoots: rootsWithOwn(roots, options) }),
+        allowPrivateUrls: !isPublic || options.allowPrivateUrls,
+      },
+      ...(options.memory === undefined ? {} : { memoryBytes: options.memory }),
+      ...(options.credentialsPath === undefined
+        ? {}
+        : { credentialsPath: options.credentialsPath.replace(/^file:\/\//, '') }),
+      ...(adminKey === undefined ? {} : { adminKey }),
+    });
+  } catch (thrown) {
+    return failCommand(thrown, openFailureCode(thrown));
+  }
+}
+
+/** What the service keeps itself is always within reach. */
+function rootsWithOwn(
+  roots: readonly string[],
+  { dataDir, pluginDirectory }: ServeOptions,
+): string[] {
+  const plugins = pluginDirectory.map((url) => url.replace(/^file:\/\//, ''));
+  return [...roots, ...(dataDir === null ? [] : [dataDir]), ...plugins];
+}
+
+function parseCredential(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return failCommand(`--add-credential: not JSON`);
+  }
+}
+
+function listen(rowan: Rowan, options: ServeOptions): Promise<string> {
+  return rowan.listen({
+    host: options.httpListenHost,
+    ports: options.httpListenPort,
+    shutdownGraceSeconds: options.shutdownGrace,
+    corsOrigins: options.corsOrigin,
+    allowUnauthenticated: options.allowUnauthenticated,
+    hasAccessLog: options.enableAccessLog,
+    baseUrl: options.httpBaseUrl,
+    docPath: options.staticDocPath,
+    assetsPath: options.staticAssetsPath,
+    hidesInternalEntities: options.hideInternalEntities,
+    queryTimeoutMs: options.queryTimeout,
+    ...(options.maxBodyBytes === undefined ? {} : { bodyBytesMax: options.maxBodyBytes }),
+    ...(options.maxHeaderBytes === undefined ? {} : { headerBytesMax: options.maxHeaderBytes }),
+    ...(options.maxConcurrentQueries === undefined
+      ? {}
+      : { heavyCountMax: options.maxConcurrentQueries }),
+  });
+}
+
+/** The first signal ends in order, a second one at once; nothing acknowledged is lost either way. */
+function endOnSignals(rowan: Rowan, { shutdownGrace }: ServeOptions): void {
+  let isEnding = false;
+  const end = () => {
+    if (isEnding) process.exit(EXIT.failed);
+    isEnding = true;
+    const deadline = setTimeout(() => process.exit(EXIT.ok), (shutdownGrace + 5) * 1000);
+    deadline.unref();
+    rowan.close().then(
+      () => process.exit(EXIT.ok),
+      (thrown) => failCommand(thrown),
+    );
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGUSR2'] as const) process.on(signal, end);
+  rowan.web.shutDown = end;
+}
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error'];
+
+function makeLogger(options: ServeOptions): Logger {
+  const level = configuredLogLevel(options.configPath) ?? 'info';
+  if (!LEVELS.includes(level)) {
+    failCommand(`unknown log level '${level}'; accepted are ${LEVELS.join(', ')}`);
+  }
+  const isText = (options.logFormat ?? (process.stderr.isTTY ? 'text' : 'json')) === 'text';
+  return pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'msg' },
+    isText ? textStream() : pino.destination({ dest: 2, sync: true }),
+  );
+}
+
+/** Readable lines for a person at a terminal. */
+function textStream(): { write(line: string): void } {
+  return {
+    write(line) {
+      const { time, level, msg, err } = JSON.parse(line) as {
+        time: string;
+        level: number;
+        msg: string;
+        err?: { stack?: string };
+      };
+      const name = pino.levels.labels[level] ?? level;
+      process.stderr.write(
+        `${time} ${name}: ${msg}${err?.stack === undefined ? '' : `\n${err.stack}`}\n`,
+      );
+    },
+  };
+}
+
+/** The version of this program. */
+export function programVersion(): string {
+  const file = new URL('../../package.json', import.meta.url);
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}
