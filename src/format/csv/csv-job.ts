@@ -58,8 +58,8 @@ export interface DictionaryDelta {
 }
 
 export interface CsvUnit {
-  /** the thread whose dictionaries the codes belong to */
-  readonly thread: number;
+  /** names the dictionaries that the codes belong to: those of a thread, while it stayed with the job */
+  readonly thread: string;
   readonly lineCount: number;
   /** numbers within the unit, counted from 0, of lines that were not accepted */
   readonly refused: Uint32Array;

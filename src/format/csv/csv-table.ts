@@ -34,7 +34,7 @@ const RECODE_CHUNK_COUNT = 16;
 interface ColumnChunk {
   chunk: ChunkSnapshot;
   readonly isIntegral: boolean;
-  readonly thread: number;
+  readonly thread: string;
 }
 
 /** What has come of one column so far. */
@@ -42,7 +42,7 @@ interface ColumnParts {
   readonly path: readonly string[];
   readonly chunks: ColumnChunk[];
   /** by thread, in the order in which the thread met the texts */
-  readonly deltas: { readonly thread: number; readonly delta: DictionaryDelta }[];
+  readonly deltas: { readonly thread: string; readonly delta: DictionaryDelta }[];
 }
 
 export type RunRecode = (job: RecodeJob, unitCount: number) => void;
@@ -256,7 +256,7 @@ interface SealedDictionary {
   readonly dictionary: DictionarySnapshot;
   readonly type: ColumnSnapshot['type'];
   /** for each thread the final code of each of its codes */
-  readonly maps: ReadonlyMap<number, Uint32Array>;
+  readonly maps: ReadonlyMap<string, Uint32Array>;
   /** codes of the numbers in chunks of numbers */
   readonly codeOf: ReadonlyMap<number, number>;
 }
@@ -267,7 +267,7 @@ class DictionaryMerge {
   readonly #arenas: ArenaAllocator;
   readonly #dictionary: ScratchDictionary;
   /** for each thread, the codes here of its codes from 1 on */
-  readonly #codes = new Map<number, Uint32Array[]>();
+  readonly #codes = new Map<string, Uint32Array[]>();
 
   constructor(scratch: Scratch, arenas: ArenaAllocator) {
     this.#scratch = scratch;
@@ -280,7 +280,7 @@ class DictionaryMerge {
   }
 
   /** Deltas of a thread must come in the order in which it made them. */
-  add(thread: number, { count, bytes, offsets }: DictionaryDelta): void {
+  add(thread: string, { count, bytes, offsets }: DictionaryDelta): void {
     const { arena, kernels } = this.#scratch;
     const sizes = { bytes: bytes.sizeBytes, offsets: offsets.sizeBytes, cells: count * 8 + 16 };
     const heap = this.#scratch.allocate(sizes.bytes);
@@ -313,7 +313,7 @@ class DictionaryMerge {
       chunks.some(({ chunk }) => chunk.kind === 'int32' || chunk.kind === 'float64') ||
       this.#hasNumbers();
     const final = isMixed ? this.#sealMixed(chunks) : this.#sealTexts();
-    const maps = new Map<number, Uint32Array>();
+    const maps = new Map<string, Uint32Array>();
     for (const [thread, parts] of this.#codes) {
       const count = parts.reduce((sum, part) => sum + part.length, 0);
       const map = new Uint32Array(new SharedArrayBuffer((count + 1) * 4));

@@ -20,8 +20,12 @@ const NEWLINE = 10;
 /** Bytes before the text, for the cell before the first. */
 const MARGIN = 64;
 
+let lastSerial = 0;
+
 /** What a thread keeps between the units of a job. */
 class CsvThread {
+  /** unique in the process: a thread that was busy with another job starts dictionaries anew */
+  readonly id = `${threadId}.${++lastSerial}`;
   job: CsvJob;
   readonly scratch: Scratch;
   readonly parsers: readonly ColumnParser[];
@@ -171,7 +175,7 @@ class UnitParser {
       if (!isDone) this.#abandon(deltas);
     }
     return {
-      thread: threadId,
+      thread: this.#thread.id,
       lineCount: this.#lineCount,
       refused: Uint32Array.from(this.#refused),
       chunks: this.#chunks,

@@ -161,8 +161,22 @@ function replaceInvalid(bytes: Uint8Array, replacement: string): string {
 export function inferAtom(text: string): null | number | bigint | string {
   if (text === '') return null;
   if (!mayBeNumber(text.charCodeAt(0))) return text;
+  const short = shortInteger(text);
+  if (short !== -1) return short;
   const value = parseNumber(text);
   return value === undefined ? text : value === 0 ? 0 : value;
+}
+
+/** Most numbers are a few digits; -1 for anything else. */
+function shortInteger(text: string): number {
+  if (text.length > 9) return -1;
+  let value = 0;
+  for (let i = 0; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - 48;
+    if (digit < 0 || digit > 9) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
 }
 
 /** Digits, sign, point, white space, and the first letters of inf and nan. */

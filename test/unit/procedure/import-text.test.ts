@@ -45,15 +45,16 @@ async function run(dataFileUrl: unknown, params: object = {}): Promise<Imported 
     type: 'import.text',
     params: { dataFileUrl, outputDataset: id, ...params, runOnCreation: true },
   });
-  const body = reply.json as Record<string, never>;
   if (reply.status !== 201) {
     expect(reply.status).toBe(400);
+    const body = reply.json as RunError & { details?: { runError?: RunError } };
     return body.details?.runError ?? body;
   }
+  const created = reply.json as { status: { firstRun: { status: Imported['result'] } } };
   const query = await rowan.get('/v1/query', { q: `SELECT * FROM ${id}`, format: 'table' });
   return {
     id,
-    result: (body.status as { firstRun: { status: Imported['result'] } }).firstRun.status,
+    result: created.status.firstRun.status,
     table: query.json as Imported['table'],
   };
 }

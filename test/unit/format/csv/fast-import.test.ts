@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import type { CsvJob, CsvUnitResult } from '../../../../src/format/csv/csv-job.ts';
 import { parseCsvUnit } from '../../../../src/format/csv/csv-unit.ts';
 import type { CsvThreads, FastOptions } from '../../../../src/format/csv/fast-import.ts';
 import { FastImport } from '../../../../src/format/csv/fast-import.ts';
@@ -21,7 +22,7 @@ import type { Atom } from '../../../../src/value/atom.ts';
 import { ColumnView } from '../../../../src/value/column-view.ts';
 import { rowNamesView } from '../../../../src/value/row-names.ts';
 import type { ColumnarSnapshot } from '../../../../src/value/snapshot.ts';
-import { freeSnapshot } from '../../../../src/value/snapshot-memory.ts';
+import { freeChunk, freeSnapshot } from '../../../../src/value/snapshot-memory.ts';
 
 const arenas = ArenaSet.create({ budgetBytes: 1 << 28, arenaPageCount: 4096 });
 const dir = mkdtempSync(join(tmpdir(), 'rowan-csv-'));
@@ -252,6 +253,34 @@ const withBadBytes = fc
   )
   .map((parts) => Buffer.concat(parts));
 
+/** A job of another import. */
+const OTHER_JOB: CsvJob = {
+  id: -1,
+  source: { kind: 'memory', bytes: new Uint8Array(0) },
+  start: 0,
+  end: 120,
+  unitSize: 120,
+  delimiter: 44,
+  quote: 34,
+  encoding: 'utf-8',
+  excelFormulas: true,
+  ignoreExtraColumns: false,
+  ignoreBadLines: false,
+  columnCount: 1,
+  columns: [0],
+  chunkRowCount: 1024,
+  control: new Int32Array(new SharedArrayBuffer(8)),
+};
+
+function freeUnit(result: CsvUnitResult): void {
+  if (!('chunks' in result)) throw new Error('a unit was not read');
+  for (const { chunk } of result.chunks.flat()) freeChunk(chunk, arenas);
+  for (const { bytes, offsets } of result.deltas) {
+    arenas.free(bytes);
+    arenas.free(offsets);
+  }
+}
+
 describe('FastImport', () => {
   test('reads what line by line parsing reads, bad lines left out', async () => {
     await fc.assert(
@@ -356,6 +385,26 @@ describe('FastImport', () => {
     const texts = Array.from({ length: 100_000 }, (_, i) => `text number ${i % 70_000} of many`);
     const table = await readFast(Buffer.from(`${texts.join('\n')}\n`), { columnCount: 1 });
     expect(table.columns[0]).toEqual(texts);
+  });
+
+  test('keeps the units of two imports apart on one thread', async () => {
+    const other = Buffer.from('z\ny\nx\n'.repeat(20));
+    const text = Buffer.from(Array.from({ length: 60 }, (_, i) => `t${i % 9}\n`).join(''));
+    const second = { ...OTHER_JOB, source: { kind: 'memory', bytes: other } } as const;
+    const between: CsvThreads = {
+      ...threads,
+      parse(job) {
+        const unitCount = Math.ceil((job.end - job.start) / 7);
+        Atomics.store(job.control, 0, unitCount);
+        return Array.from({ length: unitCount }, (_, unit) => {
+          const result = parseCsvUnit({ ...job, unitSize: 7 }, unit, scope, arenas);
+          if (unit % 3 === 0) freeUnit(parseCsvUnit(second, 0, scope, arenas));
+          return result;
+        });
+      },
+    };
+    const table = await readFast(text, { columnCount: 1, threads: between });
+    expect(table.columns[0]).toEqual(text.toString().trim().split('\n'));
   });
 
   test('reads lines longer than a unit', async () => {
