@@ -83,5 +83,26 @@ export interface VectorKernels {
   radixPass(source: number, target: number, count: number, shift: number, counts: number): void;
   varyingBits(pairs: number, count: number): bigint;
   pairKeys(keys: number, count: number, first: number, out: number): void;
+  packKeyI32(
+    values: number,
+    valid: number,
+    count: number,
+    least: number,
+    top: number,
+    bits: number,
+    out: number,
+  ): void;
+  keepLeast(
+    keys: number,
+    truth: number,
+    count: number,
+    heap: number,
+    size: number,
+    keep: number,
+  ): number;
+  pairTrueKeys(keys: number, truth: number, count: number, first: number, out: number): number;
+  gatherPairKeys(pairs: number, count: number, words: number): void;
+  findTie(pairs: number, from: number, count: number): number;
+  rowsOfPairs(pairs: number, count: number, out: number): void;
   hashDecimalNames(first: number, positions: number, count: number, out: number): void;
 }

@@ -96,6 +96,16 @@ export class ChunkVectors {
     return this.#asDoubles(this.numbers(program));
   }
 
+  /** The same numbers as Int32, one a row: of a column of int32 chunks, constants and nulls. */
+  integers(program: NumberProgram): NumberVector {
+    const vector = this.numbers(program);
+    if (vector.kind === 'int32') return vector;
+    assert(vector.kind === 'constant', 'integers of a column of integers');
+    const data = this.#scratch.take(this.#rowCount * 4);
+    this.#scratch.arena.i32.fill(vector.value, data / 4, data / 4 + this.#rowCount);
+    return { kind: 'int32', data, value: 0, valid: vector.valid };
+  }
+
   /** @returns the address of an Int32 code a row; it may be written to */
   codes(program: CodeProgram): number {
     const { kernels } = this.#scratch;

@@ -3,7 +3,7 @@
 import { ARITHMETIC, COMPARE, TRUTH } from '../../kernel/vector.ts';
 import type { BoundExpression, ComparisonExpression } from '../../plan/expression.ts';
 import type { Atom } from '../../value/atom.ts';
-import type { ColumnSnapshot } from '../../value/snapshot.ts';
+import type { ChunkSnapshot, ColumnSnapshot } from '../../value/snapshot.ts';
 import { Timestamp } from '../../value/timestamp.ts';
 import { Scalar } from '../../value/value.ts';
 import type { DictionaryEvaluation, DictionaryTables } from './dictionary-table.ts';
@@ -106,6 +106,16 @@ export class Lowering {
     const { column, numbers, valid } = table;
     const program = { op: 'table', column, table: numbers, valid } as const;
     return { program, isTimestamp: false, isInteger: false, readsColumn: true };
+  }
+
+  /** Bounds of the values of an integer column, from its chunks; undefined for anything else. */
+  integerBounds(
+    expression: BoundExpression,
+  ): { readonly least: number; readonly greatest: number } | undefined {
+    if (expression.kind !== 'column') return undefined;
+    const column = this.table.find(expression.path);
+    if (typeof column !== 'number') return undefined;
+    return integerBounds(this.table.columns[column] as ColumnSnapshot);
   }
 
   /** Values as small codes, for grouping and counting. */
@@ -214,22 +224,35 @@ function columnNumbers(column: number, snapshot: ColumnSnapshot): LoweredNumbers
   };
 }
 
-function rangeCodes(column: number, snapshot: ColumnSnapshot): LoweredCodes | undefined {
-  if (snapshot.type !== 'integer') return undefined;
+/** An integer column without any value has the bounds 0 and 0. */
+function integerBounds(
+  snapshot: ColumnSnapshot,
+): { readonly least: number; readonly greatest: number } | undefined {
+  if (snapshot.type !== 'integer' || snapshot.dictionary !== undefined) return undefined;
   let least = Number.POSITIVE_INFINITY;
   let greatest = Number.NEGATIVE_INFINITY;
   for (const chunk of snapshot.chunks) {
-    let bounds: readonly [number, number];
-    if (chunk.kind === 'int32') bounds = [chunk.min ?? 0, chunk.max ?? 0];
-    else if (chunk.kind === 'constant' && typeof chunk.atom === 'number') {
-      bounds = [chunk.atom, chunk.atom];
-    } else if (chunk.kind === 'constant' && chunk.atom === null) continue;
-    else return undefined;
+    if (chunk.kind === 'constant' && chunk.atom === null) continue;
+    const bounds = chunkBounds(chunk);
+    if (bounds === undefined) return undefined;
     least = Math.min(least, bounds[0]);
     greatest = Math.max(greatest, bounds[1]);
   }
+  return least <= greatest ? { least, greatest } : { least: 0, greatest: 0 };
+}
+
+function chunkBounds(chunk: ChunkSnapshot): readonly [number, number] | undefined {
+  if (chunk.kind === 'int32') return [chunk.min ?? 0, chunk.max ?? 0];
+  if (chunk.kind !== 'constant' || typeof chunk.atom !== 'number') return undefined;
+  return (chunk.atom | 0) === chunk.atom ? [chunk.atom, chunk.atom] : undefined;
+}
+
+function rangeCodes(column: number, snapshot: ColumnSnapshot): LoweredCodes | undefined {
+  const bounds = integerBounds(snapshot);
+  if (bounds === undefined) return undefined;
+  const { least, greatest } = bounds;
   const cardinality = greatest - least + 2;
-  if (!(cardinality <= RANGE_CARDINALITY_MAX)) return undefined;
+  if (cardinality > RANGE_CARDINALITY_MAX) return undefined;
   return {
     program: { op: 'range', column, least, cardinality },
     atom: (code) => (code === 0 ? null : code - 1 + least),

@@ -1,22 +1,13 @@
 // The parallel part of ORDER BY … LIMIT: each unit keeps the first rows of its chunks. A row whose
 // first key is beyond the last kept one is dropped by a kernel before anything else is known of it.
-import { hashPath } from '../../value/path-hash.ts';
-import { rowNamesView } from '../../value/row-names.ts';
 import type { ColumnSnapshot, RowNames } from '../../value/snapshot.ts';
 import { registerParallelJob } from '../parallel.ts';
-import { threadArenas } from '../thread-memory.ts';
 import { ChunkVectors } from './chunk.ts';
 import type { ChunkRange } from './chunk-range.ts';
-import type { CodeProgram, NumberProgram, TruthProgram } from './program.ts';
+import { type OrderWord, wordVector } from './order-key.ts';
+import type { TruthProgram } from './program.ts';
+import { type RowHasher, rowHasher } from './row-hash.ts';
 import { Scratch } from './scratch.ts';
-
-export type SortKeyProgram = {
-  readonly descending: boolean;
-} /** `integer`: int32 in every chunk, so that keys of all chunks are made alike */ & (
-  | { readonly numbers: NumberProgram; readonly integer: boolean }
-  /** codes that are ranks: they compare as the atoms do, 0 is NULL */
-  | { readonly ranks: CodeProgram }
-);
 
 export interface TopJobArgs {
   readonly arena: number;
@@ -26,16 +17,16 @@ export interface TopJobArgs {
   readonly rowCount: number;
   readonly rowNames: RowNames;
   readonly filter: TruthProgram | undefined;
-  readonly keys: readonly SortKeyProgram[];
+  readonly words: readonly OrderWord[];
   readonly keep: number;
 }
 
-/** Candidates as flat words: the row number, then high and low word of each key and of the hash. */
+/** Candidates as flat halves: the row number, then high and low half of each word and of the hash. */
 export type Candidates = Uint32Array;
 
-/** Words of one candidate. */
-export function candidateSize(keyCount: number): number {
-  return 1 + 2 * (keyCount + 1);
+/** Halves of one candidate. */
+export function candidateSize(wordCount: number): number {
+  return 1 + 2 * (wordCount + 1);
 }
 
 export function compareCandidates(words: Uint32Array, a: number, b: number, size: number): number {
@@ -93,56 +84,57 @@ class TopRows {
   readonly #scratch: Scratch;
   readonly #size: number;
   readonly #capacity: number;
-  readonly #hash: (start: number, positions: number, count: number) => number;
+  readonly #hash: RowHasher;
+  /** the least first words of the rows so far */
+  readonly #heap: number;
+  #heapSize = 0;
   #words: Uint32Array;
   #count = 0;
-  #limit = 0xffff_ffff_ffff_ffffn;
 
   constructor(args: TopJobArgs, chunk: ChunkVectors, scratch: Scratch) {
     this.#args = args;
     this.#chunk = chunk;
     this.#scratch = scratch;
-    this.#size = candidateSize(args.keys.length);
+    this.#size = candidateSize(args.words.length);
     this.#capacity = 4 * args.keep + 1024;
     this.#words = new Uint32Array(this.#capacity * this.#size);
-    this.#hash = rowHasher(args, scratch);
+    this.#hash = rowHasher(args.rowNames, args.rowCount, scratch);
+    this.#heap = scratch.keep(args.keep * 8);
   }
 
   /** @param start the number of the chunk's first row */
   add(start: number): void {
-    const { filter, keys } = this.#args;
+    const { filter, keep } = this.#args;
+    const [first, ...others] = this.#args.words;
+    if (first === undefined || keep === 0) return;
     const { rowCount } = this.#chunk;
+    const { kernels } = this.#scratch;
     const truth = filter === undefined ? 0 : this.#chunk.truth(filter);
-    const [first, ...others] = keys.map((key) => () => this.#keyVector(key));
-    if (first === undefined) return;
-    const firstKeys = first();
+    const words = wordVector(first, this.#chunk, this.#scratch);
+    this.#heapSize = kernels.keepLeast(words, truth, rowCount, this.#heap, this.#heapSize, keep);
     // Sixteen spare bytes behind the positions belong to the hash kernel.
     const positions = this.#scratch.take(rowCount * 4 + 16);
-    const { kernels } = this.#scratch;
-    const count = kernels.selectAtMost(firstKeys, truth, rowCount, this.#limit, positions);
+    const count = kernels.selectAtMost(words, truth, rowCount, this.#limit(), positions);
     if (count === 0) return;
-    const vectors = [firstKeys, ...others.map((make) => make())];
-    const hashes = this.#hash(start, positions, count);
-    this.#collect(start, positions, count, vectors, hashes);
+    const vectors = [words, ...others.map((word) => wordVector(word, this.#chunk, this.#scratch))];
+    this.#collect(start, positions, count, vectors);
   }
 
   finish(): Candidates {
     return firstCandidates(this.#words, this.#count, this.#size, this.#args.keep);
   }
 
-  #collect(
-    start: number,
-    positions: number,
-    count: number,
-    vectors: readonly number[],
-    hashes: number,
-  ): void {
+  /** Rows with a greater first word are not among the first. */
+  #limit(): bigint {
+    if (this.#heapSize < this.#args.keep) return -1n; // all bits set
+    return this.#scratch.arena.i64[this.#heap / 8] as bigint;
+  }
+
+  #collect(start: number, positions: number, count: number, vectors: readonly number[]): void {
     const { u32 } = this.#scratch.arena;
-    const limitBefore = this.#limit;
+    const hashes = this.#hash(start, positions, count);
     for (let i = 0; i < count; i++) {
       const position = u32[positions / 4 + i] as number;
-      if (this.#limit !== limitBefore && this.#isBeyond(u32, vectors[0] as number, position))
-        continue;
       if (this.#count === this.#capacity) this.#shrink();
       let word = this.#count++ * this.#size;
       this.#words[word++] = start + position;
@@ -153,67 +145,11 @@ class TopRows {
       this.#words[word++] = u32[hashes / 4 + 2 * i + 1] as number;
       this.#words[word] = u32[hashes / 4 + 2 * i] as number;
     }
-    if (this.#count >= 2 * this.#args.keep) this.#shrink();
-  }
-
-  #isBeyond(u32: Uint32Array, keys: number, position: number): boolean {
-    const high = u32[keys / 4 + 2 * position + 1] as number;
-    const limitHigh = Number(this.#limit >> 32n);
-    if (high !== limitHigh) return high > limitHigh;
-    return (u32[keys / 4 + 2 * position] as number) > Number(this.#limit & 0xffff_ffffn);
   }
 
   #shrink(): void {
-    const { keep } = this.#args;
-    const kept = firstCandidates(this.#words, this.#count, this.#size, keep);
+    const kept = firstCandidates(this.#words, this.#count, this.#size, this.#args.keep);
     this.#words.set(kept);
     this.#count = kept.length / this.#size;
-    if (this.#count < keep || keep === 0) return;
-    const last = (keep - 1) * this.#size;
-    this.#limit = (BigInt(kept[last + 1] as number) << 32n) | BigInt(kept[last + 2] as number);
   }
-
-  #keyVector(key: SortKeyProgram): number {
-    const { kernels } = this.#scratch;
-    const { rowCount } = this.#chunk;
-    const out = this.#scratch.take(rowCount * 8);
-    const descending = key.descending ? 1 : 0;
-    if ('ranks' in key) {
-      // Rank 0 is NULL and is the least Int32 that occurs, so it needs no validity.
-      kernels.orderKeysI32(this.#chunk.codes(key.ranks), 0, rowCount, descending, out);
-      return out;
-    }
-    if (key.integer) {
-      const vector = this.#chunk.numbers(key.numbers);
-      kernels.orderKeysI32(vector.data, vector.valid, rowCount, descending, out);
-      return out;
-    }
-    const { data, valid } = this.#chunk.doubles(key.numbers);
-    kernels.orderKeysF64(data, valid, rowCount, descending, out);
-    return out;
-  }
-}
-
-/** Hashes of the names of rows at `positions`, as a vector of Uint64. */
-function rowHasher(
-  { rowNames, rowCount }: TopJobArgs,
-  scratch: Scratch,
-): (start: number, positions: number, count: number) => number {
-  if (rowNames.kind === 'sequence' && rowNames.first + rowCount < 2 ** 32) {
-    return (start, positions, count) => {
-      const out = scratch.take(count * 8);
-      scratch.kernels.hashDecimalNames(rowNames.first + start, positions, count, out);
-      return out;
-    };
-  }
-  const names = rowNamesView(rowNames, rowCount, threadArenas());
-  return (start, positions, count) => {
-    const out = scratch.take(count * 8);
-    const { u32, i64 } = scratch.arena;
-    for (let i = 0; i < count; i++) {
-      const row = start + (u32[positions / 4 + i] as number);
-      i64[out / 8 + i] = BigInt.asIntN(64, hashPath(names.pathAt(row)));
-    }
-    return out;
-  };
 }

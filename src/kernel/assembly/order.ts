@@ -107,3 +107,126 @@ export function pairKeys(keys: usize, count: i32, first: i32, out: usize): void 
     store<u64>(out + (i << 4), <u64>(<u32>first) + <u64>i, 8);
   }
 }
+
+/**
+ * Adds a field to packed sort keys: out = out << bits | field, where the field of a value is
+ * value - least + 1, of NULL 0, and for descending keys `top` - that (`top` < 0: ascending).
+ */
+export function packKeyI32(
+  values: usize,
+  valid: usize,
+  count: i32,
+  least: i32,
+  top: i32,
+  bits: i32,
+  out: usize,
+): void {
+  const base = least - 1;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    let field = load<i32>(values + (i << 2)) - base;
+    if (valid && !load<u8>(valid + i)) field = 0;
+    if (top >= 0) field = top - field;
+    const p = out + (i << 3);
+    store<u64>(p, (load<u64>(p) << <u64>bits) | <u64>(<u32>field));
+  }
+}
+
+@inline
+function siftDown(heap: usize, size: i32, value: u64): void {
+  let at: i32 = 0;
+  for (;;) {
+    let child = 2 * at + 1;
+    if (child >= size) break;
+    let larger = load<u64>(heap + ((<usize>child) << 3));
+    if (child + 1 < size) {
+      const right = load<u64>(heap + ((<usize>child + 1) << 3));
+      if (right > larger) {
+        larger = right;
+        child++;
+      }
+    }
+    if (larger <= value) break;
+    store<u64>(heap + ((<usize>at) << 3), larger);
+    at = child;
+  }
+  store<u64>(heap + ((<usize>at) << 3), value);
+}
+
+function siftUp(heap: usize, size: i32, value: u64): void {
+  let at = size;
+  while (at > 0) {
+    const parent = (at - 1) >> 1;
+    const above = load<u64>(heap + ((<usize>parent) << 3));
+    if (above >= value) break;
+    store<u64>(heap + ((<usize>at) << 3), above);
+    at = parent;
+  }
+  store<u64>(heap + ((<usize>at) << 3), value);
+}
+
+/**
+ * Keeps the least `keep` (at least 1) of the keys of rows that are true, in a heap whose greatest
+ * key lies first. Returns the keys that the heap has then.
+ */
+export function keepLeast(
+  keys: usize,
+  truth: usize,
+  count: i32,
+  heap: usize,
+  size: i32,
+  keep: i32,
+): i32 {
+  let have = size;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const key = load<u64>(keys + (i << 3));
+    if (have == keep && key >= load<u64>(heap)) continue;
+    if (truth && load<u8>(truth + i) != 2) continue;
+    if (have < keep) {
+      siftUp(heap, have, key);
+      have++;
+    } else siftDown(heap, have, key);
+  }
+  return have;
+}
+
+/** pairs = { key, first + i } of the rows that are true (`truth` 0: all); how many. */
+export function pairTrueKeys(
+  keys: usize,
+  truth: usize,
+  count: i32,
+  first: u32,
+  out: usize,
+): i32 {
+  let p = out;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    if (truth && load<u8>(truth + i) != 2) continue;
+    store<u64>(p, load<u64>(keys + (i << 3)));
+    store<u64>(p, <u64>first + <u64>i, 8);
+    p += 16;
+  }
+  return <i32>((p - out) >> 4);
+}
+
+/** New keys for pairs: the words of their rows. */
+export function gatherPairKeys(pairs: usize, count: i32, words: usize): void {
+  const end = pairs + ((<usize>count) << 4);
+  for (let p = pairs; p < end; p += 16) {
+    store<u64>(p, load<u64>(words + (<usize>load<u64>(p, 8) << 3)));
+  }
+}
+
+/** The first pair from `from` on whose key is that of the pair behind it, else `count`. */
+export function findTie(pairs: usize, from: i32, count: i32): i32 {
+  for (let i = from; i + 1 < count; i++) {
+    const p = pairs + ((<usize>i) << 4);
+    if (load<u64>(p) == load<u64>(p, 16)) return i;
+  }
+  return count;
+}
+
+/** Rows of pairs as Uint32. */
+export function rowsOfPairs(pairs: usize, count: i32, out: usize): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    store<u32>(out + (i << 2), <u32>load<u64>(pairs + (i << 4), 8));
+  }
+}

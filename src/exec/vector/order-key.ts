@@ -1,0 +1,133 @@
+// Sort keys as words: unsigned 64-bit numbers that order rows as the keys do. Ranks and integers of
+// known range share a word, so that most orders compare by a single number.
+import type { SortKey } from '../../plan/expression.ts';
+import type { Span } from '../../value/snapshot.ts';
+import { spanOf } from '../../value/span-view.ts';
+import type { ChunkVectors } from './chunk.ts';
+import type { VectorEngine } from './engine.ts';
+import type { LoweredCodes, Lowering } from './lower.ts';
+import type { CodeProgram, NumberProgram } from './program.ts';
+import type { Scratch } from './scratch.ts';
+
+/** A key of at most 32 bits: 0 is NULL, others are counted from `least`. */
+interface PackedKey {
+  readonly descending: boolean;
+  readonly bits: number;
+  /** the greatest field */
+  readonly top: number;
+  readonly source:
+    | { readonly numbers: NumberProgram; readonly least: number }
+    /** codes that are ranks: they compare as the atoms do, 0 is NULL */
+    | { readonly ranks: CodeProgram };
+}
+
+/** Words from the first to compare to the last; packed keys stand from high to low bits. */
+export type OrderWord =
+  | { readonly kind: 'packed'; readonly keys: readonly PackedKey[] }
+  | { readonly kind: 'double'; readonly descending: boolean; readonly numbers: NumberProgram };
+
+const WORD_BITS = 64;
+const FIELD_MAX = 0xffff_ffff;
+
+/** Undefined when a key cannot be lowered. `spans` receives tables that the words refer to. */
+export function lowerOrder(
+  keys: readonly SortKey[],
+  lowering: Lowering,
+  engine: VectorEngine,
+  spans: Span[],
+): OrderWord[] | undefined {
+  const words: OrderWord[] = [];
+  let packed: PackedKey[] = [];
+  const flush = () => {
+    if (packed.length > 0) words.push({ kind: 'packed', keys: packed });
+    packed = [];
+  };
+  for (const key of keys) {
+    const lowered = lowerKey(key, lowering, engine, spans);
+    if (lowered === undefined) return undefined;
+    if ('kind' in lowered) {
+      flush();
+      words.push(lowered);
+      continue;
+    }
+    const used = packed.reduce((sum, { bits }) => sum + bits, 0);
+    if (used + lowered.bits > WORD_BITS) flush();
+    packed.push(lowered);
+  }
+  flush();
+  return words;
+}
+
+function lowerKey(
+  { expression, descending }: SortKey,
+  lowering: Lowering,
+  engine: VectorEngine,
+  spans: Span[],
+): PackedKey | OrderWord | undefined {
+  const numbers = lowering.numbers(expression);
+  if (numbers !== undefined) {
+    const bounds = numbers.isInteger ? lowering.integerBounds(expression) : undefined;
+    if (bounds === undefined || bounds.greatest - bounds.least + 1 > FIELD_MAX) {
+      return { kind: 'double', descending, numbers: numbers.program };
+    }
+    const { least, greatest } = bounds;
+    const source = { numbers: numbers.program, least };
+    return packedKey(descending, greatest - least + 1, source);
+  }
+  const codes = lowering.codes(expression);
+  if (codes === undefined) return undefined;
+  const ranks = rankProgram(codes, engine, spans);
+  return packedKey(descending, ranks.cardinality - 1, { ranks });
+}
+
+function packedKey(descending: boolean, top: number, source: PackedKey['source']): PackedKey {
+  return { descending, bits: Math.max(1, 32 - Math.clz32(top)), top, source };
+}
+
+/** Codes replaced by the position of their atom in the order of atoms. */
+function rankProgram(codes: LoweredCodes, engine: VectorEngine, spans: Span[]): CodeProgram {
+  const { program } = codes;
+  if (program.op === 'range') return program;
+  const rankOf = new Int32Array(program.cardinality);
+  codes.order().forEach((code, rank) => {
+    rankOf[code] = rank;
+  });
+  const byColumnCode =
+    program.op === 'codes'
+      ? rankOf
+      : Int32Array.from(
+          engine.arenas
+            .get(program.table.arena)
+            .i32.subarray(
+              program.table.offset / 4,
+              (program.table.offset + program.table.sizeBytes) / 4,
+            ),
+          (code) => rankOf[code] as number,
+        );
+  const table = spanOf(engine.arenas, byColumnCode);
+  spans.push(table);
+  return { op: 'table-codes', column: program.column, table, cardinality: program.cardinality };
+}
+
+/** @returns the address of a Uint64 for each row of the chunk */
+export function wordVector(word: OrderWord, chunk: ChunkVectors, scratch: Scratch): number {
+  const { kernels } = scratch;
+  const { rowCount } = chunk;
+  const out = scratch.take(rowCount * 8);
+  if (word.kind === 'double') {
+    const { data, valid } = chunk.doubles(word.numbers);
+    kernels.orderKeysF64(data, valid, rowCount, word.descending ? 1 : 0, out);
+    return out;
+  }
+  scratch.arena.u8.fill(0, out, out + rowCount * 8);
+  for (const { source, bits, top, descending } of word.keys) {
+    const limit = descending ? top : -1;
+    if ('ranks' in source) {
+      kernels.packKeyI32(chunk.codes(source.ranks), 0, rowCount, 1, limit, bits, out);
+    } else {
+      const { data, valid } = chunk.integers(source.numbers);
+      kernels.packKeyI32(data, valid, rowCount, source.least, limit, bits, out);
+    }
+  }
+  return out;
+}
