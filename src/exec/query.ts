@@ -50,6 +50,8 @@ export interface PreparedQuery {
 export interface PrepareOptions extends QueryScope {
   /** names that `$name` may use; absent: none */
   readonly parameters?: ParameterTypes | undefined;
+  /** Changes what was bound, before it is optimized. */
+  readonly rewrite?: ((plan: QueryPlan) => QueryPlan) | undefined;
 }
 
 /** @throws SqlSyntaxError, SQL_BINDING, or ENTITY_NOT_FOUND for a dataset */
@@ -64,7 +66,7 @@ function prepareParsed(query: Query, options: PrepareOptions): PreparedQuery {
     parameters: options.parameters,
     evaluate: (expression) => evaluateConstant(expression, catalog, scope),
   });
-  const plan = optimize(bound, catalog);
+  const plan = optimize(options.rewrite?.(bound) ?? bound, catalog);
   const runtime = makeRuntime(plan.subqueries, { ...options, text: query.text });
   const source = compilePlan(plan.root, runtime);
   return {

@@ -2,6 +2,7 @@
 import { classifierTest } from './classifier-test.ts';
 import { classifierTrain } from './classifier-train.ts';
 import { createEntity } from './create-entity.ts';
+import { exportCsv } from './export-csv.ts';
 import { importText } from './import-text.ts';
 import { mock } from './mock.ts';
 import { nullProcedure } from './null.ts';
@@ -15,6 +16,7 @@ export const PROCEDURE_TYPES: readonly ProcedureType[] = [
   classifierTest,
   classifierTrain,
   createEntity,
+  exportCsv,
   importText,
   mock,
   nullProcedure,

@@ -9,6 +9,7 @@ import type { PreparedQuery } from '../exec/query.ts';
 import type { FileSystem } from '../file/file-system.ts';
 import type { Catalog } from '../plan/catalog.ts';
 import type { CallScope } from '../plan/function.ts';
+import type { QueryPlan } from '../plan/plan.ts';
 import type { ArenaAllocator } from '../value/arena-set.ts';
 import type { Path } from '../value/path.ts';
 import type { ColumnarSnapshot } from '../value/snapshot.ts';
@@ -73,7 +74,7 @@ export interface ProcedureContext {
   readonly startedAt: number;
   checkCancelled(): void;
   /** @throws what parsing and binding throw */
-  query(query: InputQuery): PreparedQuery;
+  query(query: InputQuery, rewrite?: (plan: QueryPlan) => QueryPlan): PreparedQuery;
   /** Announces the steps of the run. */
   steps(steps: readonly StepDeclaration[], options?: { readonly topLevel?: boolean }): Progress;
   /** Opens a dataset that is registered when the run succeeds. */

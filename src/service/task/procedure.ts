@@ -50,8 +50,8 @@ function makeContext(
     scope: callScope,
     startedAt,
     checkCancelled: () => task.checkCancelled(),
-    query: (query) =>
-      prepareQuery(queryTextOf(query), { catalog: mirror, scope: callScope, accelerate }),
+    query: (query, rewrite) =>
+      prepareQuery(queryTextOf(query), { catalog: mirror, scope: callScope, accelerate, rewrite }),
     steps: (steps, options) =>
       new StepProgress(steps, options?.topLevel === true, (document) => task.progress(document)),
     output: (spec, defaultType, options = {}) =>
