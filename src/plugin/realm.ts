@@ -179,7 +179,8 @@ export class Realm {
     where: (thrown: ThrownValue) => { context: string; whileCompiling: boolean },
   ): Error {
     this.#own(error);
-    const interruption = this.#interruption;
+    // A script that waited for the service is not interrupted, but told so by an exception.
+    const interruption = this.#interruption ?? this.#host.interruption();
     if (interruption !== undefined) {
       this.#interruption = undefined;
       return interruption;
@@ -229,9 +230,11 @@ export class Realm {
     });
     const exports = context.unwrapResult(loaded);
     // From here on nothing can be imported any more.
-    this.#runtime.setModuleLoader((name) => ({
-      error: new Error(`module '${name}' cannot be imported; use require`),
-    }));
+    // Names are changed, since modules that are loaded already need no loader.
+    this.#runtime.setModuleLoader(
+      (name) => ({ error: new Error(`module ${name} cannot be imported; use require`) }),
+      (_importer, name) => `'${name}'`,
+    );
     const build = context.getProp(exports, 'buildScope');
     exports.dispose();
     const host = context.newFunction('host', (name, argument) =>

@@ -1,0 +1,346 @@
+// The sandbox alone: a worker, its limits, and questions that scripts ask.
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Outcome, SandboxTaskKind, SandboxTasks } from '../../../src/plugin/message.ts';
+import { type CallHost, type CallOptions, Sandbox } from '../../../src/plugin/sandbox.ts';
+import { SandboxPool } from '../../../src/plugin/sandbox-pool.ts';
+import { RowanError } from '../../../src/util/error.ts';
+
+/** A search in quadratic time, during which the engine does not look at its limits. */
+const UNINTERRUPTIBLE = '"a".repeat(1e7).indexOf("a".repeat(5e6) + "b")';
+
+const MEMORY_BYTES = 64 << 20;
+const options = { memoryBytes: MEMORY_BYTES, onDefect() {} };
+
+const open: { close(): Promise<void> }[] = [];
+afterAll(async () => {
+  await Promise.all(open.splice(0).map((resource) => resource.close()));
+});
+
+function makeSandbox(): Sandbox {
+  const sandbox = new Sandbox(options);
+  open.push(sandbox);
+  return sandbox;
+}
+
+/** Threads take a while to start: tests that do not end theirs share one. */
+let shared: Sandbox | undefined;
+
+function sharedSandbox(): Sandbox {
+  shared ??= makeSandbox();
+  return shared;
+}
+
+function makeHost(answer: CallHost['answer'] = async () => null): CallHost {
+  return { role: 'admin', answer, log() {} };
+}
+
+function run(
+  sandbox: { call: Sandbox['call'] },
+  source: string,
+  callOptions: Partial<CallOptions> = {},
+): Promise<Outcome<string | undefined>> {
+  const program = { source, uri: 'test.js', args: undefined };
+  return sandbox.call('script', program, { host: makeHost(), ...callOptions });
+}
+
+async function valueOf(outcome: Promise<Outcome<string | undefined>>): Promise<unknown> {
+  const settled = await outcome;
+  if ('exception' in settled) throw new Error(settled.exception.message);
+  return settled.result === undefined ? undefined : JSON.parse(settled.result);
+}
+
+async function exceptionOf(outcome: Promise<Outcome<unknown>>) {
+  const settled = await outcome;
+  if ('exception' in settled) return settled.exception;
+  throw new Error('the script did not throw');
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<RowanError> {
+  const thrown: unknown = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (thrown instanceof RowanError) return thrown;
+  throw new Error(`no failure but ${String(thrown)}`);
+}
+
+describe('the value of a program', () => {
+  test('is that of the last statement', async () => {
+    expect(await valueOf(run(sharedSandbox(), 'var x = 20; if (x > 3) { x + 1 }'))).toBe(21);
+  });
+
+  test('of a promise is what it settles to', async () => {
+    const source = '(async () => { await null; return [await Promise.resolve(1), 2]; })()';
+    expect(await valueOf(run(sharedSandbox(), source))).toEqual([1, 2]);
+  });
+
+  test('is nothing for undefined and null', async () => {
+    const sandbox = sharedSandbox();
+    expect(await valueOf(run(sandbox, 'undefined'))).toBeUndefined();
+    expect(await valueOf(run(sandbox, 'null'))).toBeUndefined();
+  });
+
+  test('keeps the digits of large integers', async () => {
+    const outcome = await run(sharedSandbox(), '({a: 2n ** 63n, b: "2"})');
+    expect(outcome).toMatchObject({ result: '{"a":9223372036854775808,"b":"2"}' });
+  });
+
+  test('a promise that nothing settles is an error', async () => {
+    const error = await failureOf(run(sharedSandbox(), 'new Promise(() => {})'));
+    expect(error.message).toContain('never settles');
+  });
+});
+
+describe('scopes', () => {
+  test('of two programs share nothing', async () => {
+    const sandbox = sharedSandbox();
+    await run(sandbox, 'var leak = 1; Array.prototype.leak = 1');
+    expect(await valueOf(run(sandbox, '[typeof leak, [].leak === undefined]'))).toEqual([
+      'undefined',
+      true,
+    ]);
+  });
+
+  test('hold nothing of Node and import nothing', async () => {
+    const names = ['process', 'require("fs")', 'fetch', 'setTimeout', 'WebAssembly', 'Worker'];
+    const sandbox = sharedSandbox();
+    for (const name of names) {
+      const probe = `(() => { try { return typeof (${name}) } catch (e) { return "thrown" } })()`;
+      expect(['undefined', 'thrown']).toContain(await valueOf(run(sandbox, probe)));
+    }
+    const imported = await exceptionOf(run(sandbox, 'import("plugin/scope.js")'));
+    expect(imported.message).toContain('cannot be imported');
+  });
+});
+
+describe('exceptions', () => {
+  test('tell the place of an error', async () => {
+    const exception = await exceptionOf(run(sharedSandbox(), 'function f() {\n  null.x;\n}\nf();'));
+    expect(exception).toMatchObject({
+      message: "Uncaught TypeError: cannot read property 'x' of null",
+      type: 'TypeError',
+      scriptUri: 'test.js',
+      lineNumber: 2,
+      lineContents: '  null[[[[.x]]]];',
+      context: ['Running script'],
+    });
+    expect(exception.stack.map((frame) => [frame.functionName, frame.lineNumber])).toEqual([
+      ['f', 2],
+      [undefined, 4],
+    ]);
+  });
+
+  test('tell the place of anything that is thrown', async () => {
+    const exception = await exceptionOf(run(sharedSandbox(), 'var a = 1;\n  throw "boom";'));
+    expect(exception).toMatchObject({
+      message: 'Uncaught boom',
+      lineNumber: 2,
+      lineContents: '  throw [[[["boom"]]]];',
+      extra: 'boom',
+    });
+  });
+
+  test('carry the properties of an error', async () => {
+    const source = 'throw Object.assign(new Error("no"), {code: 7})';
+    expect(await exceptionOf(run(sharedSandbox(), source))).toMatchObject({ extra: { code: 7 } });
+  });
+
+  test('of programs that do not compile say so', async () => {
+    const exception = await exceptionOf(run(sharedSandbox(), 'var a;\nlet b = [1, 2;'));
+    expect(exception).toMatchObject({ lineNumber: 2, context: ['Compiling plugin script'] });
+    expect(exception.message).toMatch(/^Uncaught SyntaxError: /);
+  });
+
+  test('of a rejected promise are those of the program', async () => {
+    const exception = await exceptionOf(run(sharedSandbox(), 'Promise.reject(new Error("late"))'));
+    expect(exception.message).toBe('Uncaught Error: late');
+  });
+
+  test('end recursion without end', async () => {
+    const sandbox = sharedSandbox();
+    const exception = await exceptionOf(run(sandbox, 'function f() { return f() + 1 } f()'));
+    expect(exception.message).toContain('stack overflow');
+    expect(await valueOf(run(sandbox, '1'))).toBe(1);
+  });
+});
+
+describe('limits', () => {
+  test('an endless loop ends with its time', async () => {
+    const sandbox = sharedSandbox();
+    for (const source of [
+      'while (true) {}',
+      'try { while (true) {} } catch (e) {} finally { while (true) {} }',
+      'Promise.resolve().then(() => { while (true) {} })',
+      '/(a+)+b/.test("a".repeat(40))',
+    ]) {
+      const error = await failureOf(run(sandbox, source, { timeLimitMs: 100 }));
+      expect([source, error.httpCode, error.code]).toEqual([source, 504, 'TIMEOUT']);
+    }
+    expect(await valueOf(run(sandbox, '1 + 1'))).toBe(2);
+  });
+
+  test('what cannot be interrupted loses its worker', async () => {
+    const sandbox = makeSandbox();
+    const error = await failureOf(run(sandbox, UNINTERRUPTIBLE, { timeLimitMs: 50 }));
+    expect(error.code).toBe('TIMEOUT');
+    expect(sandbox.isAlive).toBe(false);
+  });
+
+  test('a memory bomb ends with its memory', async () => {
+    for (const source of [
+      'var a = []; while (true) a.push("x".repeat(1000) + a.length)',
+      'var m = new Map(); for (let i = 0; ; i++) m.set(i, {i})',
+      'new Uint8Array(1e9)',
+    ]) {
+      const error = await failureOf(run(makeSandbox(), source));
+      expect([source, error.httpCode, error.code]).toEqual([source, 400, 'OUT_OF_MEMORY']);
+      expect(error.message).toMatch(/^Out of memory/);
+    }
+  });
+
+  test('a script that is cancelled stops', async () => {
+    const sandbox = sharedSandbox();
+    const abort = new AbortController();
+    const running = failureOf(run(sandbox, 'while (true) {}', { signal: abort.signal }));
+    setTimeout(() => abort.abort(), 50);
+    expect((await running).code).toBe('CANCELLED');
+    expect(await valueOf(run(sandbox, '3'))).toBe(3);
+  });
+
+  test('time counts while the service is asked', async () => {
+    const host = makeHost(() => new Promise(() => {}));
+    const error = await failureOf(
+      run(makeSandbox(), 'mldb.get("/slow")', { host, timeLimitMs: 100 }),
+    );
+    expect(error.code).toBe('TIMEOUT');
+  });
+});
+
+describe('questions to the service', () => {
+  test('block the script until they are answered', async () => {
+    const host = makeHost(async (name, argument) => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      const { verb, resource } = JSON.parse(argument);
+      return {
+        responseCode: 200,
+        contentType: 'application/json',
+        response: JSON.stringify([name, verb, resource]),
+      };
+    });
+    const outcome = run(sharedSandbox(), 'mldb.get("/a").json.concat(mldb.del("/b").json)', { host });
+    expect(await valueOf(outcome)).toEqual(['perform', 'GET', '/a', 'perform', 'DELETE', '/b']);
+  });
+
+  test('that fail are exceptions of the script', async () => {
+    const host = makeHost(async () => {
+      throw new RowanError('ENTITY_NOT_FOUND', 404, 'no such thing', { id: 'x' });
+    });
+    const source = 'try { mldb.ls("mem://") } catch (e) { [e instanceof Error, e.message, e.httpCode, e.details.id] }';
+    expect(await valueOf(run(sharedSandbox(), source, { host }))).toEqual([
+      true,
+      'no such thing',
+      404,
+      'x',
+    ]);
+  });
+
+  test('may lead back into the same sandbox, several times', async () => {
+    const sandbox = sharedSandbox();
+    const plain = makeHost();
+    const host: CallHost = makeHost(async (_name, argument) => {
+      const depth = Number(JSON.parse(argument).resource);
+      const source = depth === 0 ? '"bottom"' : `mldb.get("${depth - 1}").response`;
+      const inner = await run(sandbox, source, { host: depth === 0 ? plain : host });
+      return {
+        responseCode: 200,
+        contentType: 'text/plain',
+        response: 'result' in inner ? inner.result : 'thrown',
+      };
+    });
+    const text = await valueOf(run(sandbox, 'mldb.get("3").response', { host }));
+    expect(text).toContain('bottom');
+  });
+
+  test('leave other calls waiting in line', async () => {
+    const sandbox = sharedSandbox();
+    const order: string[] = [];
+    const host = makeHost(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      order.push('answered');
+      return null;
+    });
+    const first = run(sandbox, 'mldb.ls("x"); 1', { host }).then(() => order.push('first'));
+    const second = run(sandbox, '2').then(() => order.push('second'));
+    await Promise.all([first, second]);
+    expect(order).toEqual(['answered', 'first', 'second']);
+  });
+});
+
+describe('functions of queries', () => {
+  type Calls = SandboxTasks['calls']['args']['calls'];
+  const number = (value: number) => ({ kind: 'scalar', atom: value, ts: 0 }) as const;
+
+  async function call(sandbox: Sandbox, source: string, parameters: string[], calls: Calls) {
+    const kind: SandboxTaskKind = 'calls';
+    const args = { function: { source, parameters }, calls };
+    const outcome = await sandbox.call(kind, args, { host: makeHost() });
+    if ('exception' in outcome) throw new Error(outcome.exception.message);
+    return outcome.result;
+  }
+
+  test('are called for each list of arguments', async () => {
+    const results = await call(sharedSandbox(), 'return a * 2', ['a'], [[number(1)], [number(4)]]);
+    expect(results).toMatchObject([{ atom: 2 }, { atom: 8 }]);
+  });
+
+  test('share no variables between calls', async () => {
+    const sandbox = sharedSandbox();
+    const source =
+      'if (typeof n === "undefined") n = 0; n++; this.seen = (this.seen || 0) + 1; return n + "/" + (this.seen)';
+    const calls: Calls = [[], [], []];
+    const results = await call(sandbox, source, [], calls);
+    expect(new Set(results.map((result) => JSON.stringify(result))).size).toBe(1);
+  });
+
+  test('may assign variables that they do not declare', async () => {
+    const source = 's = 0; for (i = 0; i < 4; i++) s += i; return s';
+    expect(await call(sharedSandbox(), source, [], [[]])).toMatchObject([{ atom: 6 }]);
+  });
+
+  test('see and give every kind of value', async () => {
+    const sandbox = sharedSandbox();
+    const echo = async (atom: unknown) => {
+      const wire = { kind: 'scalar', atom, ts: 0 } as Calls[number][number];
+      const [result] = await call(sandbox, 'return v', ['v'], [[wire]]);
+      return (result as { atom: unknown }).atom;
+    };
+    for (const atom of [null, 1.5, -0.25, 'text', 2n ** 60n, Infinity, NaN, { seconds: 1.5 }]) {
+      expect(await echo(atom)).toEqual(atom);
+    }
+    expect(await echo(Uint8Array.of(0, 65, 66, 255))).toEqual(Uint8Array.of(0, 65, 66, 255));
+    expect(await echo({ path: ['a', 'b.c'] })).toEqual({ path: ['a', 'b.c'] });
+    const interval = { months: 1, days: 2, seconds: 3, negative: false };
+    expect(await echo(interval)).toEqual(interval);
+  });
+});
+
+describe('a pool', () => {
+  test('gives scripts that wait for other scripts the sandboxes that they need', async () => {
+    const pool = new SandboxPool({ ...options, computingCountMax: 1 });
+    open.push(pool);
+    const host: CallHost = makeHost(async (_name, argument) => {
+      const depth = Number(JSON.parse(argument).resource);
+      if (depth === 0) return { responseCode: 200, response: 'end' };
+      await run(pool, `mldb.get("${depth - 1}")`, { host });
+      return { responseCode: 200, response: 'back' };
+    });
+    expect(await valueOf(run(pool, 'mldb.get("3").response', { host }))).toBe('back');
+  });
+
+  test('replaces a sandbox that it has lost', async () => {
+    const pool = new SandboxPool({ ...options, computingCountMax: 1 });
+    open.push(pool);
+    await failureOf(run(pool, UNINTERRUPTIBLE, { timeLimitMs: 50 }));
+    expect(await valueOf(run(pool, '5'))).toBe(5);
+  });
+});
