@@ -14,6 +14,8 @@ import { SparseWriter } from './sparse-writer.ts';
 import type { RecordedCell } from './table-builder.ts';
 import type { Timestamp } from './timestamp.ts';
 
+const KNOWN_COLUMN_COUNT_MAX = 65_536;
+
 const scratch = new DataView(new ArrayBuffer(8));
 
 /**
@@ -30,6 +32,8 @@ export class SparseBuilder {
   readonly #newRows: DictionaryBuilder;
   /** all columns by printed path; code k is the provisional id k - 1 */
   readonly #columns: DictionaryBuilder;
+  /** ids of the first columns: a text that was looked up before is found several times faster here */
+  readonly #knownColumns = new Map<string, number>();
   readonly #baseRowCount: number;
   readonly #baseColumnCount: number;
   readonly #points: PointSegments;
@@ -66,7 +70,12 @@ export class SparseBuilder {
 
   /** A number for `addCell`, valid in this builder only. */
   columnId(path: Path): number {
-    return this.#columns.addText(path.toString()) - 1;
+    const text = path.toString();
+    const known = this.#knownColumns.get(text);
+    if (known !== undefined) return known;
+    const id = this.#columns.addText(text) - 1;
+    if (this.#knownColumns.size < KNOWN_COLUMN_COUNT_MAX) this.#knownColumns.set(text, id);
+    return id;
   }
 
   addRow(name: Path, cells: readonly RecordedCell[]): void {
