@@ -149,6 +149,7 @@ function bindJoin(table: JoinTable, context: BindContext): BoundTable {
       right: joinInput(right),
       equalities: [],
       residual: condition,
+      order: 'value',
     },
     alias: undefined,
     rowType: OPEN_ROW_TYPE,

@@ -1,6 +1,7 @@
 // The rules in the order in which they run, each once.
 import type { Catalog } from './catalog.ts';
 import type { PlanNode, QueryPlan } from './plan.ts';
+import { freeJoinOrder } from './rule/free-join-order.ts';
 import { keepTopRows } from './rule/keep-top-rows.ts';
 import { lookUpRows } from './rule/look-up-rows.ts';
 import { pushFilters } from './rule/push-filters.ts';
@@ -20,6 +21,7 @@ export const RULES: readonly Rule[] = [
   // After pushing, which brings conditions on names down to the scans.
   lookUpRows,
   keepTopRows,
+  freeJoinOrder,
   // Last: the other rules change who reads what.
   readNeededColumns,
 ];

@@ -76,6 +76,8 @@ export interface JoinNode {
   readonly right: JoinInput;
   readonly equalities: readonly JoinEquality[];
   readonly residual: BoundExpression | undefined;
+  /** `value`: a join with equalities gives its rows by the values that are equal */
+  readonly order: 'value' | 'any';
 }
 
 export interface JoinInput {

@@ -3,7 +3,15 @@
 import { parseJson } from '../../src/util/exact-json.ts';
 import type { TestService } from '../support/rowan.ts';
 import type { QueryRecord, SltRecord, StatementRecord, TableRecord } from './parse-slt.ts';
-import { ABSENT, formatName, formatValue, hasType, splitTokens, tokensAgree } from './tokens.ts';
+import {
+  ABSENT,
+  formatName,
+  formatValue,
+  hasType,
+  NO_COLUMNS,
+  splitTokens,
+  tokensAgree,
+} from './tokens.ts';
 
 /** Runs the records of one file in their order, then removes what they made. */
 export class SltRun {
@@ -87,10 +95,11 @@ export class SltRun {
     checkTypes(types, columnNames, rows);
 
     const formatCell = options.has('points') ? formatPoints : formatLatest;
-    const lines = rows.map((cells, index) => [
-      ...(options.has('names') ? [formatValue(answer[index]?.rowName)] : []),
-      ...cells.map(formatCell),
-    ]);
+    const lines = rows.map((cells, index) => {
+      const names = options.has('names') ? [formatValue(answer[index]?.rowName)] : [];
+      const line = [...names, ...cells.map(formatCell)];
+      return line.length === 0 ? [NO_COLUMNS] : line;
+    });
     const headerLine = [...(options.has('names') ? ['name'] : []), ...columnNames.map(formatName)];
     if (this.#completes) {
       const all = options.has('header') ? [headerLine, ...lines] : lines;

@@ -33,6 +33,9 @@ export function splitTokens(line: string): string[] {
 /** What stands for a cell that a row does not have. */
 export const ABSENT = '.';
 
+/** What stands for a row without columns, since an empty line would end the record. */
+export const NO_COLUMNS = '()';
+
 /** A value of an answer as a token. */
 export function formatValue(value: unknown): string {
   if (value === null || value === undefined) return 'NULL';

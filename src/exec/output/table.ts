@@ -1,7 +1,8 @@
 // `table`: an array of arrays, the first of them the names of the columns.
 import type { RelationRow } from '../../plan/catalog.ts';
 import { atomToPlainJsonText } from '../../value/json.ts';
-import { extraColumns, type OutputOptions } from './options.ts';
+import { ColumnRows, textReader } from '../column-rows.ts';
+import { extraColumns, extraValues, type OutputOptions } from './options.ts';
 import type { ChunkSink } from './sink.ts';
 import { spoolTable } from './spool.ts';
 
@@ -10,6 +11,10 @@ export function writeTable(
   options: OutputOptions,
   sink: ChunkSink,
 ): void {
+  if (rows instanceof ColumnRows) {
+    writeColumns(rows, options, sink);
+    return;
+  }
   const table = spoolTable(rows, options);
   const columnCount = table.columns.length;
   let separator = '[';
@@ -33,4 +38,33 @@ export function writeTable(
     writeLine([...extras.map((text) => JSON.stringify(text)), ...cells]);
   }
   sink.write(separator === '[' ? '[]' : ']');
+}
+
+/** Cells are written as they lie in columns; there is nothing to spool. */
+function writeColumns(rows: ColumnRows, options: OutputOptions, sink: ChunkSink): void {
+  const { rowCount, columns } = rows;
+  const extras = extraColumns(options);
+  const readers = columns.map(({ values }) => textReader(values, atomToPlainJsonText));
+  let separator = '[';
+  if (options.headers) {
+    const names = rowCount === 0 ? [] : rows.printedNames;
+    sink.write(`[${JSON.stringify([...extras, ...names])}`);
+    separator = ',';
+  }
+  for (let index = 0; index < rowCount; index++) {
+    let line = `${separator}[`;
+    separator = '';
+    if (extras.length > 0) {
+      const values = extraValues(rows.nameAt(index), options);
+      line += values.map((text) => JSON.stringify(text)).join(',');
+      separator = ',';
+    }
+    for (const read of readers) {
+      line += separator + read(index);
+      separator = ',';
+    }
+    sink.write(`${line}]`);
+    separator = ',';
+  }
+  sink.write(!options.headers && rowCount === 0 ? '[]' : ']');
 }

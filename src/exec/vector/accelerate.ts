@@ -1,16 +1,23 @@
 // Chooses the vector operators for the nodes of a plan that suit them. Whether they really do is
 // decided by the data of each run; the general operators stand by.
-import type { PlanNode } from '../../plan/plan.ts';
+import type { BoundExpression, NamedProjectItem } from '../../plan/expression.ts';
+import type { PlanNode, ProjectNode, SortNode } from '../../plan/plan.ts';
 import type { Accelerator, Compiler, Runtime } from '../general/compiler.ts';
+import { compileProject } from '../general/operator/project.ts';
+import { compileSort } from '../general/operator/sort.ts';
+import type { RowSource } from '../general/operator/source.ts';
 import { compilePlan, makeCompiler } from '../general/plan.ts';
 import type { ExecRow } from '../general/row.ts';
 import { matchFilteredScan, vectorGroups } from './aggregate.ts';
 import type { VectorEngine } from './engine.ts';
 import { vectorFilter } from './filter.ts';
+import { GroupTable } from './group-table.ts';
 import { vectorTop } from './top.ts';
 
 export function vectorAccelerator(engine: VectorEngine): Accelerator {
   return (node, runtime) => {
+    const overGroups = groupOperator(node, runtime);
+    if (overGroups !== undefined) return overGroups;
     const run = vectorOperator(node, engine);
     if (run === undefined) return undefined;
     const general = compilePlan(node, withoutAccelerator(runtime));
@@ -25,12 +32,74 @@ export function isVectorNode(node: PlanNode): boolean {
     case 'aggregate':
       return matchFilteredScan(node.input) !== undefined;
     case 'sort':
+      if (isGroupSort(node)) return true;
       return node.keep !== undefined && matchFilteredScan(node.input) !== undefined;
+    case 'project':
+      return isGroupProject(node);
     case 'filter':
       return matchFilteredScan(node) !== undefined;
     default:
       return false;
   }
+}
+
+/** Operators over groups, which lie in columns. */
+function groupOperator(node: PlanNode, runtime: Runtime): RowSource | undefined {
+  if (isGroupProject(node)) {
+    const input = compilePlan(node.input, runtime);
+    const compiler = makeCompiler(runtime, () => []);
+    return () => {
+      const rows = input();
+      const columns = rows instanceof GroupTable ? rows.project(node.items) : undefined;
+      return columns ?? compileProject(node, () => rows, compiler)();
+    };
+  }
+  if (isGroupSort(node)) {
+    const input = compilePlan(node.input, runtime);
+    const compiler = makeCompiler(runtime, () => []);
+    return () => {
+      const rows = input();
+      const sorted = rows instanceof GroupTable ? rows.sort(node.keys, node.keep) : undefined;
+      return sorted ?? compileSort(node, () => rows, compiler)();
+    };
+  }
+  return undefined;
+}
+
+type GroupProject = ProjectNode & { readonly items: readonly NamedProjectItem[] };
+
+function isGroupProject(node: PlanNode): node is GroupProject {
+  if (node.kind !== 'project' || node.name !== undefined || node.keepsInput) return false;
+  if (!isOverGroups(node.input)) return false;
+  const names = new Set(node.items.map((item) => (item.kind === 'named' ? item.path[0] : '')));
+  return (
+    names.size === node.items.length &&
+    node.items.every(
+      (item) =>
+        item.kind === 'named' && item.path.length === 1 && isGroupValue(item.expression.kind),
+    )
+  );
+}
+
+function isGroupSort(node: PlanNode): node is SortNode {
+  return (
+    node.kind === 'sort' &&
+    !node.late &&
+    node.ties === 'row-hash' &&
+    node.keys.length > 0 &&
+    isOverGroups(node.input) &&
+    node.keys.every(({ expression }) => isGroupValue(expression.kind))
+  );
+}
+
+function isGroupValue(kind: BoundExpression['kind']): boolean {
+  return kind === 'group-key' || kind === 'aggregate-result';
+}
+
+/** Whether the rows of a node may come as columns of groups. */
+function isOverGroups(node: PlanNode): boolean {
+  if (node.kind === 'limit') return isOverGroups(node.input);
+  return isGroupSort(node) || (node.kind === 'aggregate' && isVectorNode(node));
 }
 
 type VectorOperator = (compiler: Compiler) => Iterable<ExecRow> | undefined;

@@ -8,19 +8,18 @@ import type {
   PlanNode,
   ScanNode,
 } from '../../plan/plan.ts';
+import { assert } from '../../util/assert.ts';
 import type { Arena } from '../../value/arena.ts';
-import type { Atom } from '../../value/atom.ts';
 import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
-import { MINUS_INFINITY, Timestamp } from '../../value/timestamp.ts';
 import { Scalar, type Value } from '../../value/value.ts';
 import type { Compiler } from '../general/compiler.ts';
 import { Frame } from '../general/frame.ts';
-import { GroupRow } from '../general/row.ts';
 import { threadKernels } from '../thread-memory.ts';
 import { cutChunks, homeArena } from './chunk-range.ts';
 import { DictionaryTables } from './dictionary-table.ts';
 import type { VectorEngine } from './engine.ts';
 import { type GroupJobArgs, groupJob } from './group-job.ts';
+import { type GroupAggregate, GroupTable } from './group-table.ts';
 import { type LoweredCodes, Lowering } from './lower.ts';
 import { cellSize, type Measure, mergeCells } from './measure.ts';
 import type { TruthProgram } from './program.ts';
@@ -51,11 +50,13 @@ export function vectorGroups(
   node: AggregateNode,
   compiler: Compiler,
   engine: VectorEngine,
-): GroupRow[] | undefined {
+): GroupTable | undefined {
   const input = matchFilteredScan(node.input);
   if (input === undefined) return undefined;
   const table = VectorTable.of(compiler.runtime.catalog.dataset(input.scan.dataset));
-  if (table === undefined || table.snapshot.rowCount < engine.rowCountMin) return undefined;
+  if (table === undefined || table.snapshot.rowCount < Math.max(1, engine.rowCountMin)) {
+    return undefined;
+  }
   const tables = new DictionaryTables(engine.arenas, (expression) =>
     rowFunction(expression, compiler),
   );
@@ -77,10 +78,17 @@ export function rowFunction(expression: BoundExpression, compiler: Compiler) {
   };
 }
 
+/** How an aggregate is read from the cells of a group. */
 interface Output {
-  /** the atom and whether any row counted, from the cells of a group */
-  read(cell: number): { readonly atom: Atom; readonly counted: boolean };
+  /** the number that it is, or that is in it; NaN for a group without any value */
+  read(cell: number): number;
+  /** whether any value was counted */
+  isCounted(cell: number): boolean;
+  /** false: no value's timestamp shows in the result */
   readonly readsColumn: boolean;
+  readonly result: 'number' | 'timestamp';
+  /** a group without any value gives null instead of the number */
+  readonly isNullWhenEmpty: boolean;
 }
 
 /** Reads one group's cells once they are merged; `at` gives the address of a measure's cells. */
@@ -126,7 +134,7 @@ class GroupQuery {
       cellCount <= CELL_COUNT_MAX && (cellCount + 1) * size * unitCount <= CELLS_SIZE_MAX;
   }
 
-  run(engine: VectorEngine): GroupRow[] {
+  run(engine: VectorEngine): GroupTable {
     const { snapshot, columns } = this.#table;
     const arena = homeArena(columns);
     const cellCount = this.#cellCount();
@@ -147,7 +155,7 @@ class GroupQuery {
       };
       engine.parallel.run(groupJob, args, ranges.length);
       const [merged] = cells;
-      if (merged === undefined) return this.#emptyResult();
+      assert(merged !== undefined, 'a table without rows is not for vectors');
       this.#merge(engine.arenas.get(arena), cells, cellCount);
       return this.#readGroups(engine.arenas.get(arena), merged);
     } finally {
@@ -178,45 +186,60 @@ class GroupQuery {
     });
   }
 
-  #readGroups(memory: Arena, cells: readonly Span[]): GroupRow[] {
+  #readGroups(memory: Arena, cells: readonly Span[]): GroupTable {
     const outputs = this.#readers.map((read) =>
       read(memory, (measure) => (cells[measure] as Span).offset),
     );
     const rows = (cells[this.#rowsMeasure] as Span).offset / 4;
-    const { ts } = this.#table;
-    const groups: GroupRow[] = [];
-    const keys: Value[] = [];
-    const orders = this.#keys.map((key) => key.order());
-    const visit = (depth: number, cell: number): void => {
-      const key = this.#keys[depth];
-      if (key === undefined) {
-        if (memory.u32[rows + cell * 2] === 0 && memory.u32[rows + cell * 2 + 1] === 0) return;
-        const aggregates = outputs.map(({ read, readsColumn }) => {
-          const { atom, counted } = read(cell);
-          return new Scalar(atom, counted && readsColumn ? ts : MINUS_INFINITY);
-        });
-        groups.push(new GroupRow(keys.slice(), aggregates));
-        return;
+    const found = this.#cellsInOrder(memory.u32, rows);
+    if (found.length === 0 && this.#keys.length === 0) return this.#emptyResult(outputs);
+    const keys = this.#keys.map((key, depth) => ({
+      codes: this.#codesOf(found, depth),
+      atom: key.atom,
+    }));
+    const aggregates = outputs.map((output) => readOutput(output, found));
+    return new GroupTable({ rowCount: found.length, keys, aggregates, ts: this.#table.ts });
+  }
+
+  /** Cells of groups that have rows, in the order of their keys. */
+  #cellsInOrder(u32: Uint32Array, rows: number): Int32Array {
+    const isMet = (cell: number) =>
+      u32[rows + cell * 2] !== 0 || u32[rows + cell * 2 + 1] !== 0 ? 1 : 0;
+    let prefixes = Int32Array.of(0);
+    const last = this.#keys.length - 1;
+    if (last === -1) return prefixes.slice(0, isMet(0));
+    this.#keys.forEach((key, depth) => {
+      const { cardinality } = key.program;
+      const order = key.order();
+      const next = new Int32Array(prefixes.length * cardinality);
+      let count = 0;
+      for (const prefix of prefixes) {
+        const base = prefix * cardinality;
+        for (const code of order) {
+          next[count] = base + code;
+          count += depth === last ? isMet(base + code) : 1;
+        }
       }
-      const base = cell * key.program.cardinality;
-      for (const code of orders[depth] as Uint32Array) {
-        keys[depth] = new Scalar(key.atom(code), code === 0 ? MINUS_INFINITY : ts);
-        visit(depth + 1, base + code);
-      }
-    };
-    visit(0, 0);
-    return groups.length === 0 && this.#keys.length === 0 ? this.#emptyResult(outputs) : groups;
+      prefixes = next.slice(0, count);
+    });
+    return prefixes;
+  }
+
+  /** The digit of cell numbers that is the code of a key. */
+  #codesOf(cells: Int32Array, depth: number): Int32Array {
+    const { cardinality } = (this.#keys[depth] as LoweredCodes).program;
+    const divisor = this.#keys
+      .slice(depth + 1)
+      .reduce((product, { program }) => product * program.cardinality, 1);
+    return cells.map((cell) => ((cell / divisor) | 0) % cardinality);
   }
 
   /** No row was read: an implied group exists only if an aggregate counts nothing too. */
-  #emptyResult(outputs: readonly Output[] = []): GroupRow[] {
-    if (this.#explicit || !this.#countsEmpty) return [];
-    return [
-      new GroupRow(
-        [],
-        outputs.map(({ read }) => new Scalar(read(0).atom, MINUS_INFINITY)),
-      ),
-    ];
+  #emptyResult(outputs: readonly Output[] = []): GroupTable {
+    const isThere = !this.#explicit && this.#countsEmpty;
+    const cells = new Int32Array(isThere ? 1 : 0);
+    const aggregates = outputs.map((output) => readOutput(output, cells));
+    return new GroupTable({ rowCount: cells.length, keys: [], aggregates, ts: this.#table.ts });
   }
 
   #measure(measure: Measure): number {
@@ -264,14 +287,14 @@ const lowerCount: LowerAggregate = ({ arg, lowering, measure, table }) => {
 };
 
 function countReader(measure: number, readsColumn: boolean): Reader {
-  return (memory, at) => ({
-    readsColumn,
-    read(cell) {
-      const count = readInt64(memory, at(measure) + cell * 8);
-      return { atom: count, counted: count > 0 };
-    },
-  });
+  return (memory, at) => {
+    const counts = at(measure);
+    const read = (cell: number) => readInt64(memory, counts + cell * 8);
+    return { ...NUMBER, readsColumn, read, isCounted: (cell) => read(cell) > 0 };
+  };
 }
+
+const NUMBER = { result: 'number', isNullWhenEmpty: false } as const;
 
 function lowerSum(finish: (sum: number, count: number) => number): LowerAggregate {
   return ({ arg, lowering, measure }) => {
@@ -279,17 +302,22 @@ function lowerSum(finish: (sum: number, count: number) => number): LowerAggregat
     if (numbers === undefined || numbers.isTimestamp) return undefined;
     const exact = numbers.isInteger;
     const sums = measure({ kind: 'sum', numbers: numbers.program, exact });
-    return (memory, at) => ({
-      readsColumn: numbers.readsColumn,
-      read(cell) {
-        const address = at(sums) + cell * 16;
-        const count = readInt64(memory, address);
-        const sum = exact
-          ? readInt64(memory, address + 8)
-          : (memory.f64[address / 8 + 1] as number);
-        return { atom: finish(sum, count) + 0, counted: count > 0 };
-      },
-    });
+    return (memory, at) => {
+      const start = at(sums);
+      return {
+        ...NUMBER,
+        readsColumn: numbers.readsColumn,
+        isCounted: (cell) => readInt64(memory, start + cell * 16) > 0,
+        read(cell) {
+          const address = start + cell * 16;
+          const count = readInt64(memory, address);
+          const sum = exact
+            ? readInt64(memory, address + 8)
+            : (memory.f64[address / 8 + 1] as number);
+          return finish(sum, count) + 0;
+        },
+      };
+    };
   };
 }
 
@@ -298,15 +326,16 @@ function lowerExtreme(kind: 'min' | 'max'): LowerAggregate {
     const numbers = lowering.numbers(arg);
     if (numbers === undefined) return undefined;
     const extremes = measure({ kind, numbers: numbers.program });
-    return (memory, at) => ({
-      readsColumn: numbers.readsColumn,
-      read(cell) {
-        const address = at(extremes) + cell * 16;
-        if (readInt64(memory, address) === 0) return { atom: null, counted: false };
-        const value = (memory.f64[address / 8 + 1] as number) + 0;
-        return { atom: numbers.isTimestamp ? new Timestamp(value) : value, counted: true };
-      },
-    });
+    return (memory, at) => {
+      const start = at(extremes);
+      return {
+        result: numbers.isTimestamp ? 'timestamp' : 'number',
+        isNullWhenEmpty: true,
+        readsColumn: numbers.readsColumn,
+        isCounted: (cell) => readInt64(memory, start + cell * 16) > 0,
+        read: (cell) => (memory.f64[start / 8 + cell * 2 + 1] as number) + 0,
+      };
+    };
   };
 }
 
@@ -315,15 +344,19 @@ function lowerMoments(finish: (variance: number) => number): LowerAggregate {
     const numbers = lowering.numbers(arg);
     if (numbers === undefined || numbers.isTimestamp) return undefined;
     const moments = measure({ kind: 'moments', numbers: numbers.program });
-    return (memory, at) => ({
-      readsColumn: numbers.readsColumn,
-      read(cell) {
-        const word = at(moments) / 8 + cell * 4;
-        const count = memory.f64[word] as number;
-        const variance = count < 2 ? Number.NaN : (memory.f64[word + 2] as number) / (count - 1);
-        return { atom: finish(variance), counted: count > 0 };
-      },
-    });
+    return (memory, at) => {
+      const start = at(moments) / 8;
+      return {
+        ...NUMBER,
+        readsColumn: numbers.readsColumn,
+        isCounted: (cell) => (memory.f64[start + cell * 4] as number) > 0,
+        read(cell) {
+          const word = start + cell * 4;
+          const count = memory.f64[word] as number;
+          return finish(count < 2 ? Number.NaN : (memory.f64[word + 2] as number) / (count - 1));
+        },
+      };
+    };
   };
 }
 
@@ -332,15 +365,14 @@ const lowerDistinct: LowerAggregate = ({ arg, lowering, measure }) => {
   if (codes === undefined) return undefined;
   const { cardinality } = codes.program;
   const presence = measure({ kind: 'distinct', codes: codes.program });
-  return (memory, at) => ({
-    readsColumn: true,
-    read(cell) {
-      const address = at(presence) + cell * cardinality;
-      // Code 0 is NULL, which is not counted.
-      const count = threadKernels(memory.id).countBytes(address + 1, cardinality - 1);
-      return { atom: count, counted: count > 0 };
-    },
-  });
+  return (memory, at) => {
+    const start = at(presence);
+    const kernels = threadKernels(memory.id);
+    // Code 0 is NULL, which is not counted.
+    const read = (cell: number) =>
+      kernels.countBytes(start + cell * cardinality + 1, cardinality - 1);
+    return { ...NUMBER, readsColumn: true, read, isCounted: (cell) => read(cell) > 0 };
+  };
 };
 
 const sum = lowerSum((total) => total);
@@ -365,6 +397,14 @@ const AGGREGATES: Readonly<Record<string, LowerAggregate>> = {
   vertical_stddev: deviation,
   count_distinct: lowerDistinct,
 };
+
+/** The results of groups, taken out of cells that are about to be freed. */
+function readOutput(output: Output, cells: Int32Array): GroupAggregate {
+  const values = Float64Array.from(cells, (cell) => output.read(cell));
+  const counted = Uint8Array.from(cells, (cell) => (output.isCounted(cell) ? 1 : 0));
+  const { readsColumn, result, isNullWhenEmpty } = output;
+  return { values, counted, readsColumn, result, isNullWhenEmpty };
+}
 
 /** A 64-bit integer as the nearest double. */
 function readInt64(memory: Arena, address: number): number {

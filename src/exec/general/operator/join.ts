@@ -1,12 +1,14 @@
 // Joins: a hash table over the right side when keys must be equal, else every pair is tried.
+import type { JoinSide } from '../../../plan/expression.ts';
 import type { JoinNode, PlanNode } from '../../../plan/plan.ts';
 import { failure } from '../../../util/error.ts';
 import { EMPTY_ROW, mergeRows, Row, type Value } from '../../../value/value.ts';
 import { type CanonicalKey, keyOfTuple } from '../canonical-key.ts';
 import type { Compiler } from '../compiler.ts';
-import { type Evaluator, Frame } from '../frame.ts';
+import { type Evaluator, Frame, type Predicate } from '../frame.ts';
 import { isNull } from '../lookup.ts';
 import { type ExecRow, JoinedRow, type JoinShape } from '../row.ts';
+import { joinInKeyOrder } from './ordered-join.ts';
 import type { RowSource } from './source.ts';
 
 /** Pairs that a join without an equality may try. */
@@ -23,24 +25,28 @@ export function compileJoin(
   const { joinKind, residual } = node;
   const makeRow = pairMaker(node);
   const matches = residual === undefined ? undefined : compiler.predicate(residual);
-  const candidates = compileCandidates(node, right, compiler);
   const keepsLeft = joinKind === 'left' || joinKind === 'full';
   const keepsRight = joinKind === 'right' || joinKind === 'full';
+  if (node.order === 'value' && node.equalities.length > 0) {
+    const keys = (side: JoinSide) =>
+      node.equalities.map((equality) => compiler.evaluator(equality[side]));
+    const join = { left, right, leftKeys: keys('left'), rightKeys: keys('right'), makeRow };
+    return () => {
+      const test = pairTest(matches, compiler);
+      return joinInKeyOrder({ ...join, keepsLeft, keepsRight, matches: test });
+    };
+  }
+  const candidates = compileCandidates(node, right, compiler);
   return function* () {
-    const frame = new Frame();
+    const test = pairTest(matches, compiler);
     const side = candidates();
     const matchedRight = keepsRight ? new Set<ExecRow>() : undefined;
     const unmatchedLeft: ExecRow[] = [];
-    let untilCheck = CANCEL_CHECK_PAIR_COUNT;
     for (const leftRow of left()) {
       let matched = false;
       for (const rightRow of side.of(leftRow)) {
-        if (--untilCheck === 0) {
-          compiler.runtime.scope.checkCancelled();
-          untilCheck = CANCEL_CHECK_PAIR_COUNT;
-        }
         const pair = makeRow(leftRow, rightRow);
-        if (matches !== undefined && !matches(frame.at(pair))) continue;
+        if (!test(pair)) continue;
         matched = true;
         matchedRight?.add(rightRow);
         yield pair;
@@ -50,6 +56,22 @@ export function compileJoin(
     for (const row of unmatchedLeft) yield makeRow(row, undefined);
     if (matchedRight === undefined) return;
     for (const row of side.all) if (!matchedRight.has(row)) yield makeRow(undefined, row);
+  };
+}
+
+/** Tests pairs by the condition without its equalities, and looks for cancellation meanwhile. */
+function pairTest(
+  matches: Predicate | undefined,
+  compiler: Compiler,
+): (pair: JoinedRow) => boolean {
+  const frame = new Frame();
+  let untilCheck = CANCEL_CHECK_PAIR_COUNT;
+  return (pair) => {
+    if (--untilCheck === 0) {
+      compiler.runtime.scope.checkCancelled();
+      untilCheck = CANCEL_CHECK_PAIR_COUNT;
+    }
+    return matches === undefined || matches(frame.at(pair));
   };
 }
 

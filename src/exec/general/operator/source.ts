@@ -4,6 +4,16 @@ import type { ExecRow } from '../row.ts';
 
 export type RowSource = () => Iterable<ExecRow>;
 
+/** Rows that are known by number: a part of them costs nothing. */
+export interface SliceableRows extends Iterable<ExecRow> {
+  readonly rowCount: number;
+  slice(from: number, to: number): SliceableRows;
+}
+
+export function isSliceable(rows: Iterable<ExecRow>): rows is SliceableRows {
+  return 'slice' in rows && 'rowCount' in rows;
+}
+
 /** Rows between two looks at the cancel flag. */
 const CANCEL_CHECK_ROW_COUNT = 256;
 

@@ -1,0 +1,97 @@
+// Equality joins in the order of the join value: rows that have none first, then value by value.
+import { comparePaths } from '../../../value/path.ts';
+import { compareValues, type Value } from '../../../value/value.ts';
+import { type CanonicalKey, keyOfTuple } from '../canonical-key.ts';
+import { type Evaluator, Frame } from '../frame.ts';
+import { isNull } from '../lookup.ts';
+import type { ExecRow, JoinedRow } from '../row.ts';
+import type { RowSource } from './source.ts';
+
+export interface OrderedJoin {
+  readonly left: RowSource;
+  readonly right: RowSource;
+  readonly leftKeys: readonly Evaluator[];
+  readonly rightKeys: readonly Evaluator[];
+  readonly keepsLeft: boolean;
+  readonly keepsRight: boolean;
+  makeRow(left: ExecRow | undefined, right: ExecRow | undefined): JoinedRow;
+  /** whether a pair of rows with equal keys satisfies the rest of the condition */
+  matches(pair: JoinedRow): boolean;
+}
+
+interface KeyGroup {
+  readonly keys: readonly Value[];
+  readonly left: ExecRow[];
+  readonly right: ExecRow[];
+}
+
+export function* joinInKeyOrder(join: OrderedJoin): Generator<ExecRow> {
+  const groups = new Map<CanonicalKey, KeyGroup>();
+  const looseLeft = collect(join.left, join.leftKeys, 'left', groups);
+  const looseRight = collect(join.right, join.rightKeys, 'right', groups);
+  if (join.keepsLeft) for (const row of looseLeft) yield join.makeRow(row, undefined);
+  if (join.keepsRight) for (const row of looseRight) yield join.makeRow(undefined, row);
+  const wanted = [...groups.values()].filter(
+    ({ left, right }) =>
+      (left.length > 0 || join.keepsRight) && (right.length > 0 || join.keepsLeft),
+  );
+  wanted.sort((a, b) => compareTuples(a.keys, b.keys));
+  for (const group of wanted) yield* joinGroup(group, join);
+}
+
+function* joinGroup(group: KeyGroup, join: OrderedJoin): Generator<ExecRow> {
+  const right = group.right.sort(compareNames);
+  const matchedRight = join.keepsRight ? new Set<ExecRow>() : undefined;
+  for (const leftRow of group.left.sort(compareNames)) {
+    let matched = false;
+    for (const rightRow of right) {
+      const pair = join.makeRow(leftRow, rightRow);
+      if (!join.matches(pair)) continue;
+      matched = true;
+      matchedRight?.add(rightRow);
+      yield pair;
+    }
+    if (!matched && join.keepsLeft) yield join.makeRow(leftRow, undefined);
+  }
+  if (matchedRight === undefined) return;
+  for (const row of right) if (!matchedRight.has(row)) yield join.makeRow(undefined, row);
+}
+
+/** Puts the rows of a side into the groups of their keys. @returns those with a null key */
+function collect(
+  source: RowSource,
+  evaluators: readonly Evaluator[],
+  side: 'left' | 'right',
+  groups: Map<CanonicalKey, KeyGroup>,
+): ExecRow[] {
+  const loose: ExecRow[] = [];
+  const frame = new Frame();
+  for (const row of source()) {
+    frame.at(row);
+    const keys = evaluators.map((evaluate) => evaluate(frame));
+    if (keys.some(isNull)) {
+      loose.push(row);
+      continue;
+    }
+    const key = keyOfTuple(keys);
+    let group = groups.get(key);
+    if (group === undefined) {
+      group = { keys, left: [], right: [] };
+      groups.set(key, group);
+    }
+    group[side].push(row);
+  }
+  return loose.sort(compareNames);
+}
+
+function compareNames(a: ExecRow, b: ExecRow): number {
+  return comparePaths(a.name, b.name);
+}
+
+function compareTuples(a: readonly Value[], b: readonly Value[]): number {
+  for (let i = 0; i < a.length; i++) {
+    const order = compareValues(a[i] as Value, b[i] as Value);
+    if (order !== 0) return order;
+  }
+  return 0;
+}

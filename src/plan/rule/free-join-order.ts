@@ -1,0 +1,30 @@
+// Joins below a GROUP BY or ORDER BY need not put their rows in the order of the join value.
+import { mapInputs } from '../map-plan.ts';
+import type { PlanNode } from '../plan.ts';
+import type { Rule } from './rule.ts';
+
+export const freeJoinOrder: Rule = {
+  name: 'free-join-order',
+  apply: (root) => relax(root, false),
+};
+
+/** `free`: nothing above the node depends on the order of its rows. */
+function relax(node: PlanNode, free: boolean): PlanNode {
+  switch (node.kind) {
+    case 'aggregate':
+      return mapInputs(node, (input) => relax(input, true));
+    case 'sort':
+      return mapInputs(node, (input) => relax(input, node.ties === 'row-hash'));
+    case 'project':
+    case 'filter':
+    case 'when':
+      return mapInputs(node, (input) => relax(input, free));
+    case 'join': {
+      const ordersRows = node.equalities.length > 0;
+      const relaxed = mapInputs(node, (input) => relax(input, free || ordersRows));
+      return free ? { ...(relaxed as typeof node), order: 'any' } : relaxed;
+    }
+    default:
+      return mapInputs(node, (input) => relax(input, false));
+  }
+}
