@@ -121,6 +121,8 @@ function layerOf(path: string): string {
 
 function rank(path: string): number {
   if (path === 'package.json') return -1;
+  // The public API stands between the transport that it starts and the commands that use it.
+  if (path === 'src/index.ts') return LAYERS.indexOf('rest');
   const index = LAYERS.indexOf(layerOf(path));
   return index < 0 ? LAYERS.length : index;
 }
