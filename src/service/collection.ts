@@ -72,14 +72,34 @@ interface Entry<Entity> {
   isRemoved: boolean;
 }
 
+/**
+ * Told of entries: `new` when one appears, `updated` when another entity has taken the place of
+ * its own, `state` when its construction has got further, `deleted`.
+ */
+export type CollectionObserver = (
+  change: 'new' | 'updated' | 'state' | 'deleted',
+  id: string,
+) => void;
+
 export class EntityCollection<Entity extends LiveEntity> {
   readonly kind: EntityKind;
   readonly #hooks: CollectionHooks<Entity>;
   readonly #entries = new Map<string, Entry<Entity>>();
+  readonly #observers = new Set<CollectionObserver>();
 
   constructor(kind: EntityKind, hooks: CollectionHooks<Entity>) {
     this.kind = kind;
     this.#hooks = hooks;
+  }
+
+  /** @returns what ends it */
+  observe(observer: CollectionObserver): () => void {
+    this.#observers.add(observer);
+    return () => this.#observers.delete(observer);
+  }
+
+  #tell(change: Parameters<CollectionObserver>[0], id: string): void {
+    for (const observer of this.#observers) observer(change, id);
   }
 
   /** Ids of all entries, whatever their state, sorted by bytes. */
@@ -219,6 +239,7 @@ export class EntityCollection<Entity extends LiveEntity> {
     const { current } = entry;
     entry.current = undefined;
     this.#hooks.publish(id, undefined);
+    this.#tell('deleted', id);
     current?.dispose();
     await this.#hooks.forget(id);
   }
@@ -272,6 +293,7 @@ export class EntityCollection<Entity extends LiveEntity> {
       isRemoved: false,
     };
     this.#entries.set(id, entry);
+    this.#tell('new', id);
     return entry;
   }
 
@@ -301,9 +323,11 @@ export class EntityCollection<Entity extends LiveEntity> {
     try {
       const entity = await this.#hooks.construct(build.config, {
         signal,
-        progress(document) {
+        progress: (document) => {
+          const isFirst = build.state !== 'executing';
           build.state = 'executing';
           build.progress = document;
+          if (isFirst) this.#tell('state', entry.id);
         },
       });
       if (signal.aborted || entry.isRemoved) {
@@ -317,6 +341,7 @@ export class EntityCollection<Entity extends LiveEntity> {
       if (entry.current === undefined && !entry.isRemoved) {
         this.#hooks.publish(entry.id, undefined);
       }
+      if (!entry.isRemoved) this.#tell('state', entry.id);
     } finally {
       entry.active.delete(build);
     }
@@ -328,6 +353,7 @@ export class EntityCollection<Entity extends LiveEntity> {
     entry.current = entity;
     build.state = 'ok';
     this.#hooks.publish(entry.id, entity);
+    this.#tell(previous === undefined ? 'state' : 'updated', entry.id);
     const saved = this.#hooks.save(entity);
     previous?.dispose();
     await saved;

@@ -9,6 +9,7 @@ import { GENERAL_ROUTES } from './general.ts';
 import { QUERY_ROUTES } from './query.ts';
 import { RUN_ROUTES } from './run.ts';
 import { TYPE_ROUTES } from './type.ts';
+import { WATCH_ROUTES } from './watch.ts';
 
 export const ROUTES: readonly Route[] = [
   ...ENTITY_KINDS.flatMap(entityRoutes),
@@ -18,5 +19,6 @@ export const ROUTES: readonly Route[] = [
   ...RUN_ROUTES,
   ...QUERY_ROUTES,
   ...TYPE_ROUTES,
+  ...WATCH_ROUTES,
   ...GENERAL_ROUTES,
 ];
