@@ -32,8 +32,8 @@ export function isVectorNode(node: PlanNode): boolean {
     case 'aggregate':
       return matchFilteredScan(node.input) !== undefined;
     case 'sort':
-      if (isGroupSort(node)) return true;
-      return node.keep !== undefined && matchFilteredScan(node.input) !== undefined;
+      if (node.keep !== undefined && matchFilteredScan(node.input) !== undefined) return true;
+      return isGroupSort(node);
     case 'project':
       return isGroupProject(node);
     case 'filter':

@@ -234,6 +234,31 @@ test('the first rows in an order are the same', () => {
   );
 });
 
+test('groups in another order, or a part of them, are the same', () => {
+  const key = fc
+    .tuple(fc.constantFrom('n', 'low', 'high', 'key', 'j'), fc.constantFrom('', ' DESC'))
+    .map(([name, direction]) => name + direction);
+  const order = fc.array(key, { minLength: 1, maxLength: 3 });
+  const keyColumn = fc.constantFrom('j', 'i', 's', 'm');
+  fc.assert(
+    fc.property(
+      table,
+      keyColumn,
+      order,
+      fc.nat({ max: 5 }),
+      fc.nat({ max: 9 }),
+      (rows, column, sort, offset, limit) => {
+        const select = `SELECT ${column} AS key, j, count(i) AS n, min(i) AS low, max(d) AS high`;
+        const tail = `FROM data GROUP BY ${column}, j`;
+        bothAgree(rows, `${select} ${tail} ORDER BY ${sort.join(', ')}`);
+        bothAgree(rows, `${select} ${tail} ORDER BY ${sort.join(', ')} LIMIT ${limit}`);
+        bothAgree(rows, `${select} ${tail} LIMIT ${limit} OFFSET ${offset}`);
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
+
 test('a table of one column of nulls is no trouble', () => {
   const rows = Array.from({ length: 40 }, () => ({ i: null, j: 1 }));
   bothAgree(rows, 'SELECT sum(i), count(i), min(i), sum(j) FROM data WHERE i IS NULL');
