@@ -72,6 +72,7 @@ export class Server {
       );
     }
     this.#web.isPublic = !this.#isLoopback;
+    this.#web.documentation = this.#options;
     for (const port of ports) {
       if (await tryListen(this.#node, port, listenHost(host))) {
         const bound = this.#node.address() as AddressInfo;

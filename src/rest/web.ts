@@ -5,9 +5,12 @@ import type { RouteDispatcher } from '../service/route-dispatcher.ts';
 import type { RowanExtension } from '../service/rowan.ts';
 import type { Service } from '../service/service.ts';
 import { Authentication } from './authentication.ts';
+import { type DocumentationOptions, documentationRoutes } from './doc/routes.ts';
 import { keyRoutes } from './key-routes.ts';
 import { KeyStore } from './key-store.ts';
 import { Metrics } from './metrics.ts';
+import { openApiRoute } from './openapi/route.ts';
+import { DEFAULT_REST_OPTIONS } from './options.ts';
 import { shutdownRoute } from './shutdown-route.ts';
 
 export interface WebOptions {
@@ -23,10 +26,14 @@ export class Web implements RowanExtension {
   readonly authentication: Authentication;
   readonly metrics = new Metrics();
   readonly routes: readonly Route[];
+  #allRoutes: readonly Route[] = [];
   /** whether others than this machine can reach the service */
   isPublic = false;
   /** what POST /v1/shutdown does */
   shutDown: () => void = () => undefined;
+
+  /** a server that listens sets them */
+  documentation: DocumentationOptions = DEFAULT_REST_OPTIONS;
 
   constructor(options: WebOptions) {
     this.keys = new KeyStore(options.dataDir);
@@ -34,11 +41,17 @@ export class Web implements RowanExtension {
     this.routes = [
       ...keyRoutes(this.keys, () => this.isPublic),
       this.metrics.route,
+      openApiRoute(
+        () => this.documentation,
+        () => this.#allRoutes,
+      ),
+      ...documentationRoutes(() => this.documentation),
       shutdownRoute(() => this.shutDown()),
     ];
   }
 
-  start(service: Service, _dispatcher: RouteDispatcher): void {
+  start(service: Service, dispatcher: RouteDispatcher): void {
+    this.#allRoutes = dispatcher.routes;
     this.metrics.observe(service);
     this.keys.watch((error) => service.logger.error({ err: error }, 'API keys cannot be read'));
   }

@@ -2,17 +2,39 @@
 import { Marked, type Tokens } from 'marked';
 
 /** A whole page; links to Markdown files lead to their pages, links elsewhere open beside it. */
-export function renderMarkdown(markdown: string): string {
-  const math: string[] = [];
-  const body = pages.parse(hideMath(markdown, math), { async: false });
-  const title = /^#\s+(.+)$/m.exec(markdown)?.[1]?.trim() ?? 'Documentation';
+export function renderMarkdown(markdown: string, expandMacro?: MacroExpander): string {
+  const { title, body } = renderFragment(markdown, expandMacro);
   return `<!DOCTYPE html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title></head>
 <body>
-${showMath(body, math)}</body>
+${body}</body>
 </html>
 `;
+}
+
+/** The title of a document and its HTML, to be put into a page. */
+export function renderFragment(
+  markdown: string,
+  expandMacro: MacroExpander = unknownMacro,
+): { title: string; body: string } {
+  const math: string[] = [];
+  const expanded = expandMacros(markdown, expandMacro);
+  const body = pages.parse(hideMath(expanded, math), { async: false });
+  const title = /^#\s+(.+)$/m.exec(markdown)?.[1]?.trim() ?? 'Documentation';
+  return { title, body: showMath(body, math) };
+}
+
+/** Gives the HTML of the macro `![](%%name args)`, undefined for a macro that it does not know. */
+export type MacroExpander = (name: string, args: string) => string | undefined;
+
+const unknownMacro: MacroExpander = () => undefined;
+
+function expandMacros(markdown: string, expand: MacroExpander): string {
+  return markdown.replace(/!\[\]\(%%(\S+)((?:\s+[^)]*)?)\)/g, (macro, name, args) => {
+    const html = expand(name as string, (args as string).trim());
+    return html ?? `<span class="error">unknown macro ${escapeHtml(macro as string)}</span>`;
+  });
 }
 
 const pages = new Marked({
@@ -45,7 +67,7 @@ function showMath(html: string, math: readonly string[]): string {
   );
 }
 
-function escapeHtml(text: string): string {
+export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

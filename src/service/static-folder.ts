@@ -3,7 +3,7 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import send from '@fastify/send';
-import { renderMarkdown } from './markdown.ts';
+import { type MacroExpander, renderMarkdown } from './markdown.ts';
 import type { Reply, RouteRequest } from './request.ts';
 
 export interface StaticFolder {
@@ -13,6 +13,8 @@ export interface StaticFolder {
   readonly rendersMarkdown: boolean;
   /** replaces {{HTTP_BASE_URL}} in text files */
   readonly baseUrl?: string;
+  /** the HTML of a macro `![](%%name args)` in a Markdown file */
+  readonly expandMacro?: MacroExpander;
 }
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -119,7 +121,11 @@ async function markdownPage(folder: StaticFolder, name: string): Promise<Reply |
   const path = join(folder.root, source);
   if (!(await isInside(folder.root, path)) || !(await isFile(path))) return missing(name);
   const markdown = (await readFile(path, 'utf8')).replaceAll(BASE_URL_MARK, folder.baseUrl ?? '');
-  return { status: 200, contentType: CONTENT_TYPES.html as string, text: renderMarkdown(markdown) };
+  return {
+    status: 200,
+    contentType: CONTENT_TYPES.html as string,
+    text: renderMarkdown(markdown, folder.expandMacro),
+  };
 }
 
 function contentTypeOf(name: string): string {

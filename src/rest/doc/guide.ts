@@ -1,0 +1,30 @@
+// Pages of the guide: the Markdown files that are shipped beside the program.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface GuideFile {
+  /** below /doc, with its slash */
+  readonly path: string;
+  readonly file: string;
+  readonly title: string;
+}
+
+const FOLDER = fileURLToPath(new URL('../../../docs', import.meta.url));
+
+/** Decisions are for those who change the program. */
+const SHOWN_FOLDERS = ['', 'guide'];
+
+/** The pages in the order of their file names; those of the start come first. */
+export function guideFiles(): GuideFile[] {
+  return SHOWN_FOLDERS.flatMap((folder) => {
+    const directory = join(FOLDER, folder);
+    if (!existsSync(directory)) return [];
+    const names = readdirSync(directory).filter((name) => name.endsWith('.md'));
+    return names.sort().map((name) => {
+      const file = join(directory, name);
+      const title = /^#\s+(.+)$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? basename(name, '.md');
+      return { path: `/${folder === '' ? '' : `${folder}/`}${name}.html`, file, title };
+    });
+  });
+}

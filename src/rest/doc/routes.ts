@@ -1,0 +1,92 @@
+// Documentation and static files.
+import { resolve } from 'node:path';
+import type { Reply } from '../../service/request.ts';
+import { type BoundRequest, type Route, route } from '../../service/route.ts';
+import type { Service } from '../../service/service.ts';
+import { serveFile } from '../../service/static-folder.ts';
+import { macroExpander } from './macro.ts';
+import { DocumentationSite, type SiteOptions } from './site.ts';
+
+export interface DocumentationOptions extends SiteOptions {
+  /** a folder served instead of the documentation that comes with the service */
+  readonly docPath: string | undefined;
+  readonly assetsPath: string | undefined;
+}
+
+const REDIRECTED = ['/autodoc', '/autodoc/*'];
+
+/** @param options read at each request: a server that listens sets them after the routes exist */
+export function documentationRoutes(options: () => DocumentationOptions): Route[] {
+  let site: { readonly made: DocumentationSite; readonly for: DocumentationOptions } | undefined;
+
+  const serveSite = (request: BoundRequest, service: Service): Reply => {
+    const current = options();
+    if (site === undefined || site.for !== current) {
+      site = { made: new DocumentationSite(service.types, current), for: current };
+    }
+    return site.made.serve(request.params.rest as string, request.headers['if-none-match']);
+  };
+
+  const serveFolder = (root: string, request: BoundRequest, service: Service): Promise<Reply> => {
+    const { baseUrl } = options();
+    const expandMacro = macroExpander({ types: service.types, base: () => baseUrl });
+    const folder = { root: resolve(root), rendersMarkdown: true, baseUrl, expandMacro };
+    return serveFile(folder, request.params.rest as string, request);
+  };
+
+  const redirect = (location: string, status: number) => () => ({
+    status,
+    headers: { Location: `${options().baseUrl}${location}` },
+  });
+
+  return [
+    route({
+      verb: 'GET',
+      path: '/doc',
+      summary: 'Redirects to the documentation',
+      role: 'open',
+      lenient: true,
+      reply: { description: 'redirection to /doc/' },
+      handle: redirect('/doc/', 301),
+    }),
+    route({
+      verb: 'GET',
+      path: '/doc/*',
+      summary: 'The documentation: guide, reference, and a page to try routes on',
+      role: 'open',
+      lenient: true,
+      reply: { description: 'a page or file' },
+      handle(request, service) {
+        const { docPath } = options();
+        return docPath === undefined
+          ? serveSite(request, service)
+          : serveFolder(docPath, request, service);
+      },
+    }),
+    route({
+      verb: 'GET',
+      path: '/resources/*',
+      summary: 'Static files',
+      role: 'open',
+      lenient: true,
+      reply: { description: 'a file' },
+      handle(request, service) {
+        const { assetsPath } = options();
+        const name = (request.params.rest as string).replace(/^\//, '');
+        if (assetsPath !== undefined) return serveFolder(assetsPath, request, service);
+        return { status: 404, text: `File '${name}' doesn't exist` };
+      },
+    }),
+    ...REDIRECTED.map((path) =>
+      route({
+        verb: 'GET',
+        path,
+        summary: 'Redirects to the documentation',
+        role: 'open',
+        lenient: true,
+        reply: { description: 'redirection to /doc/' },
+        handle: redirect('/doc/', 302),
+      }),
+    ),
+  ];
+}

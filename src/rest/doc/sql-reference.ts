@@ -1,0 +1,55 @@
+// Reference pages of the functions of the SQL language, from their declarations.
+import type { FunctionDeclaration } from '../../plan/function.ts';
+import { escapeHtml } from '../../service/markdown.ts';
+import { code, type PageContent, renderTable } from './page.ts';
+
+/** The chapters and their functions, both in the order of their names. */
+export function functionFamilies(
+  functions: readonly FunctionDeclaration[],
+): Map<string, FunctionDeclaration[]> {
+  const families = new Map<string, FunctionDeclaration[]>();
+  const sorted = [...functions].sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const declaration of sorted) {
+    const family = families.get(declaration.family);
+    if (family === undefined) families.set(declaration.family, [declaration]);
+    else family.push(declaration);
+  }
+  return new Map([...families].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+export function familyPath(family: string): string {
+  return `/sql/${encodeURIComponent(family)}.html`;
+}
+
+export function familyPage(family: string, functions: readonly FunctionDeclaration[]): PageContent {
+  return {
+    title: `SQL functions: ${family}`,
+    body: `<h1>SQL functions: ${escapeHtml(family)}</h1>
+${functions.map(functionSection).join('\n')}`,
+  };
+}
+
+function functionSection(declaration: FunctionDeclaration): string {
+  const { name, aliases = [], summary, parameters, examples, kind } = declaration;
+  const others = aliases.length === 0 ? '' : `, also named ${aliases.map(code).join(', ')}`;
+  const note = kind === 'aggregate' ? 'aggregate' : kind === 'value' ? 'rows and atoms' : 'atoms';
+  const parameterRows = parameters.map((parameter) => [
+    code(parameter.name),
+    escapeHtml(parameter.description),
+    parameter.optional === true ? 'optional' : parameter.variadic === true ? 'any number' : '',
+  ]);
+  const exampleRows = examples.map(([expression, result]) => [code(expression), code(result)]);
+  return `<h2 id="${escapeHtml(name)}">${code(signature(declaration))}</h2>
+<p class="dim">${note}${others}</p>
+<p>${escapeHtml(summary)}</p>
+${renderTable(['Argument', 'Meaning', ''], parameterRows)}
+${renderTable(['Example', 'Result'], exampleRows)}`;
+}
+
+function signature({ name, parameters }: FunctionDeclaration): string {
+  const names = parameters.map((parameter) => {
+    if (parameter.variadic === true) return `${parameter.name}, …`;
+    return parameter.optional === true ? `[${parameter.name}]` : parameter.name;
+  });
+  return `${name}(${names.join(', ')})`;
+}

@@ -1,0 +1,34 @@
+// The one style sheet of the documentation.
+
+export const STYLE = `
+:root { --text: #1c2430; --dim: #5b6675; --line: #dde2e8; --ground: #fff; --side: #f6f8fa; --link: #0b5cad; --code: #f2f4f7; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #dfe5ec; --dim: #94a1b2; --line: #2c3541; --ground: #12171e; --side: #171d26; --link: #6cb0f5; --code: #1c2430; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; color: var(--text); background: var(--ground); font: 16px/1.6 system-ui, sans-serif; }
+a { color: var(--link); text-decoration: none; }
+a:hover { text-decoration: underline; }
+.frame { display: grid; grid-template-columns: 17rem minmax(0, 1fr); min-height: 100vh; }
+nav { background: var(--side); border-right: 1px solid var(--line); padding: 1.5rem 1.25rem; font-size: .9rem; overflow-y: auto; position: sticky; top: 0; height: 100vh; }
+nav h2 { font-size: .75rem; text-transform: uppercase; letter-spacing: .06em; color: var(--dim); margin: 1.5rem 0 .4rem; }
+nav ul { list-style: none; margin: 0; padding: 0; }
+nav a { display: block; padding: .1rem 0; color: var(--text); }
+nav a[aria-current] { color: var(--link); font-weight: 600; }
+nav .brand { font-size: 1.2rem; font-weight: 700; }
+main { padding: 2rem clamp(1rem, 5vw, 4rem) 4rem; max-width: 60rem; }
+h1 { line-height: 1.2; margin-top: 0; }
+h2 { margin-top: 2.2rem; border-bottom: 1px solid var(--line); padding-bottom: .2rem; }
+code, pre { font-family: ui-monospace, monospace; font-size: .88em; background: var(--code); border-radius: 4px; }
+code { padding: .1em .3em; }
+pre { padding: .9rem 1rem; overflow-x: auto; }
+pre code { padding: 0; background: none; }
+table { border-collapse: collapse; width: 100%; margin: 1rem 0; font-size: .93rem; }
+th, td { border-bottom: 1px solid var(--line); padding: .4rem .6rem; text-align: left; vertical-align: top; }
+th { color: var(--dim); font-weight: 600; }
+.dim { color: var(--dim); }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: 1rem; padding: 0; list-style: none; }
+.cards li { border: 1px solid var(--line); border-radius: 8px; padding: 1rem; }
+.error { color: #c0392b; }
+@media (max-width: 50rem) { .frame { grid-template-columns: 1fr; } nav { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); } }
+`;

@@ -1,0 +1,141 @@
+// Reference pages of entity types, from the schemas that check their parameters.
+import type { EntityKind, EntityType } from '../../dataset/entity-type.ts';
+import { escapeHtml } from '../../service/markdown.ts';
+import { type SchemaData, schemaData } from '../../service/parameter-validation.ts';
+import type { TypeRegistry } from '../../service/type-registry.ts';
+import { code, type PageContent, renderTable } from './page.ts';
+
+export const DOCUMENTED_KINDS = ['dataset', 'function', 'procedure', 'plugin'] as const;
+
+/** What references and the like are called in parameter tables. */
+const ROLE_NAMES: Readonly<Record<string, string>> = {
+  dataset: 'dataset: id or configuration',
+  table: 'dataset or FROM text',
+  function: 'function: id or configuration',
+  procedure: 'procedure configuration',
+  'output-dataset': 'output dataset: id or configuration',
+  'output-function': 'output function: configuration',
+  'input-query': 'SELECT statement or its clauses',
+  url: 'URL',
+};
+
+/** Types of a kind, aliases left out. */
+export function documentedTypes(
+  types: TypeRegistry,
+  kind: EntityKind,
+  hidesInternal: boolean,
+): EntityType[] {
+  const found = new Set(types.names(kind).map((name) => types.get(kind, name)));
+  return [...found].filter((type) => !(hidesInternal && isInternal(type)));
+}
+
+function isInternal({ flags }: EntityType): boolean {
+  return flags?.includes('INTERNAL_ENTITY') === true;
+}
+
+export function typePath({ kind, name }: EntityType): string {
+  return `/reference/${kind}s/${encodeURIComponent(name)}.html`;
+}
+
+export function typePage(type: EntityType): PageContent {
+  const aliases = (type.aliases ?? []).map(code).join(', ');
+  const example = { type: type.name, params: exampleParams(schemaData(type.parameters)) };
+  const request = `PUT /v1/${type.kind}s/example\n${JSON.stringify(example, null, 2)}`;
+  return {
+    title: `${type.name} (${type.kind})`,
+    body: `<h1>${code(type.name)}</h1>
+<p class="dim">${type.kind} type${aliases === '' ? '' : `, also named ${aliases}`}</p>
+<p>${escapeHtml(type.summary)}</p>
+<h2>Parameters</h2>
+${parameterTable(type) || '<p>None.</p>'}
+<h2>Creating one</h2>
+<pre><code>${escapeHtml(request)}</code></pre>`,
+  };
+}
+
+/** A row for each parameter, members of objects below their object. */
+export function parameterTable({ parameters }: EntityType): string {
+  const rows = parameterRows(schemaData(parameters), '');
+  return renderTable(['Parameter', 'Type', 'Default', 'Meaning'], rows);
+}
+
+function parameterRows(schema: SchemaData, prefix: string): string[][] {
+  const required = new Set(schema.required ?? []);
+  return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
+    const fallback = member.default;
+    const isRequired = required.has(name) && fallback === undefined;
+    const row = [
+      code(prefix + name),
+      escapeHtml(typeText(member)),
+      fallback === undefined ? (isRequired ? 'required' : '') : code(JSON.stringify(fallback)),
+      escapeHtml(String(member.description ?? '')),
+    ];
+    const isOwn = member.rowan === undefined && member.properties !== undefined;
+    return isOwn ? [row, ...parameterRows(member, `${prefix}${name}.`)] : [row];
+  });
+}
+
+/** A schema in a few words. */
+function typeText(schema: SchemaData): string {
+  if (schema.rowan !== undefined) return ROLE_NAMES[schema.rowan] ?? schema.rowan;
+  if (schema.enum !== undefined)
+    return schema.enum.map((value) => JSON.stringify(value)).join(', ');
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  const parts = schema.anyOf;
+  if (parts !== undefined) return [...new Set(parts.map(typeText))].join(' or ');
+  if (schema.type === 'array') {
+    const { items } = schema;
+    const isSimple = items !== undefined && !Array.isArray(items);
+    return isSimple ? `array of ${typeText(items as SchemaData)}` : 'array';
+  }
+  return rangeText(schema);
+}
+
+function rangeText({ type, minimum, maximum }: SchemaData): string {
+  const low = minimum === undefined ? '' : `, at least ${String(minimum)}`;
+  const high = maximum === undefined ? '' : `, at most ${String(maximum)}`;
+  return `${type ?? 'any JSON'}${low}${high}`;
+}
+
+/** Values for the parameters that must be given. */
+function exampleParams(schema: SchemaData): Record<string, unknown> {
+  const required = schema.required ?? [];
+  const members = schema.properties ?? {};
+  const given = required.filter((name) => members[name]?.default === undefined);
+  return Object.fromEntries(given.map((name) => [name, exampleValue(members[name] ?? {})]));
+}
+
+function exampleValue(schema: SchemaData): unknown {
+  switch (schema.rowan) {
+    case 'dataset':
+    case 'table':
+      return 'my_dataset';
+    case 'output-dataset':
+      return 'my_output';
+    case 'function':
+    case 'output-function':
+      return { id: 'my_function' };
+    case 'procedure':
+      return { type: 'null' };
+    case 'input-query':
+      return 'SELECT * FROM my_dataset';
+    case 'url':
+      return 'file://data/my_file';
+  }
+  if (schema.enum !== undefined) return schema.enum[0];
+  const parts = schema.anyOf;
+  if (parts?.[0] !== undefined) return exampleValue(parts[0]);
+  switch (schema.type) {
+    case 'string':
+      return 'text';
+    case 'integer':
+    case 'number':
+      return schema.minimum ?? 1;
+    case 'boolean':
+      return true;
+    case 'array':
+      return [];
+    default:
+      return {};
+  }
+}
