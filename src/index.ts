@@ -5,6 +5,7 @@ import { Web } from './rest/web.ts';
 import type { RowanOptions } from './service/rowan.ts';
 import { RowanService } from './service/rowan.ts';
 
+export type { ScriptingOptions } from './plugin/scripting.ts';
 export type { ListenOptions } from './rest/server.ts';
 export type { DatasetObject, FunctionObject, ProcedureObject } from './service/entity-object.ts';
 export type {
@@ -13,7 +14,6 @@ export type {
   QueryOptions,
   RowanOptions,
 } from './service/rowan.ts';
-export type { ScriptingOptions } from './plugin/scripting.ts';
 export { RowanError } from './util/error.ts';
 
 /** How a service is opened. */

@@ -20,7 +20,9 @@ export const scriptApply: FunctionType = {
     language: Type.String({ description: 'javascript', default: 'javascript' }),
     scriptConfig: Type.Object({
       source: Type.Optional(
-        Type.String({ description: 'program whose value is an array of [column, value, timestamp]' }),
+        Type.String({
+          description: 'program whose value is an array of [column, value, timestamp]',
+        }),
       ),
       address: Type.Optional(
         Type.String({ description: 'instead of source: file or http(s) URL of the program' }),

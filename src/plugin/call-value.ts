@@ -18,7 +18,7 @@ export function toCallValue(wire: WireValue): CallValue {
 }
 
 export function fromCallValue(result: CallValue): WireValue {
-  return valueToWire(valueOf(result));
+  return valueToWire(valueFromCall(result));
 }
 
 function collectCells(
@@ -74,7 +74,7 @@ function milliseconds(seconds: number): number | null {
 }
 
 /** `undefined` is a null that is no date; everything else gets its timestamp from the caller. */
-function valueOf(result: CallValue): Value {
+function valueFromCall(result: CallValue): Value {
   if (result === null) return new Scalar(null, MINUS_INFINITY);
   if (typeof result !== 'object') return new Scalar(result === 0 ? 0 : result, MINUS_INFINITY);
   switch (result[0]) {
@@ -102,6 +102,6 @@ function rowOf(names: readonly string[], values: readonly CallValue[]): Row {
     .filter(([, value]) => !(Array.isArray(value) && value[0] === 'undefined'));
   return sortedRow(
     kept.map(([name]) => name),
-    kept.map(([, value]) => valueOf(value)),
+    kept.map(([, value]) => valueFromCall(value)),
   );
 }

@@ -52,7 +52,8 @@ function stackOf(text: string, { uri, source, prepared }: ExceptionSource): Stac
     // Columns of the engine count from 1.
     const raw = prepared.originalColumn(lineNumber, Number(column ?? 1) - 1);
     const columnStart = Math.min(raw, sourceLine.length);
-    const token = /^(?:\.?[\w$]+|"[^"]*"|'[^']*'|\S)?/.exec(sourceLine.slice(columnStart))?.[0] ?? '';
+    const token =
+      /^(?:\.?[\w$]+|"[^"]*"|'[^']*'|\S)?/.exec(sourceLine.slice(columnStart))?.[0] ?? '';
     const functionName = name === undefined || name.startsWith('<') ? undefined : name;
     frames.push({
       scriptUri: uri,

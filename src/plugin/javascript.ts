@@ -7,7 +7,7 @@ import type { EntityConfig } from '../service/config.ts';
 import type { PluginEntity, PluginType } from '../service/plugin-type.ts';
 import type { Reply, RouteRequest } from '../service/request.ts';
 import { unknownResource } from '../service/router.ts';
-import { serveFile, type StaticFolder } from '../service/static-folder.ts';
+import { type StaticFolder, serveFile } from '../service/static-folder.ts';
 import { failure, RowanError } from '../util/error.ts';
 import { parseJson } from '../util/exact-json.ts';
 import type { HandlerReply, HandlerRequest, Outcome } from './message.ts';
@@ -40,7 +40,8 @@ export function javascriptPlugin(runtime: () => ScriptRuntime): PluginType {
       ),
       address: Type.Optional(
         Type.String({
-          description: 'instead of source: file URL of a directory with main.js, or URL of a .js file',
+          description:
+            'instead of source: file URL of a directory with main.js, or URL of a .js file',
         }),
       ),
       args: Type.Optional(
@@ -69,7 +70,11 @@ class JavaScriptPlugin implements PluginEntity {
   #status: unknown;
   #restart: Promise<void> | undefined;
 
-  private constructor(runtime: ScriptRuntime, config: EntityConfig & { readonly id: string }, loaded: LoadedProgram) {
+  private constructor(
+    runtime: ScriptRuntime,
+    config: EntityConfig & { readonly id: string },
+    loaded: LoadedProgram,
+  ) {
     this.id = config.id;
     this.config = config;
     this.#runtime = runtime;
@@ -270,4 +275,3 @@ function replyOf({ status, contentType, headers, encoding, body }: HandlerReply)
   const bytes = Buffer.from(body, encoding === 'latin1' ? 'latin1' : 'utf8');
   return { status, headers, contentType, bytes };
 }
-

@@ -129,7 +129,12 @@ export type HostAnswer = { readonly result: unknown } | { readonly error: ErrorB
 
 export type FromSandbox =
   | { readonly type: 'result'; readonly id: number; readonly result: unknown }
-  | { readonly type: 'error'; readonly id: number; readonly error: ErrorBody; readonly stack?: string }
+  | {
+      readonly type: 'error';
+      readonly id: number;
+      readonly error: ErrorBody;
+      readonly stack?: string;
+    }
   /** a question during a call; the worker waits for the answer */
   | {
       readonly type: 'host';

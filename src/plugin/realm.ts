@@ -116,19 +116,19 @@ export class Realm {
 
   /**
    * Calls a member of the scope with texts.
-   * @param options.then what it gives is awaited, and this member makes the text of it
+   * @param options.textBy what it gives is awaited, and this member makes the text of it
    */
   callScope(
     name: keyof Scope,
     args: readonly string[],
     running: string,
-    options: { readonly then?: keyof Scope } = {},
+    options: { readonly textBy?: keyof Scope } = {},
   ): string | undefined {
     return this.#scoped(() => {
       const handles = args.map((text) => this.#own(this.#context.newString(text)));
       const value = this.#call(name, handles, running);
-      if (options.then === undefined) return this.#textOf(value);
-      return this.#textOf(this.#call(options.then, [this.#settle(value, running)], running));
+      if (options.textBy === undefined) return this.#textOf(value);
+      return this.#textOf(this.#call(options.textBy, [this.#settle(value, running)], running));
     });
   }
 
@@ -238,9 +238,7 @@ export class Realm {
     const build = context.getProp(exports, 'buildScope');
     exports.dispose();
     const host = context.newFunction('host', (name, argument) =>
-      context.newString(
-        this.#host.answer(context.getString(name), context.getString(argument)),
-      ),
+      context.newString(this.#host.answer(context.getString(name), context.getString(argument))),
     );
     const optionsText = context.newString(stringifyJson(options));
     const scope = context.unwrapResult(

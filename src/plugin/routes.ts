@@ -1,8 +1,8 @@
 // The routes of plugins, and those of the plugin type javascript.
 import { Type } from 'typebox';
+import { renderMarkdown } from '../service/markdown.ts';
 import { validate } from '../service/parameter-validation.ts';
 import { jsonReply, type Reply } from '../service/request.ts';
-import { renderMarkdown } from '../service/markdown.ts';
 import { type BoundRequest, type Route, route } from '../service/route.ts';
 import { unknownResource } from '../service/router.ts';
 import type { Service } from '../service/service.ts';

@@ -58,7 +58,9 @@ export class SandboxPool {
       if (computing.length >= this.#options.computingCountMax) return;
       const idle = [...this.#sandboxes].find((sandbox) => sandbox.isIdle);
       if (idle === undefined && this.#sandboxes.size >= SANDBOX_COUNT_MAX) {
-        this.#queue.shift()?.reject(failure('OVERLOADED', 'scripts wait for one another too deeply'));
+        this.#queue
+          .shift()
+          ?.reject(failure('OVERLOADED', 'scripts wait for one another too deeply'));
         continue;
       }
       this.#queue.shift()?.start(idle ?? this.#add());

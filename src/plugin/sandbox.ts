@@ -3,7 +3,7 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { type CallContext, callContext, runInContext } from '../service/call-context.ts';
 import { automaticRequestId } from '../service/id.ts';
 import type { Role } from '../service/request.ts';
-import { failure, RowanError, errorBody } from '../util/error.ts';
+import { errorBody, failure, RowanError } from '../util/error.ts';
 import { workerFile } from '../util/worker-file.ts';
 import {
   CELL,
@@ -189,10 +189,7 @@ export class Sandbox {
     const timer =
       timeLimitMs === undefined
         ? undefined
-        : setTimeout(
-            () => this.#overstay(call, timeLimit(timeLimitMs)),
-            timeLimitMs + OVERSTAY_MS,
-          );
+        : setTimeout(() => this.#overstay(call, timeLimit(timeLimitMs)), timeLimitMs + OVERSTAY_MS);
     let cancelTimer: NodeJS.Timeout | undefined;
     const cancel = () => {
       Atomics.store(this.#control, CELL.cancelled, call.id);
@@ -301,7 +298,9 @@ export class Sandbox {
     this.#isClosed = true;
     this.#options.onDefect(error.message, error.stack);
     const isMemory = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
-    this.#rejectAll(isMemory ? failure('OUT_OF_MEMORY', 'Out of memory. The script ended.') : ended());
+    this.#rejectAll(
+      isMemory ? failure('OUT_OF_MEMORY', 'Out of memory. The script ended.') : ended(),
+    );
     this.#port.close();
     this.onChange();
   }

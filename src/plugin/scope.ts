@@ -186,8 +186,7 @@ interface ReplyText {
 }
 
 function replyOf(value: unknown): ReplyText {
-  const { body, options } =
-    value instanceof PluginResponse ? value : new PluginResponse(value, {});
+  const { body, options } = value instanceof PluginResponse ? value : new PluginResponse(value, {});
   const contentType = options.contentType ?? 'application/json';
   const headers = Object.fromEntries(
     Object.entries(options.headers ?? {}).map(([name, text]) => [name, String(text)]),
@@ -330,10 +329,16 @@ function makeService(host: Host) {
     ),
     debugSetPathOptimizationLevel: documented((level: string): void => {
       if (['always', 'never', 'sometimes'].includes(level)) return;
-      throw new Error(`unknown optimization level '${level}'; accepted are always, never, sometimes`);
+      throw new Error(
+        `unknown optimization level '${level}'; accepted are always, never, sometimes`,
+      );
     }, 'Accepted for compatibility: paths are always optimized.'),
   };
-  return documented(service, 'The service as scripts see it.', '# mldb\n\nThe service as scripts see it.');
+  return documented(
+    service,
+    'The service as scripts see it.',
+    '# mldb\n\nThe service as scripts see it.',
+  );
 }
 
 function queryRows(host: Host, sql: string): unknown {

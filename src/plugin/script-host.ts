@@ -1,10 +1,10 @@
 // The main thread's answers to what scripts ask: requests, entities, files.
 import { ENTITY_KINDS, type EntityKind } from '../dataset/entity-type.ts';
 import type { ByteStream } from '../file/byte-stream.ts';
-import { MAIN_THREAD_SCOPE } from '../service/engine.ts';
 import { parseConfig } from '../service/config.ts';
-import { makeRequest, readReply } from '../service/rowan.ts';
+import { MAIN_THREAD_SCOPE } from '../service/engine.ts';
 import { ROLES, type Role } from '../service/request.ts';
+import { makeRequest, readReply } from '../service/rowan.ts';
 import type { Service } from '../service/service.ts';
 import { applyFunction } from '../service/task/function.ts';
 import { valueToWire } from '../service/wire-value.ts';
@@ -238,4 +238,3 @@ function inputValue(input: TypedInput): Value {
     input.$row.map(([, member]) => inputValue(member)),
   );
 }
-

@@ -1,11 +1,11 @@
 // The procedure type script.run.
 import { Type } from 'typebox';
+import { requireJavaScript } from '../function/script-apply.ts';
 import { runOnCreation } from '../procedure/parameter.ts';
 import type { ServiceProcedureType } from '../procedure/procedure-type.ts';
 import { RowanError } from '../util/error.ts';
 import type { ScriptRuntime } from './runtime.ts';
 import { SCRIPT_CONFIG, type ScriptConfig } from './script-config.ts';
-import { requireJavaScript } from '../function/script-apply.ts';
 
 /** @param runtime the runtime, once the service has started */
 export function scriptRun(runtime: () => ScriptRuntime): ServiceProcedureType {

@@ -1,10 +1,10 @@
 // What a sandbox worker does: programs, handlers and functions, each in its realm.
 import type { QuickJSHandle, QuickJSWASMModule } from 'quickjs-emscripten';
-import { type WireValue } from '../service/wire-value.ts';
+import type { WireValue } from '../service/wire-value.ts';
 import { errorBody, failure, RowanError } from '../util/error.ts';
 import { parseJson, stringifyJson } from '../util/exact-json.ts';
-import { atomToJsonText } from '../value/json.ts';
 import { Interval, parseInterval } from '../value/interval.ts';
+import { atomToJsonText } from '../value/json.ts';
 import { printTimestamp } from '../value/timestamp.ts';
 import { fromCallValue, toCallValue } from './call-value.ts';
 import type { CallValue } from './guest/call-batch.ts';
@@ -21,8 +21,8 @@ import type {
 } from './message.ts';
 import { undeclaredVariables } from './program.ts';
 import { Realm, type RealmHost, UncaughtException } from './realm.ts';
-import { ScriptStream, type StreamRead } from './script-stream.ts';
 import type { ScopeOptions } from './scope.ts';
+import { ScriptStream, type StreamRead } from './script-stream.ts';
 
 export type TaskCall = {
   [Kind in SandboxTaskKind]: { readonly kind: Kind; readonly args: SandboxTasks[Kind]['args'] };
@@ -118,7 +118,7 @@ export class ScriptTasks {
       'handleRequest',
       [stringifyJson(request)],
       'JS Plugin request callback',
-      { then: 'reply' },
+      { textBy: 'reply' },
     );
     return JSON.parse(text ?? 'null') as HandlerReply;
   }
@@ -126,7 +126,7 @@ export class ScriptTasks {
   #status(): string | undefined {
     const realm = this.#pluginRealm();
     if (!realm.ask('hasStatusHandler')) return undefined;
-    return realm.callScope('handleStatus', [], 'JS Plugin Status callback', { then: 'result' });
+    return realm.callScope('handleStatus', [], 'JS Plugin Status callback', { textBy: 'result' });
   }
 
   #pluginRealm(): Realm {

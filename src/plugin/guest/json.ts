@@ -1,7 +1,7 @@
 // JSON that keeps every digit: integers beyond 2^53 are BigInt in scripts.
 
-/** A string, or an integer that is long enough to matter; strings are found so that they are left alone. */
-const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g;
+/** Strings and numbers as wholes, so that digits inside of them are left alone. */
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /** Marks a text that stands for an integer; no JSON text of the service holds this character. */
 const MARK = '\uE0F1';
@@ -10,8 +10,8 @@ const MARK = '\uE0F1';
 export function parseJson(text: string): unknown {
   if (!/\d{16}/.test(text)) return JSON.parse(text);
   let isMarked = false;
-  const marked = text.replace(STRING_OR_LONG_INTEGER, (token) => {
-    if (token.startsWith('"') || Number.isSafeInteger(Number(token))) return token;
+  const marked = text.replace(STRING_OR_NUMBER, (token) => {
+    if (!/^-?\d{16,}$/.test(token) || Number.isSafeInteger(Number(token))) return token;
     isMarked = true;
     return `"${MARK}${token}"`;
   });

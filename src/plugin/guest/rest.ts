@@ -73,5 +73,7 @@ function withDates(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withDates);
   if (typeof value !== 'object' || value === null) return value;
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withDates(member)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, withDates(member)]),
+  );
 }

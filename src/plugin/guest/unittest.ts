@@ -10,26 +10,17 @@ export function unittestModule(log: (...values: unknown[]) => unknown): object {
   };
 
   const exports = {
-    assertEqual: documented(
-      (received: unknown, expected: unknown, message = ''): void => {
-        if (!isEqual(received, expected)) fail(message, received, 'not equal to', expected);
-      },
-      'Throws unless two values are equal, or have equal JSON.',
-    ),
-    assertNotEqual: documented(
-      (received: unknown, other: unknown, message = ''): void => {
-        if (isEqual(received, other)) fail(message, received, 'should not be equal to', other);
-      },
-      'Throws when two values are equal, or have equal JSON.',
-    ),
-    assertInSet: documented(
-      (received: unknown, set: readonly unknown[], message = ''): void => {
-        if (!set.some((member) => isEqual(received, member))) {
-          fail(message, received, 'not in set', set);
-        }
-      },
-      'Throws unless a value is among those of an array.',
-    ),
+    assertEqual: documented((received: unknown, expected: unknown, message = ''): void => {
+      if (!isEqual(received, expected)) fail(message, received, 'not equal to', expected);
+    }, 'Throws unless two values are equal, or have equal JSON.'),
+    assertNotEqual: documented((received: unknown, other: unknown, message = ''): void => {
+      if (isEqual(received, other)) fail(message, received, 'should not be equal to', other);
+    }, 'Throws when two values are equal, or have equal JSON.'),
+    assertInSet: documented((received: unknown, set: readonly unknown[], message = ''): void => {
+      if (!set.some((member) => isEqual(received, member))) {
+        fail(message, received, 'not in set', set);
+      }
+    }, 'Throws unless a value is among those of an array.'),
     assertNearlyEqual: documented(
       (a: unknown, b: unknown, path = '', relativeError = 1e-6): boolean => {
         const difference = firstDifference(a, b, path, relativeError);

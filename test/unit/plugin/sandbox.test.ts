@@ -43,7 +43,7 @@ function run(
   return sandbox.call('script', program, { host: makeHost(), ...callOptions });
 }
 
-async function valueOf(outcome: Promise<Outcome<string | undefined>>): Promise<unknown> {
+async function resultOf(outcome: Promise<Outcome<string | undefined>>): Promise<unknown> {
   const settled = await outcome;
   if ('exception' in settled) throw new Error(settled.exception.message);
   return settled.result === undefined ? undefined : JSON.parse(settled.result);
@@ -66,18 +66,18 @@ async function failureOf(promise: Promise<unknown>): Promise<RowanError> {
 
 describe('the value of a program', () => {
   test('is that of the last statement', async () => {
-    expect(await valueOf(run(sharedSandbox(), 'var x = 20; if (x > 3) { x + 1 }'))).toBe(21);
+    expect(await resultOf(run(sharedSandbox(), 'var x = 20; if (x > 3) { x + 1 }'))).toBe(21);
   });
 
   test('of a promise is what it settles to', async () => {
     const source = '(async () => { await null; return [await Promise.resolve(1), 2]; })()';
-    expect(await valueOf(run(sharedSandbox(), source))).toEqual([1, 2]);
+    expect(await resultOf(run(sharedSandbox(), source))).toEqual([1, 2]);
   });
 
   test('is nothing for undefined and null', async () => {
     const sandbox = sharedSandbox();
-    expect(await valueOf(run(sandbox, 'undefined'))).toBeUndefined();
-    expect(await valueOf(run(sandbox, 'null'))).toBeUndefined();
+    expect(await resultOf(run(sandbox, 'undefined'))).toBeUndefined();
+    expect(await resultOf(run(sandbox, 'null'))).toBeUndefined();
   });
 
   test('keeps the digits of large integers', async () => {
@@ -95,7 +95,7 @@ describe('scopes', () => {
   test('of two programs share nothing', async () => {
     const sandbox = sharedSandbox();
     await run(sandbox, 'var leak = 1; Array.prototype.leak = 1');
-    expect(await valueOf(run(sandbox, '[typeof leak, [].leak === undefined]'))).toEqual([
+    expect(await resultOf(run(sandbox, '[typeof leak, [].leak === undefined]'))).toEqual([
       'undefined',
       true,
     ]);
@@ -106,7 +106,7 @@ describe('scopes', () => {
     const sandbox = sharedSandbox();
     for (const name of names) {
       const probe = `(() => { try { return typeof (${name}) } catch (e) { return "thrown" } })()`;
-      expect(['undefined', 'thrown']).toContain(await valueOf(run(sandbox, probe)));
+      expect(['undefined', 'thrown']).toContain(await resultOf(run(sandbox, probe)));
     }
     const imported = await exceptionOf(run(sandbox, 'import("plugin/scope.js")'));
     expect(imported.message).toContain('cannot be imported');
@@ -160,7 +160,7 @@ describe('exceptions', () => {
     const sandbox = sharedSandbox();
     const exception = await exceptionOf(run(sandbox, 'function f() { return f() + 1 } f()'));
     expect(exception.message).toContain('stack overflow');
-    expect(await valueOf(run(sandbox, '1'))).toBe(1);
+    expect(await resultOf(run(sandbox, '1'))).toBe(1);
   });
 });
 
@@ -176,7 +176,7 @@ describe('limits', () => {
       const error = await failureOf(run(sandbox, source, { timeLimitMs: 100 }));
       expect([source, error.httpCode, error.code]).toEqual([source, 504, 'TIMEOUT']);
     }
-    expect(await valueOf(run(sandbox, '1 + 1'))).toBe(2);
+    expect(await resultOf(run(sandbox, '1 + 1'))).toBe(2);
   });
 
   test('what cannot be interrupted loses its worker', async () => {
@@ -204,7 +204,7 @@ describe('limits', () => {
     const running = failureOf(run(sandbox, 'while (true) {}', { signal: abort.signal }));
     setTimeout(() => abort.abort(), 50);
     expect((await running).code).toBe('CANCELLED');
-    expect(await valueOf(run(sandbox, '3'))).toBe(3);
+    expect(await resultOf(run(sandbox, '3'))).toBe(3);
   });
 
   test('time counts while the service is asked', async () => {
@@ -227,16 +227,19 @@ describe('questions to the service', () => {
         response: JSON.stringify([name, verb, resource]),
       };
     });
-    const outcome = run(sharedSandbox(), 'mldb.get("/a").json.concat(mldb.del("/b").json)', { host });
-    expect(await valueOf(outcome)).toEqual(['perform', 'GET', '/a', 'perform', 'DELETE', '/b']);
+    const outcome = run(sharedSandbox(), 'mldb.get("/a").json.concat(mldb.del("/b").json)', {
+      host,
+    });
+    expect(await resultOf(outcome)).toEqual(['perform', 'GET', '/a', 'perform', 'DELETE', '/b']);
   });
 
   test('that fail are exceptions of the script', async () => {
     const host = makeHost(async () => {
       throw new RowanError('ENTITY_NOT_FOUND', 404, 'no such thing', { id: 'x' });
     });
-    const source = 'try { mldb.ls("mem://") } catch (e) { [e instanceof Error, e.message, e.httpCode, e.details.id] }';
-    expect(await valueOf(run(sharedSandbox(), source, { host }))).toEqual([
+    const source =
+      'try { mldb.ls("mem://") } catch (e) { [e instanceof Error, e.message, e.httpCode, e.details.id] }';
+    expect(await resultOf(run(sharedSandbox(), source, { host }))).toEqual([
       true,
       'no such thing',
       404,
@@ -257,7 +260,7 @@ describe('questions to the service', () => {
         response: 'result' in inner ? inner.result : 'thrown',
       };
     });
-    const text = await valueOf(run(sandbox, 'mldb.get("3").response', { host }));
+    const text = await resultOf(run(sandbox, 'mldb.get("3").response', { host }));
     expect(text).toContain('bottom');
   });
 
@@ -334,13 +337,13 @@ describe('a pool', () => {
       await run(pool, `mldb.get("${depth - 1}")`, { host });
       return { responseCode: 200, response: 'back' };
     });
-    expect(await valueOf(run(pool, 'mldb.get("3").response', { host }))).toBe('back');
+    expect(await resultOf(run(pool, 'mldb.get("3").response', { host }))).toBe('back');
   });
 
   test('replaces a sandbox that it has lost', async () => {
     const pool = new SandboxPool({ ...options, computingCountMax: 1 });
     open.push(pool);
     await failureOf(run(pool, UNINTERRUPTIBLE, { timeLimitMs: 50 }));
-    expect(await valueOf(run(pool, '5'))).toBe(5);
+    expect(await resultOf(run(pool, '5'))).toBe(5);
   });
 });

@@ -1,0 +1,400 @@
+// Plugins and scripts in a whole service.
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Rowan } from '../../../src/index.ts';
+
+let rowan: Rowan;
+let dir: string;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'rowan-plugin-'));
+  await mkdir(join(dir, 'autoload', 'nested', 'hello'), { recursive: true });
+  await mkdir(join(dir, 'autoload', 'python'));
+  await mkdir(join(dir, 'autoload', 'broken'));
+  await writeFile(
+    join(dir, 'autoload', 'nested', 'hello', 'mldb_plugin.json'),
+    '{"config": {"id": "hello", "type": "javascript"}}',
+  );
+  await writeFile(
+    join(dir, 'autoload', 'nested', 'hello', 'main.js'),
+    'plugin.setRequestHandler(() => "hello")',
+  );
+  await writeFile(
+    join(dir, 'autoload', 'python', 'mldb_plugin.json'),
+    '{"config": {"id": "snake", "type": "python"}}',
+  );
+  await writeFile(join(dir, 'autoload', 'broken', 'rowan_plugin.json'), '{"config": ');
+  rowan = await Rowan.open({
+    dataDir: null,
+    pluginDirectories: [join(dir, 'autoload')],
+    scripts: { timeoutMs: 1500, memoryBytes: 64 << 20 },
+  });
+});
+
+afterAll(async () => {
+  await rowan?.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+async function put(id: string, main: string, args?: unknown) {
+  const params = { source: { main }, ...(args === undefined ? {} : { args }) };
+  return rowan.put(`/v1/plugins/${id}`, { type: 'javascript', params });
+}
+
+async function script(source: string, args?: unknown): Promise<unknown> {
+  const body = { source, ...(args === undefined ? {} : { args }) };
+  const reply = await rowan.post('/v1/types/plugins/javascript/routes/run', body);
+  if (reply.status !== 200) throw new Error(reply.text);
+  return (reply.json as { result?: unknown }).result;
+}
+
+describe('a plugin', () => {
+  test('answers requests with what its handler returns', async () => {
+    await put('answers', 'let n = 0; plugin.setRequestHandler((path) => ({path, n: ++n}))');
+    await rowan.get('/v1/plugins/answers/routes/a');
+    expect((await rowan.get('/v1/plugins/answers/routes')).json).toEqual({ path: '', n: 2 });
+    expect((await rowan.post('/v1/plugins/answers/routes/a%2Fb')).json).toMatchObject({
+      path: '/a%2Fb',
+    });
+  });
+
+  test('awaits promises', async () => {
+    await put('async', 'plugin.setRequestHandler(async () => { await null; return [1] })');
+    expect((await rowan.get('/v1/plugins/async/routes/x')).json).toEqual([1]);
+  });
+
+  test('controls its replies', async () => {
+    await put(
+      'controls',
+      `plugin.setRequestHandler((path) => path === '/bytes'
+        ? plugin.response(Uint8Array.of(0, 255, 65), {contentType: 'image/png'})
+        : plugin.response('<p>', {status: 202, contentType: 'text/html', headers: {'X-A': 1}}))`,
+    );
+    const page = await rowan.get('/v1/plugins/controls/routes/page');
+    expect([page.status, page.contentType, page.headers['X-A'], page.text]).toEqual([
+      202,
+      'text/html',
+      '1',
+      '<p>',
+    ]);
+    const image = await rowan.get('/v1/plugins/controls/routes/bytes');
+    expect([...image.bytes]).toEqual([0, 255, 65]);
+  });
+
+  test('that throws answers with the exception', async () => {
+    await put('throws', 'plugin.setRequestHandler(() => {\n throw new TypeError("bad") })');
+    const reply = await rowan.get('/v1/plugins/throws/routes/x');
+    expect(reply.status).toBe(400);
+    expect(reply.json).toMatchObject({
+      error: 'TypeError: bad',
+      lineNumber: 2,
+      context: ['JS Plugin request callback'],
+    });
+  });
+
+  test('is told the role of the caller, not its key', async () => {
+    await put('roles', 'plugin.setRequestHandler((...args) => args[7])');
+    const reply = await rowan.perform('GET', '/v1/plugins/roles/routes/x', {
+      role: 'reader',
+      headers: { Authorization: 'Bearer secret', 'X-Other': 'y' },
+    });
+    expect(reply.json).toEqual({ 'x-other': 'y', 'x-rowan-role': 'reader' });
+  });
+
+  test('that loops for ever is ended and starts anew', async () => {
+    await put(
+      'loops',
+      `let calls = 0;
+       plugin.setRequestHandler((path) => {
+         calls++;
+         if (path === '/soft') while (true) {}
+         if (path === '/hard') return 'a'.repeat(1e7).indexOf('a'.repeat(5e6) + 'b');
+         return calls;
+       })`,
+    );
+    const soft = await rowan.get('/v1/plugins/loops/routes/soft');
+    expect([soft.status, (soft.json as { code: string }).code]).toEqual([504, 'TIMEOUT']);
+    expect((await rowan.get('/v1/plugins/loops/routes/x')).json).toBe(2);
+    expect((await rowan.get('/v1/plugins/loops/routes/hard')).status).toBe(504);
+    expect((await rowan.get('/v1/plugins/loops/routes/x')).json).toBe(1);
+  });
+
+  test('that takes all memory leaves the service alone', async () => {
+    await put(
+      'hungry',
+      'plugin.setRequestHandler((p) => { if (p === "/ok") return 1; const a = []; while (true) a.push(new Array(1000).fill(1)) })',
+    );
+    const reply = await rowan.get('/v1/plugins/hungry/routes/x');
+    expect([reply.status, (reply.json as { code: string }).code]).toEqual([400, 'OUT_OF_MEMORY']);
+    expect((await rowan.get('/v1/plugins/hungry/routes/ok')).json).toBe(1);
+  });
+
+  test('calls itself through another plugin and through a query', async () => {
+    await put(
+      'ping',
+      `plugin.setRequestHandler((path) => {
+        if (path === '/start') return mldb.get('/v1/plugins/pong/routes/back').json;
+        if (path === '/query') {
+          return mldb.query("SELECT jseval('return mldb.get(\\"/v1/plugins/ping/routes/end\\").json', '') AS x");
+        }
+        return 'end of ' + path;
+      })`,
+    );
+    await put('pong', 'plugin.setRequestHandler(() => mldb.get("/v1/plugins/ping/routes/x").json)');
+    expect((await rowan.get('/v1/plugins/ping/routes/start')).json).toBe('end of /x');
+    const start = performance.now();
+    expect((await rowan.get('/v1/plugins/ping/routes/query')).json).toMatchObject([
+      { columns: [['x', 'end of /end', '-Inf']] },
+    ]);
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+
+  test('exists after its status handler has failed its creation', async () => {
+    const reply = await put('moody', 'plugin.setStatusHandler(() => { throw "bad" })');
+    expect([reply.status, (reply.json as { error: string }).error]).toEqual([
+      400,
+      'Exception in JS status function',
+    ]);
+    expect((await rowan.get('/v1/plugins')).json).toContain('moody');
+  });
+
+  test('that does not compile is refused with the place', async () => {
+    const reply = await put('wrong', 'var a;\nthis is wrong');
+    expect(reply.json).toMatchObject({
+      error: 'Exception compiling plugin script',
+      details: { lineNumber: 2, context: ['Compiling plugin script'] },
+    });
+  });
+});
+
+describe('folders of a plugin', () => {
+  beforeAll(async () => {
+    const root = join(dir, 'served');
+    await mkdir(join(root, 'static', 'sub'), { recursive: true });
+    await mkdir(join(root, 'doc'));
+    await writeFile(join(root, 'static', 'a.css'), 'p {}');
+    await writeFile(join(root, 'static', 'sub', 'index.html'), '<h1>');
+    await writeFile(join(root, 'doc', 'page.md'), '# Title\n\n[other](other.md)');
+    await writeFile(join(dir, 'secret.txt'), 'secret');
+    await symlink(join(dir, 'secret.txt'), join(root, 'static', 'link.txt'));
+    await writeFile(
+      join(root, 'main.js'),
+      `plugin.serveStaticFolder('/files', 'static');
+       plugin.serveDocumentationFolder('/doc', 'doc');
+       let missing;
+       try { plugin.serveStaticFolder('/none', 'none') } catch (e) { missing = e.message }
+       plugin.setRequestHandler((path) => [path, missing, plugin.getPluginDir()]);`,
+    );
+    const address = pathToFileURL(root).href;
+    const reply = await rowan.put('/v1/plugins/files', { type: 'javascript', params: { address } });
+    expect(reply.status).toBe(201);
+  });
+
+  const get = (path: string, headers = {}) => rowan.get(`/v1/plugins/files${path}`, {}, headers);
+
+  test('serve files with their type', async () => {
+    const reply = await get('/routes/files/a.css');
+    expect([reply.status, reply.contentType, reply.text]).toEqual([
+      200,
+      'text/css; charset=utf-8',
+      'p {}',
+    ]);
+    const again = await get('/routes/files/a.css', {
+      'If-None-Match': reply.headers.ETag ?? reply.headers.etag,
+    });
+    expect([again.status, again.text]).toEqual([304, '']);
+    const range = await get('/routes/files/a.css', { Range: 'bytes=2-3' });
+    expect([range.status, range.text]).toEqual([206, '{}']);
+  });
+
+  test('redirect to directories, and refuse what is not there', async () => {
+    expect((await get('/routes/files/sub')).headers.Location).toBe(
+      '/v1/plugins/files/routes/files/sub/',
+    );
+    expect((await get('/routes/files/sub/')).text).toBe('<h1>');
+    expect((await get('/routes/files/')).status).toBe(403);
+    expect((await get('/routes/files/no.txt')).text).toBe("File 'no.txt' doesn't exist");
+  });
+
+  test('cannot be left', async () => {
+    expect((await get('/routes/files/../main.js')).status).toBe(400);
+    expect((await get('/routes/files/%2e%2e/main.js')).status).toBe(400);
+    expect((await get('/routes/files/link.txt')).status).toBe(404);
+  });
+
+  test('of documentation are pages', async () => {
+    for (const path of ['/routes/doc/page.md', '/doc/page.md.html']) {
+      const reply = await get(path);
+      expect(reply.contentType).toBe('text/html; charset=utf-8');
+      expect(reply.text).toContain('<a href="other.md.html">other</a>');
+    }
+  });
+
+  test('that do not exist are exceptions', async () => {
+    expect((await get('/routes/else')).json).toEqual([
+      '/else',
+      'Cannot serve static folder for path that does not exist: none',
+      join(dir, 'served'),
+    ]);
+  });
+});
+
+describe('plugin directories', () => {
+  test('are searched at start; what fails is left out', async () => {
+    expect((await rowan.get('/v1/plugins/hello/routes/x')).json).toBe('hello');
+    const ids = (await rowan.get('/v1/plugins')).json;
+    expect(ids).not.toContain('snake');
+  });
+});
+
+describe('scripts', () => {
+  test('record every kind of value and read it back', async () => {
+    const rows = await script(`
+      var d = mldb.createDataset({id: 'kinds', type: 'sparse.mutable'});
+      d.recordRow('r', [
+        ['i', mldb.createInterval(1, 2, 3), 0], ['p', mldb.createPath(['a', 'b.c']), 0],
+        ['d', new Date(1000), '1970-01-01T00:00:05Z'], ['b', 2n ** 60n, 0], ['x', NaN, 0]]).commit();
+      var copy = mldb.createDataset({id: 'copy', type: 'sparse.mutable'});
+      copy.recordRows(mldb.query('SELECT * FROM kinds')).commit();
+      var cell = Object.fromEntries(mldb.query('SELECT * FROM copy')[0].columns.map(([n, v]) => [n, v]));
+      [cell.d instanceof Date, typeof cell.b, cell.i, cell.p, Number.isNaN(cell.x)]`);
+    expect(rows).toEqual([
+      true,
+      'bigint',
+      { interval: '1 MONTH 2D 3S' },
+      { path: ['a', 'b.c'] },
+      true,
+    ]);
+    const types = await rowan.query('SELECT d, i, p, b FROM copy', { rowNames: false });
+    expect(types).toEqual([
+      ['b', 'd', 'i', 'p'],
+      [2n ** 60n, '1970-01-01T00:00:01Z', '1 MONTH 2D 3S', 'a."b.c"'],
+    ]);
+  });
+
+  test('call functions with dates in their inputs', async () => {
+    const result = await script(`
+      var f = mldb.createFunction({type: 'sql.expression', params: {expression: 'x * 10 AS y, t + INTERVAL \\'1D\\' AS u'}});
+      [f.call({x: 10, t: new Date(0)})[0][1], f.callJson({x: 4})]`);
+    expect(result).toEqual([['y', [100, '-Inf']], { y: 40, u: null }]);
+  });
+
+  test('catch what the service refuses', async () => {
+    const source = `try { mldb.createDataset({type: 'no.such'}) } catch (e) { [e instanceof Error, e.httpCode, e.error === e.message] }`;
+    expect(await script(source)).toEqual([true, 400, true]);
+    expect(await script('try { require("fs") } catch (e) { e.message }')).toBe(
+      'Only require modules under mldb are supported',
+    );
+    expect(await script('try { require("mldb/no") } catch (e) { e.message }')).toBe(
+      'Unable to find javascript module mldb/no',
+    );
+  });
+
+  test('read streams', async () => {
+    await writeFile(join(dir, 'numbers.bin'), Uint8Array.of(255, 1, 2, 3, 4));
+    await writeFile(join(dir, 'values.json'), ' {"a": "}\\"", "b": [1]} 17 "x"');
+    const url = pathToFileURL(dir).href;
+    expect(
+      await script(
+        `var s = mldb.openStream('${url}/numbers.bin'); [s.readI8(), s.readU32BE(), s.eof(), s.readBytes(1), s.eof()]`,
+      ),
+    ).toEqual([-1, 0x01020304, false, [], true]);
+    expect(
+      await script(
+        `var s = mldb.openStream('${url}/values.json'); [s.readJson(), s.readJson(), s.readJson()]`,
+      ),
+    ).toEqual([{ a: '}"', b: [1] }, 17, 'x']);
+    expect(await script(`mldb.openStream('${url}/numbers.bin').readBlob(2)`)).toEqual({
+      blob: [255, 1],
+    });
+  });
+
+  test('run scripts that run scripts', async () => {
+    const nest = (source: string) =>
+      `mldb.post('/v1/types/plugins/javascript/routes/run', {source: ${JSON.stringify(source)}}).json.result`;
+    expect(await script(nest(nest(nest('"deep"'))))).toBe('deep');
+  });
+
+  test('do not stop other requests while they compute', async () => {
+    const loop = rowan.post('/v1/types/plugins/javascript/routes/run', {
+      source: 'while (true) {}',
+    });
+    const latencies: number[] = [];
+    for (let i = 0; i < 20; i++) {
+      const start = performance.now();
+      await rowan.get('/v1/health');
+      latencies.push(performance.now() - start);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(latencies.sort((a, b) => a - b)[10]).toBeLessThan(50);
+    expect((await loop).status).toBe(504);
+  });
+
+  test('as functions get a row and make one', async () => {
+    await rowan.put('/v1/functions/applied', {
+      type: 'script.apply',
+      params: { scriptConfig: { source: 'args[0].map(([c, [v]]) => [c + "2", v * 2, 0])' } },
+    });
+    const reply = await rowan.get('/v1/functions/applied/application', {
+      input: { args: { a: 1, b: 2 } },
+      outputFormat: 'json',
+    });
+    expect(reply.json).toEqual({ return: { a2: 2, b2: 4 } });
+    await rowan.put('/v1/functions/flat', {
+      type: 'script.apply',
+      params: { scriptConfig: { source: '[[1, 2]]' } },
+    });
+    const flat = await rowan.get('/v1/functions/flat/application', { input: { args: {} } });
+    expect([flat.status, (flat.json as { error: string }).error]).toEqual([
+      400,
+      'elem should be array of size 3',
+    ]);
+  });
+
+  test('in procedures keep their exception', async () => {
+    await rowan.put('/v1/procedures/scripted', {
+      type: 'script.run',
+      params: { scriptConfig: { source: 'plugin.log("hi"); if (args.bad) throw "bad"; args.n' } },
+    });
+    const ok = await rowan.put('/v1/procedures/scripted/runs/1', { args: { n: 3 } });
+    expect(ok.json).toMatchObject({ state: 'finished', status: 3 });
+    const details = await rowan.get('/v1/procedures/scripted/runs/1/details');
+    expect(details.json).toMatchObject({
+      statusCode: 200,
+      result: 3,
+      logs: [{ s: 'logs', c: 'hi\n' }],
+    });
+    const bad = await rowan.put('/v1/procedures/scripted/runs/2', { args: { bad: true } });
+    expect(bad.status).toBe(400);
+    expect(bad.json).toMatchObject({ details: { exception: { message: 'Uncaught bad' } } });
+    const other = await rowan.put('/v1/procedures/python', {
+      type: 'script.run',
+      params: { language: 'python', scriptConfig: { source: '1' } },
+    });
+    expect((other.json as { error: string }).error).toContain('unknown script language');
+  });
+
+  test('in queries have the rights of the caller', async () => {
+    const q = `SELECT jseval('return mldb.put("/v1/datasets/made", {type: "sparse.mutable"}).responseCode', '')`;
+    const query = (role: 'reader' | 'editor') =>
+      rowan.perform('GET', '/v1/query', { query: { q, format: 'atom' }, role });
+    expect((await query('reader')).json).toBe(403);
+    expect((await query('editor')).json).toBe(201);
+  });
+
+  test('are described by their modules', async () => {
+    const path = '/v1/types/plugins/javascript/routes/modules';
+    const unittest = await rowan.get(`${path}/mldb/unittest`);
+    expect(unittest.json).toMatchObject({
+      assertEqual: { type: 'function', summary: expect.any(String), source: expect.any(String) },
+    });
+    const one = await rowan.get(`${path}/mldb`, { symbol: 'query' });
+    expect(Object.keys(one.json as object)).toEqual(['query']);
+    expect((await rowan.get(`${path}/mldb/doc.md`)).text).toContain('## createDataset');
+    expect((await rowan.get(`${path}/mldb/doc.html`)).text).toContain('<h2>createDataset</h2>');
+    expect((await rowan.get(`${path}/none`)).status).toBe(404);
+  });
+});
