@@ -45,8 +45,11 @@ function containsBigint(value: unknown): boolean {
   return Object.values(value).some(containsBigint);
 }
 
-/** Sixteen digits in a row, or a key that objects treat specially: JSON.parse will not do. */
-const NEEDS_OWN_PARSER = /\d{16}|__proto__/;
+/**
+ * Sixteen digits in a row that are no fraction, or a key that objects treat specially: JSON.parse
+ * will not do.
+ */
+const NEEDS_OWN_PARSER = /(?:^|[^.\d])\d{16}|__proto__/;
 
 class JsonParser {
   readonly #text: string;

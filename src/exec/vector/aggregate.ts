@@ -231,7 +231,11 @@ class GroupQuery {
     const divisor = this.#keys
       .slice(depth + 1)
       .reduce((product, { program }) => product * program.cardinality, 1);
-    return cells.map((cell) => ((cell / divisor) | 0) % cardinality);
+    const codes = new Int32Array(cells.length);
+    for (let i = 0; i < cells.length; i++) {
+      codes[i] = (((cells[i] as number) / divisor) | 0) % cardinality;
+    }
+    return codes;
   }
 
   /** No row was read: an implied group exists only if an aggregate counts nothing too. */
@@ -400,9 +404,14 @@ const AGGREGATES: Readonly<Record<string, LowerAggregate>> = {
 
 /** The results of groups, taken out of cells that are about to be freed. */
 function readOutput(output: Output, cells: Int32Array): GroupAggregate {
-  const values = Float64Array.from(cells, (cell) => output.read(cell));
-  const counted = Uint8Array.from(cells, (cell) => (output.isCounted(cell) ? 1 : 0));
   const { readsColumn, result, isNullWhenEmpty } = output;
+  const values = new Float64Array(cells.length);
+  const counted = new Uint8Array(cells.length);
+  for (let i = 0; i < cells.length; i++) {
+    const cell = cells[i] as number;
+    values[i] = output.read(cell);
+    counted[i] = output.isCounted(cell) ? 1 : 0;
+  }
   return { values, counted, readsColumn, result, isNullWhenEmpty };
 }
 
@@ -414,7 +423,7 @@ function readInt64(memory: Arena, address: number): number {
 
 /** Few units when cells are many: each unit has its own. */
 function unitCountFor(cellCount: number): number {
-  return cellCount <= 4096 ? 32 : cellCount <= 1 << 18 ? 8 : 2;
+  return cellCount <= 4096 ? 32 : cellCount <= 1 << 18 ? 4 : 2;
 }
 
 function isFull<T>(list: readonly (T | undefined)[]): list is readonly T[] {

@@ -1,6 +1,7 @@
 import { loadFormat } from '../../exec/output/format.ts';
 import { writeQuery } from '../../exec/query.ts';
 import type { Task } from '../../exec/task.ts';
+import { isVectorNode } from '../../exec/vector/accelerate.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import type { WorkerContext } from '../worker-context.ts';
 
@@ -14,6 +15,7 @@ export async function queryTask(
     catalog: mirror,
     scope: callScope,
     accelerate,
+    pathOf: (node) => (isVectorNode(node) ? 'vector' : undefined),
     format,
     output,
     emit: (bytes) => task.emit(bytes),
