@@ -10,6 +10,8 @@ import type { CallValue } from './guest/call-batch.ts';
 
 /** An argument as scripts see it: a row is an array of `[path, value, timestamp]`, one an atom. */
 export function toCallValue(wire: WireValue): CallValue {
+  // Most arguments are plain numbers and texts, which need no detour.
+  if (wire.kind === 'scalar' && isPlain(wire.atom)) return wire.atom;
   const value = valueFromWire(wire);
   if (value instanceof Scalar) return atomToCall(value.atom);
   const cells: [readonly string[], CallValue, number | null][] = [];
@@ -18,7 +20,15 @@ export function toCallValue(wire: WireValue): CallValue {
 }
 
 export function fromCallValue(result: CallValue): WireValue {
+  if (isPlain(result)) return { kind: 'scalar', atom: result, ts: MINUS_INFINITY };
   return valueToWire(valueFromCall(result));
+}
+
+function isPlain(value: unknown): value is number | string {
+  return (
+    typeof value === 'string' ||
+    (typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0))
+  );
 }
 
 function collectCells(

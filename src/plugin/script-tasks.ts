@@ -139,7 +139,7 @@ export class ScriptTasks {
     calls: readonly (readonly WireValue[])[],
   ): WireValue[] {
     const { realm, handle } = this.#compiled(source, parameters);
-    const texts = stringifyJson(calls.map((args) => args.map(toCallValue)));
+    const texts = JSON.stringify(calls.map((args) => args.map(toCallValue)));
     const results = realm.callBatch(handle, texts, 'Running jseval script');
     return (JSON.parse(results) as CallValue[]).map(fromCallValue);
   }
