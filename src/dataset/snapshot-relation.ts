@@ -1,5 +1,11 @@
 // A dataset's committed content as a relation that queries can read row by row.
-import type { NeededColumns, Relation, RelationColumn, RelationRow } from '../plan/catalog.ts';
+import type {
+  ColumnCell,
+  NeededColumns,
+  Relation,
+  RelationColumn,
+  RelationRow,
+} from '../plan/catalog.ts';
 import type { ArenaAllocator } from '../value/arena-set.ts';
 import { ColumnView } from '../value/column-view.ts';
 import { nestCells } from '../value/nest.ts';
@@ -8,7 +14,7 @@ import { type RowNamesView, rowNamesView } from '../value/row-names.ts';
 import { RowTimestampsView } from '../value/row-timestamps.ts';
 import type { ColumnarSnapshot, Snapshot, SparseSnapshot } from '../value/snapshot.ts';
 import { type ColumnRange, SparseView } from '../value/sparse-view.ts';
-import { type Cell, EMPTY_ROW, type Row, Scalar } from '../value/value.ts';
+import { EMPTY_ROW, type Row, Scalar } from '../value/value.ts';
 
 type Arenas = Pick<ArenaAllocator, 'get'>;
 
@@ -16,7 +22,7 @@ type Arenas = Pick<ArenaAllocator, 'get'>;
 export interface SnapshotRelation extends Relation {
   readonly snapshot: Snapshot;
   /** the points of one column in the order of rows, each under the path of its row */
-  columnCells(column: Path): Iterable<Cell>;
+  columnCells(column: Path): Iterable<ColumnCell>;
 }
 
 const relations = new WeakMap<Arenas, Map<number, WeakRef<SnapshotRelation>>>();
@@ -89,14 +95,19 @@ class ColumnarRelation implements SnapshotRelation {
     for (let row = 0; row < this.rowCount; row++) yield this.#names.pathAt(row);
   }
 
-  *columnCells(column: Path): Iterable<Cell> {
+  *columnCells(column: Path): Iterable<ColumnCell> {
     const found = this.#columns.find(({ path }) => path.equals(column));
     if (found === undefined) return;
     for (let row = 0; row < this.rowCount; row++) {
       const atom = found.view.atomAt(row);
       if (atom === null) continue;
-      yield { path: this.#names.pathAt(row), atom, ts: this.#timestamps.at(row) };
+      const path = this.#names.pathAt(row);
+      yield { path, position: row, atom, ts: this.#timestamps.at(row) };
     }
+  }
+
+  hasColumnsBelow(column: Path): boolean {
+    return this.#columns.some(({ path }) => path.length > column.length && path.startsWith(column));
   }
 
   #needed(needed: NeededColumns): readonly Column[] {
@@ -156,18 +167,25 @@ class SparseRelation implements SnapshotRelation {
     for (let row = 0; row < this.rowCount; row++) yield this.#view.names.pathAt(row);
   }
 
-  *columnCells(column: Path): Iterable<Cell> {
+  *columnCells(column: Path): Iterable<ColumnCell> {
     const id = this.#view.findColumn(column);
     if (id === undefined) return;
     const { offsets, rows, points } = this.#view.columns();
     for (let i = offsets[id] as number; i < (offsets[id + 1] as number); i++) {
       const point = points[i] as number;
+      const position = rows[i] as number;
       yield {
-        path: this.#view.names.pathAt(rows[i] as number),
+        path: this.#view.names.pathAt(position),
+        position,
         atom: this.#view.atomAt(point),
         ts: this.#view.tsAt(point),
       };
     }
+  }
+
+  hasColumnsBelow(column: Path): boolean {
+    const { from, to } = this.#view.columnsUnder(column);
+    return to - from > (this.#view.findColumn(column) === undefined ? 0 : 1);
   }
 
   #needed(needed: NeededColumns): ColumnRange[] | undefined {

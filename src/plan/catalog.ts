@@ -33,9 +33,16 @@ export interface Relation {
   findRows(name: Path, needed: NeededColumns): readonly RelationRow[];
   rowNames(): Iterable<Path>;
   /** the points of one column in the order of rows, each under the path of its row */
-  columnCells?(column: Path): Iterable<Cell>;
+  columnCells?(column: Path): Iterable<ColumnCell>;
+  /** whether there are columns below the path, so that reading it may give a row */
+  hasColumnsBelow?(column: Path): boolean;
   /** the columnar or sparse memory behind it, when the vector engine can read it directly */
   readonly snapshot?: Snapshot;
+}
+
+/** A point of one column: `path` names its row, `position` is the row's place in stored order. */
+export interface ColumnCell extends Cell {
+  readonly position: number;
 }
 
 export interface Catalog {

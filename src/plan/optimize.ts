@@ -1,6 +1,7 @@
 // The rules in the order in which they run, each once.
 import type { Catalog } from './catalog.ts';
 import type { PlanNode, QueryPlan } from './plan.ts';
+import { collectChoices } from './rule/collect-choices.ts';
 import { freeJoinOrder } from './rule/free-join-order.ts';
 import { keepTopRows } from './rule/keep-top-rows.ts';
 import { lookUpRows } from './rule/look-up-rows.ts';
@@ -18,6 +19,7 @@ export const RULES: readonly Rule[] = [
   splitJoinConditions,
   // What was pushed onto a filter of a side is one filter again.
   simplifyFilters,
+  collectChoices,
   // After pushing, which brings conditions on names down to the scans.
   lookUpRows,
   keepTopRows,

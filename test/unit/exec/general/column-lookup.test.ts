@@ -44,6 +44,24 @@ function query(sql: string, relation: Relation): string {
   return format(queryRows(sql, { catalog, scope: NO_SCOPE }), 'full');
 }
 
+/** Points of columns `x` and, for some rows, `y` or `x.z`. */
+function withColumns(
+  rows: readonly (readonly (readonly [string, ...Point])[])[],
+  use: (relation: Relation) => void,
+): void {
+  const builder = new SparseBuilder(arenas);
+  rows.forEach((points, index) => {
+    const cells = points.map(([name, value, ts]) => [Path.parse(name), value, ts] as const);
+    builder.addRow(Path.of(`r${index}`), cells);
+  });
+  const snapshot = builder.seal();
+  try {
+    use(snapshotRelation(snapshot, arenas));
+  } finally {
+    freeSnapshot(snapshot, arenas);
+  }
+}
+
 const point: fc.Arbitrary<Point> = fc.tuple(
   fc.constantFrom(1, 2, null, 'a', 3, 4, 5),
   fc.constantFrom(0, 1, 2),
@@ -66,6 +84,39 @@ describe('a look-up by column', () => {
     );
   });
 
+  it('unites columns, and knows truth and presence', () => {
+    const cell = fc.tuple(
+      fc.constantFrom('x', 'x', 'y', 'x.z', 'w'),
+      fc.constantFrom(1, 0, 2, null, 'a', ''),
+      fc.constantFrom(0, 1),
+    );
+    const rows = fc.array(fc.oneof(fc.constant([]), fc.array(cell, { maxLength: 2 })), {
+      minLength: 16,
+      maxLength: 48,
+    });
+    const conditions = [
+      'x',
+      'x IS TRUE',
+      'x IS NOT NULL',
+      "x = 1 OR y = 'a'",
+      "x = 1 OR x = 'a' OR y IN (1, 2) OR 2 = x",
+      '(x = 1 AND y = 1) OR w',
+      'y = 1 OR y IS NOT NULL OR w = 0',
+      'y AND (w = 1 OR x = 1)',
+      'x = 1 OR x = NULL',
+    ];
+    fc.assert(
+      fc.property(rows, fc.constantFrom(...conditions), (rows, condition) => {
+        withColumns(rows, (relation) => {
+          const lookedUp = query(`SELECT * FROM d WHERE ${condition}`, relation);
+          const scanned = query(`SELECT * FROM d WHERE (${condition}) IS TRUE = 1`, relation);
+          expect(lookedUp).toBe(scanned);
+        });
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   it('reads no other row', () => {
     const rows = Array.from({ length: 100 }, (_, i): Point[] => [[i, 0]]);
     withDataset(rows, (relation) => {
@@ -76,6 +127,7 @@ describe('a look-up by column', () => {
         findRows: (name, needed) => relation.findRows(name, needed),
         rowNames: () => relation.rowNames(),
         columnCells: (column) => relation.columnCells?.(column) ?? [],
+        hasColumnsBelow: (column) => relation.hasColumnsBelow?.(column) ?? true,
         ...(relation.snapshot === undefined ? {} : { snapshot: relation.snapshot }),
         scan() {
           throw new Error('scanned');
@@ -84,6 +136,9 @@ describe('a look-up by column', () => {
       expect(query('SELECT x FROM d WHERE x = 42', narrow)).toBe(
         '[{"rowName":"r42","columns":[["x",42,"1970-01-01T00:00:00Z"]]}]',
       );
+      for (const condition of ['x = 1 OR x = 3', 'y', 'y IS TRUE', 'y IS NOT NULL OR x = 5']) {
+        expect(() => query(`SELECT x FROM d WHERE ${condition}`, narrow)).not.toThrow();
+      }
       expect(() => query('SELECT x FROM d WHERE x > 42', narrow)).toThrow('scanned');
     });
   });
