@@ -18,7 +18,12 @@ import { withModelFile } from './model-file.ts';
 import { checkModelUrl, functionName, modelFileUrl, randomSeed } from './model-parameter.ts';
 import { runOnCreation } from './parameter.ts';
 import type { ProcedureContext, WorkerProcedureType } from './procedure-type.ts';
-import { type LabelForm, readTrainingData, type TrainingData } from './training-data.ts';
+import {
+  type LabelForm,
+  readTrainingData,
+  type TrainingData,
+  twoClasses,
+} from './training-data.ts';
 import { checkTrainingQuery } from './training-query.ts';
 
 const TYPE = 'classifier.train';
@@ -197,13 +202,14 @@ function trainModel(
 }
 
 function targetOf(
-  { labels, rowCount, weights }: TrainingData,
+  data: TrainingData,
   mode: Mode,
   equalizationFactor: number,
 ): { readonly target: Target; readonly labels: string[]; readonly weights: Float64Array } {
+  const { labels, rowCount, weights } = data;
   switch (labels.form) {
     case 'truth': {
-      const codes = Uint16Array.from(labels.values);
+      const codes = Uint16Array.from(twoClasses(data));
       return {
         target: { kind: 'classes', labels: codes, labelCount: 2 },
         labels: [],

@@ -16,7 +16,7 @@ import { withModelFile } from './model-file.ts';
 import { checkModelUrl, functionName, modelFileUrl, randomSeed } from './model-parameter.ts';
 import { runOnCreation } from './parameter.ts';
 import type { ProcedureContext, WorkerProcedureType } from './procedure-type.ts';
-import { readTrainingData, type TrainingData } from './training-data.ts';
+import { readTrainingData, type TrainingData, twoClasses } from './training-data.ts';
 import { checkTrainingQuery } from './training-query.ts';
 
 const TYPE = 'randomforest.binary.train';
@@ -116,7 +116,7 @@ function trainForest(
   options: RandomForestParams,
   onProgress: (share: number) => void,
 ): { readonly model: ClassifierModel; free(): void } {
-  const labels = binaryLabels(data);
+  const labels = twoClasses(data);
   const learning = fitContext(context, onProgress);
   const { workspace } = learning;
   const weights = data.weights === undefined ? {} : { weights: data.weights };
@@ -138,19 +138,6 @@ function trainForest(
   } finally {
     context.arenas.free(matrix.span);
   }
-}
-
-/** @throws DATA_ERROR when all rows are of one class */
-export function binaryLabels({ labels, rowCount }: TrainingData): Uint8Array {
-  if (labels.form !== 'truth') throw new Error('labels are read by their truth');
-  const positives = labels.values.reduce((sum, label) => sum + label, 0);
-  if (positives === 0 || positives === rowCount) {
-    throw failure(
-      'DATA_ERROR',
-      `the label is ${positives === 0 ? 'false' : 'true'} in all ${rowCount} rows; two classes are needed to train`,
-    );
-  }
-  return labels.values;
 }
 
 /** A column of both strings and numbers is taken for a mistake. */

@@ -13,6 +13,8 @@ import { inputsOf } from '../plan/map-plan.ts';
 import type { PlanNode } from '../plan/plan.ts';
 import { failure } from '../util/error.ts';
 import { type Atom, isTrue } from '../value/atom.ts';
+import { keyOfAtom } from '../value/canonical-key.ts';
+import { atomToJsonText } from '../value/json.ts';
 import { comparePaths, Path } from '../value/path.ts';
 import { rowNamesView } from '../value/row-names.ts';
 import { cellsOf, compareValues, latestOf, Row, Scalar, type Value } from '../value/value.ts';
@@ -35,6 +37,19 @@ export interface TrainingData {
   readonly labels: Labels;
   /** one a row; absent when the query has no weight */
   readonly weights: Float64Array | undefined;
+}
+
+/** @throws DATA_ERROR when all rows are of one class */
+export function twoClasses({ labels, rowCount }: TrainingData): Uint8Array {
+  if (labels.form !== 'truth') throw new Error('labels are read by their truth');
+  const positives = labels.values.reduce((sum, label) => sum + label, 0);
+  if (positives === 0 || positives === rowCount) {
+    throw failure(
+      'DATA_ERROR',
+      `the label is ${positives === 0 ? 'false' : 'true'} in all ${rowCount} rows; two classes are needed to train`,
+    );
+  }
+  return labels.values;
 }
 
 export interface TrainingDataOptions {
@@ -75,16 +90,23 @@ function readColumns(
   skipsWeightless: boolean,
 ): TrainingData | undefined {
   const { arenas, catalog, parallel, scope } = context;
+  const { root } = prepared.plan;
+  const label = root.kind === 'project' ? namedExpression(root.items, 'label') : undefined;
+  // A plain column may hold more than two values, which its truth alone would not tell.
+  const isPlainColumn = label?.kind === 'column';
   const extracted = extractColumns(prepared.plan, {
     row: 'features',
-    scalars: { label: SCALAR_FORM[form], weight: 'numbers' },
+    scalars: {
+      label: form === 'truth' && isPlainColumn ? 'codes' : SCALAR_FORM[form],
+      weight: 'numbers',
+    },
     catalog,
     scope,
     engine: { arenas, parallel, rowCountMin: VECTOR_ROW_COUNT_MIN },
   });
   if (extracted === undefined) return undefined;
   const rows = labelledRows(extracted, context, skipsWeightless);
-  const labels = extractedLabels(extracted, rows);
+  const labels = extractedLabels(extracted, rows, form);
   if (labels === undefined) return undefined;
   const weight = extracted.scalars.weight;
   const rowCount = rows?.length ?? extracted.snapshot.rowCount;
@@ -130,6 +152,7 @@ function labelledRows(
 function extractedLabels(
   { scalars }: ExtractedColumns,
   rows: Int32Array | undefined,
+  form: LabelForm,
 ): Labels | undefined {
   const { label } = scalars;
   if (label === undefined) return undefined;
@@ -145,6 +168,12 @@ function extractedLabels(
     }
     case 'codes': {
       const codes = rows === undefined ? label.values : gather(label.values, rows);
+      if (form === 'truth') {
+        const distinct = [...new Set(codes)].map((code) => label.atom(code));
+        refuseManyClasses(distinct);
+        const truths = new Map([...new Set(codes)].map((code) => [code, truth(label.atom(code))]));
+        return { form, values: Uint8Array.from(codes, (code) => truths.get(code) as number) };
+      }
       const atoms = Array.from(codes, (code) => label.atom(code) as Exclude<Atom, null>);
       return { form: 'atom', values: atoms };
     }
@@ -222,10 +251,30 @@ function scalarMember(row: Row, name: string): Atom | undefined {
   return latestOf(scalars).atom;
 }
 
+function truth(label: Atom): 0 | 1 {
+  return isTrue(label) ? 1 : 0;
+}
+
+/** @throws DATA_ERROR when a label of two classes has more than two values */
+function refuseManyClasses(labels: readonly Atom[]): void {
+  const distinct = new Map<unknown, Atom>();
+  for (const label of labels) {
+    if (label !== null) distinct.set(keyOfAtom(label), label);
+    if (distinct.size > 2) {
+      const shown = [...distinct.values()].map(atomToJsonText).join(', ');
+      throw failure(
+        'DATA_ERROR',
+        `the label has more than two values (${shown}, ...); compare it with one of them, for example label = ${shown.split(', ')[0]}, or use mode categorical of classifier.train`,
+      );
+    }
+  }
+}
+
 function makeLabels(rows: readonly TrainingRow[], form: LabelForm): Labels {
   switch (form) {
     case 'truth':
-      return { form, values: Uint8Array.from(rows, ({ label }) => (isTrue(label) ? 1 : 0)) };
+      refuseManyClasses(rows.map(({ label }) => label));
+      return { form, values: Uint8Array.from(rows, ({ label }) => truth(label)) };
     case 'number':
       return { form, values: Float64Array.from(rows, ({ label }) => regressionTarget(label)) };
     case 'atom':
