@@ -1,6 +1,6 @@
 // Writes replies of routes as HTTP responses: compression, streams with back-pressure, errors.
 import type { ServerResponse } from 'node:http';
-import type { Transform } from 'node:stream';
+import type { Transform, Writable } from 'node:stream';
 import type { Reply } from '../service/request.ts';
 import { errorBody, RowanError } from '../util/error.ts';
 import { stringifyJson } from '../util/exact-json.ts';
@@ -152,7 +152,7 @@ async function pump(response: ServerResponse, source: AsyncIterable<Uint8Array>)
   }
 }
 
-function drained(response: ServerResponse): Promise<void> {
+function drained(response: Writable): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       response.off('drain', done);
@@ -174,9 +174,7 @@ async function compressStream(
     try {
       for await (const piece of source) {
         if (response.destroyed) break;
-        if (!coder.write(piece)) {
-          await new Promise<void>((resolve) => coder.once('drain', resolve).once('close', resolve));
-        }
+        if (!coder.write(piece)) await drained(coder);
       }
       coder.end();
     } catch (thrown) {

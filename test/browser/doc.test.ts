@@ -1,0 +1,67 @@
+// The documentation in a real browser: it loads, asks nobody else, and its try-it-out works.
+
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Rowan } from '../../src/index.ts';
+import { canTest, findChromium } from '../support/services.ts';
+
+const executablePath = findChromium();
+
+describe.runIf(canTest('chromium', executablePath))('the documentation in a browser', () => {
+  let rowan: Rowan;
+  let origin: string;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    rowan = await Rowan.open({ dataDir: null });
+    origin = await rowan.listen({ host: '127.0.0.1', port: 0 });
+    browser = await chromium.launch({
+      executablePath: executablePath as string,
+      args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await rowan?.close();
+  });
+
+  test('start page leads to the reference of a type', async () => {
+    const { page, strangers } = await openPage('/doc/');
+    await page.click('nav >> text=sparse.mutable');
+    expect(await page.textContent('h1')).toBe('sparse.mutable');
+    expect(strangers).toEqual([]);
+    await page.close();
+  });
+
+  test('API page runs GET /v1/types against this server', async () => {
+    const { page, strangers } = await openPage('/doc/api/#tag/types/get/v1types');
+    await page
+      .locator('button', { hasText: /Test Request\(get \/v1\/types\)/ })
+      .first()
+      .click();
+    const answered = page.waitForResponse((response) =>
+      new URL(response.url()).pathname.startsWith('/v1/'),
+    );
+    await page.locator('button', { hasText: 'Send' }).first().click();
+    const response = await answered;
+    expect(response.url()).toBe(`${origin}/v1/types`);
+    expect(response.status()).toBe(200);
+    expect(await response.json()).toContain('procedures');
+    expect(strangers).toEqual([]);
+    await page.close();
+  }, 60_000);
+
+  /** A page, and the addresses outside this server that it asked. */
+  async function openPage(path: string): Promise<{ page: Page; strangers: string[] }> {
+    const page = await browser.newPage();
+    const strangers: string[] = [];
+    page.on('request', (request) => {
+      const url = new URL(request.url());
+      if (/^https?:$/.test(url.protocol) && url.origin !== origin) strangers.push(request.url());
+    });
+    page.on('websocket', (socket) => strangers.push(socket.url()));
+    await page.goto(origin + path);
+    return { page, strangers };
+  }
+});
