@@ -46,6 +46,17 @@ export interface VectorKernels {
   convertI32ToF64(values: number, count: number, out: number): void;
   andBytes(a: number, b: number, count: number, out: number): void;
 
+  chooseF64(
+    truth: number,
+    a: number,
+    aStep: number,
+    b: number,
+    bStep: number,
+    count: number,
+    out: number,
+  ): void;
+  chooseBytes(truth: number, a: number, b: number, count: number, out: number): void;
+
   dropGroups(groups: number, truth: number, count: number, trash: number): void;
   combineGroups(groups: number, next: number, count: number, factor: number): void;
   rangeCodes(values: number, valid: number, count: number, least: number, out: number): void;

@@ -20,7 +20,7 @@ import { DictionaryTables } from './dictionary-table.ts';
 import type { VectorEngine } from './engine.ts';
 import { type GroupJobArgs, groupJob } from './group-job.ts';
 import { type GroupAggregate, GroupTable } from './group-table.ts';
-import { type LoweredCodes, Lowering } from './lower.ts';
+import { type LoweredCodes, Lowering, type Timed } from './lower.ts';
 import { cellSize, type Measure, mergeCells } from './measure.ts';
 import type { TruthProgram } from './program.ts';
 import { VectorTable } from './table.ts';
@@ -80,15 +80,13 @@ export function rowFunction(expression: BoundExpression, compiler: Compiler) {
 
 /** How an aggregate is read from the cells of a group. */
 interface Output {
-  /** the number that it is, or that is in it; NaN for a group without any value */
+  /** the number that it is, or that is in it */
   read(cell: number): number;
-  /** whether any value was counted */
-  isCounted(cell: number): boolean;
-  /** false: no value's timestamp shows in the result */
-  readonly readsColumn: boolean;
+  /** whether a value was counted that has the timestamp of the table */
+  isTimed(cell: number): boolean;
+  /** present: whether the group has no value, which gives null instead of the number */
+  isNull?(cell: number): boolean;
   readonly result: 'number' | 'timestamp';
-  /** a group without any value gives null instead of the number */
-  readonly isNullWhenEmpty: boolean;
 }
 
 /** Reads one group's cells once they are merged; `at` gives the address of a measure's cells. */
@@ -294,24 +292,22 @@ function countReader(measure: number, readsColumn: boolean): Reader {
   return (memory, at) => {
     const counts = at(measure);
     const read = (cell: number) => readInt64(memory, counts + cell * 8);
-    return { ...NUMBER, readsColumn, read, isCounted: (cell) => read(cell) > 0 };
+    return { result: 'number', read, isTimed: (cell) => readsColumn && read(cell) > 0 };
   };
 }
-
-const NUMBER = { result: 'number', isNullWhenEmpty: false } as const;
 
 function lowerSum(finish: (sum: number, count: number) => number): LowerAggregate {
   return ({ arg, lowering, measure }) => {
     const numbers = lowering.numbers(arg);
     if (numbers === undefined || numbers.isTimestamp) return undefined;
     const exact = numbers.isInteger;
+    const timed = lowerTimed(numbers.timed, measure);
     const sums = measure({ kind: 'sum', numbers: numbers.program, exact });
     return (memory, at) => {
       const start = at(sums);
       return {
-        ...NUMBER,
-        readsColumn: numbers.readsColumn,
-        isCounted: (cell) => readInt64(memory, start + cell * 16) > 0,
+        result: 'number',
+        isTimed: timed(memory, at, (cell) => readInt64(memory, start + cell * 16)),
         read(cell) {
           const address = start + cell * 16;
           const count = readInt64(memory, address);
@@ -330,13 +326,16 @@ function lowerExtreme(kind: 'min' | 'max'): LowerAggregate {
     const numbers = lowering.numbers(arg);
     if (numbers === undefined) return undefined;
     const extremes = measure({ kind, numbers: numbers.program });
+    // The timestamp is that of the extreme value itself, wherever it was.
+    if (typeof numbers.timed !== 'boolean') return undefined;
+    const timed = lowerTimed(numbers.timed, measure);
     return (memory, at) => {
       const start = at(extremes);
+      const count = (cell: number) => readInt64(memory, start + cell * 16);
       return {
         result: numbers.isTimestamp ? 'timestamp' : 'number',
-        isNullWhenEmpty: true,
-        readsColumn: numbers.readsColumn,
-        isCounted: (cell) => readInt64(memory, start + cell * 16) > 0,
+        isNull: (cell) => count(cell) === 0,
+        isTimed: timed(memory, at, count),
         read: (cell) => (memory.f64[start / 8 + cell * 2 + 1] as number) + 0,
       };
     };
@@ -348,12 +347,12 @@ function lowerMoments(finish: (variance: number) => number): LowerAggregate {
     const numbers = lowering.numbers(arg);
     if (numbers === undefined || numbers.isTimestamp) return undefined;
     const moments = measure({ kind: 'moments', numbers: numbers.program });
+    const timed = lowerTimed(numbers.timed, measure);
     return (memory, at) => {
       const start = at(moments) / 8;
       return {
-        ...NUMBER,
-        readsColumn: numbers.readsColumn,
-        isCounted: (cell) => (memory.f64[start + cell * 4] as number) > 0,
+        result: 'number',
+        isTimed: timed(memory, at, (cell) => memory.f64[start + cell * 4] as number),
         read(cell) {
           const word = start + cell * 4;
           const count = memory.f64[word] as number;
@@ -375,9 +374,26 @@ const lowerDistinct: LowerAggregate = ({ arg, lowering, measure }) => {
     // Code 0 is NULL, which is not counted.
     const read = (cell: number) =>
       kernels.countBytes(start + cell * cardinality + 1, cardinality - 1);
-    return { ...NUMBER, readsColumn: true, read, isCounted: (cell) => read(cell) > 0 };
+    return { result: 'number', read, isTimed: (cell) => read(cell) > 0 };
   };
 };
+
+/** Whether a group counted a value that has a timestamp, given how many values it counted. */
+type TimedReader = (
+  memory: Arena,
+  at: (measure: number) => number,
+  count: (cell: number) => number,
+) => (cell: number) => boolean;
+
+function lowerTimed(timed: Timed, measure: AggregateContext['measure']): TimedReader {
+  if (timed === false) return () => () => false;
+  if (timed === true) return (_memory, _at, count) => (cell) => count(cell) > 0;
+  const values = measure({ kind: 'values', numbers: timed });
+  return (memory, at) => {
+    const start = at(values);
+    return (cell) => readInt64(memory, start + cell * 8) > 0;
+  };
+}
 
 const sum = lowerSum((total) => total);
 const average = lowerSum((total, count) => total / count);
@@ -404,15 +420,16 @@ const AGGREGATES: Readonly<Record<string, LowerAggregate>> = {
 
 /** The results of groups, taken out of cells that are about to be freed. */
 function readOutput(output: Output, cells: Int32Array): GroupAggregate {
-  const { readsColumn, result, isNullWhenEmpty } = output;
   const values = new Float64Array(cells.length);
-  const counted = new Uint8Array(cells.length);
+  const timed = new Uint8Array(cells.length);
+  const nulls = output.isNull === undefined ? undefined : new Uint8Array(cells.length);
   for (let i = 0; i < cells.length; i++) {
     const cell = cells[i] as number;
     values[i] = output.read(cell);
-    counted[i] = output.isCounted(cell) ? 1 : 0;
+    timed[i] = output.isTimed(cell) ? 1 : 0;
+    if (nulls !== undefined) nulls[i] = output.isNull?.(cell) === true ? 1 : 0;
   }
-  return { values, counted, readsColumn, result, isNullWhenEmpty };
+  return { values, timed, result: output.result, nulls: nulls?.includes(1) ? nulls : undefined };
 }
 
 /** A 64-bit integer as the nearest double. */

@@ -84,6 +84,10 @@ export class ChunkVectors {
         return this.#constant(program.value);
       case 'table':
         return this.#tableNumbers(program);
+      case 'null':
+        return { ...this.#constant(0), valid: this.#noneValid() };
+      case 'case':
+        return this.#case(program);
       case 'arithmetic':
         return this.#arithmetic(program.operator, program.left, program.right);
       default:
@@ -161,6 +165,33 @@ export class ChunkVectors {
     return { kind: 'constant', data, value, valid: 0 };
   }
 
+  #noneValid(): number {
+    const valid = this.#bytes();
+    this.#scratch.arena.u8.fill(0, valid, valid + this.#rowCount);
+    return valid;
+  }
+
+  #case({ branches, otherwise }: NumberProgram & { op: 'case' }): NumberVector {
+    const { kernels } = this.#scratch;
+    const count = this.#rowCount;
+    let rest = this.#operand(this.numbers(otherwise));
+    for (const { when, result } of branches.toReversed()) {
+      const truth = this.truth(when);
+      const value = this.#operand(this.numbers(result));
+      const data = this.#scratch.take(count * 8);
+      const steps = [value, rest].map(({ kind }) => (kind === 'constant' ? 0 : 8));
+      const [valueStep = 0, restStep = 0] = steps;
+      kernels.chooseF64(truth, value.data, valueStep, rest.data, restStep, count, data);
+      let valid = 0;
+      if (value.valid !== 0 || rest.valid !== 0) {
+        valid = this.#bytes();
+        kernels.chooseBytes(truth, value.valid, rest.valid, count, valid);
+      }
+      rest = { kind: 'float64', data, value: 0, valid };
+    }
+    return rest;
+  }
+
   #columnNumbers(chunk: ChunkSnapshot): NumberVector {
     let vector = this.#cache.get(chunk);
     if (vector === undefined) {
@@ -175,9 +206,7 @@ export class ChunkVectors {
       case 'constant': {
         if (typeof chunk.atom === 'number') return this.#constant(chunk.atom);
         assert(chunk.atom === null, 'a constant of a numeric column is a number or null');
-        const valid = this.#bytes();
-        this.#scratch.arena.u8.fill(0, valid, valid + this.#rowCount);
-        return { ...this.#constant(0), valid };
+        return { ...this.#constant(0), valid: this.#noneValid() };
       }
       case 'sparse':
         return this.#expandSparse(chunk);

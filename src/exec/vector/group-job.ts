@@ -92,6 +92,9 @@ function accumulate(
     case 'count':
       kernels.groupCount(groups, chunk.validity(measure.column), count, cells);
       return;
+    case 'values':
+      kernels.groupCount(groups, chunk.numbers(measure.numbers).valid, count, cells);
+      return;
     case 'sum': {
       const vector = measure.exact
         ? chunk.numbers(measure.numbers)
@@ -153,8 +156,13 @@ class WholeTable {
       case 'rows':
         arena.i64[word] = (arena.i64[word] as bigint) + BigInt(this.#countTrue(truth));
         return true;
-      case 'count': {
-        const some = this.#withValues(truth, this.#chunk.validity(measure.column));
+      case 'count':
+      case 'values': {
+        const valid =
+          measure.kind === 'count'
+            ? this.#chunk.validity(measure.column)
+            : this.#chunk.numbers(measure.numbers).valid;
+        const some = this.#withValues(truth, valid);
         arena.i64[word] = (arena.i64[word] as bigint) + BigInt(this.#countTrue(some));
         return true;
       }

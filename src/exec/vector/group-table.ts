@@ -18,11 +18,11 @@ export interface GroupKey {
 /** An aggregate of all groups. */
 export interface GroupAggregate {
   readonly values: Float64Array;
-  /** 1: some value was counted */
-  readonly counted: Uint8Array;
-  readonly readsColumn: boolean;
+  /** 1: the result has the timestamp of the table */
+  readonly timed: Uint8Array;
+  /** 1: null instead of the number; absent: nowhere */
+  readonly nulls: Uint8Array | undefined;
   readonly result: 'number' | 'timestamp';
-  readonly isNullWhenEmpty: boolean;
 }
 
 export interface Groups {
@@ -134,8 +134,8 @@ export class GroupTable implements Iterable<GroupRow> {
     return new Scalar(atomOf(aggregate, position), this.#tsOf(aggregate, position));
   }
 
-  #tsOf({ counted, readsColumn }: GroupAggregate, position: number): number {
-    return readsColumn && counted[position] === 1 ? this.#groups.ts : MINUS_INFINITY;
+  #tsOf({ timed }: GroupAggregate, position: number): number {
+    return timed[position] === 1 ? this.#groups.ts : MINUS_INFINITY;
   }
 
   #column(name: string, expression: BoundExpression): RowColumn | undefined {
@@ -159,7 +159,7 @@ export class GroupTable implements Iterable<GroupRow> {
   }
 
   #aggregateValues(aggregate: GroupAggregate): ColumnValues {
-    if (aggregate.result === 'number' && !aggregate.isNullWhenEmpty) {
+    if (aggregate.result === 'number' && aggregate.nulls === undefined) {
       return { kind: 'numbers', values: this.#inOrder(aggregate.values) };
     }
     return { kind: 'atoms', atomAt: (index) => atomOf(aggregate, this.#positionOf(index)) };
@@ -180,7 +180,7 @@ export class GroupTable implements Iterable<GroupRow> {
     }
     if (expression.kind !== 'aggregate-result') return undefined;
     const aggregate = this.#groups.aggregates[expression.index] as GroupAggregate;
-    if (aggregate.isNullWhenEmpty && aggregate.counted.includes(0)) return undefined;
+    if (aggregate.nulls !== undefined) return undefined;
     return aggregate.values.some(Number.isNaN) ? undefined : aggregate.values;
   }
 }
@@ -197,7 +197,7 @@ function numbersOf(count: number, atomAt: (position: number) => Atom): Float64Ar
 }
 
 function atomOf(aggregate: GroupAggregate, position: number): Atom {
-  if (aggregate.isNullWhenEmpty && aggregate.counted[position] === 0) return null;
+  if (aggregate.nulls?.[position] === 1) return null;
   const value = aggregate.values[position] as number;
   return aggregate.result === 'timestamp' ? new Timestamp(value) : value;
 }

@@ -1,7 +1,11 @@
 // Lowers bound expressions to vector programs, where the types of the columns allow it. What cannot
 // be lowered gives undefined and is left to the general evaluator; so is whatever might fail.
 import { ARITHMETIC, COMPARE, TRUTH } from '../../kernel/vector.ts';
-import type { BoundExpression, ComparisonExpression } from '../../plan/expression.ts';
+import type {
+  BoundExpression,
+  CaseExpression,
+  ComparisonExpression,
+} from '../../plan/expression.ts';
 import type { Atom } from '../../value/atom.ts';
 import type { ChunkSnapshot, ColumnSnapshot } from '../../value/snapshot.ts';
 import { Timestamp } from '../../value/timestamp.ts';
@@ -19,9 +23,12 @@ export interface LoweredNumbers {
   readonly isTimestamp: boolean;
   /** every value is an int32 column's as it is */
   readonly isInteger: boolean;
-  /** false: the value does not depend on a column, so its timestamp is -Inf */
-  readonly readsColumn: boolean;
+  /** where values come from a column and so have its timestamp; others have -Inf */
+  readonly timed: Timed;
 }
+
+/** Always, never, or where these numbers are valid. */
+export type Timed = boolean | NumberProgram;
 
 export interface LoweredCodes {
   readonly program: CodeProgram;
@@ -93,19 +100,48 @@ export class Lowering {
         const right = this.numbers(expression.right);
         if (operator === undefined || left === undefined || right === undefined) break;
         if (left.isTimestamp || right.isTimestamp) return undefined;
-        return {
-          program: { op: 'arithmetic', operator, left: left.program, right: right.program },
-          isTimestamp: false,
-          isInteger: false,
-          readsColumn: left.readsColumn || right.readsColumn,
-        };
+        const timed = timedOfBoth(left.timed, right.timed);
+        if (timed === undefined) return undefined;
+        const program = { op: 'arithmetic', operator, left: left.program, right: right.program };
+        return { program: program as NumberProgram, isTimestamp: false, isInteger: false, timed };
       }
+      case 'case':
+        return this.#case(expression) ?? this.#numbersByDictionary(expression);
     }
+    return this.#numbersByDictionary(expression);
+  }
+
+  #numbersByDictionary(expression: BoundExpression): LoweredNumbers | undefined {
     const table = this.#dictionaries.numbers(expression, this.table);
     if (table === undefined) return undefined;
     const { column, numbers, valid } = table;
     const program = { op: 'table', column, table: numbers, valid } as const;
-    return { program, isTimestamp: false, isInteger: false, readsColumn: true };
+    return { program, isTimestamp: false, isInteger: false, timed: true };
+  }
+
+  #case({ operand, branches, otherwise, emptyRow }: CaseExpression): LoweredNumbers | undefined {
+    if (emptyRow) return undefined;
+    const lowered: { readonly when: TruthProgram; readonly value: LoweredNumbers }[] = [];
+    for (const { when, result } of branches) {
+      const truth = this.truth(operand === undefined ? when : equality(operand, when));
+      const value = this.#numbersOrNull(result);
+      if (truth === undefined || value === undefined || value.isTimestamp) return undefined;
+      lowered.push({ when: truth, value });
+    }
+    const rest = otherwise === undefined ? NO_NUMBERS : this.#numbersOrNull(otherwise);
+    if (rest === undefined || rest.isTimestamp) return undefined;
+    const timed = timedOfCase(lowered, rest);
+    const cases = lowered.map(({ when, value }) => ({ when, result: value.program }));
+    const program = { op: 'case', branches: cases, otherwise: rest.program } as const;
+    return { program, isTimestamp: false, isInteger: false, timed };
+  }
+
+  #numbersOrNull(expression: BoundExpression): LoweredNumbers | undefined {
+    const isNull =
+      expression.kind === 'constant' &&
+      expression.value instanceof Scalar &&
+      expression.value.atom === null;
+    return isNull ? NO_NUMBERS : this.numbers(expression);
   }
 
   /** Bounds of the values of an integer column, from its chunks; undefined for anything else. */
@@ -202,6 +238,50 @@ export class Lowering {
   }
 }
 
+const NO_NUMBERS: LoweredNumbers = {
+  program: { op: 'null' },
+  isTimestamp: false,
+  isInteger: false,
+  timed: false,
+};
+
+/** `CASE operand WHEN when`: both have a value, and these are equal. */
+function equality(left: BoundExpression, right: BoundExpression): ComparisonExpression {
+  const { start } = left;
+  return {
+    kind: 'comparison',
+    operator: '=',
+    left,
+    right,
+    type: right.type,
+    start,
+    end: right.end,
+  };
+}
+
+/** A result has the later timestamp of both operands. Undefined: neither is always the later. */
+function timedOfBoth(left: Timed, right: Timed): Timed | undefined {
+  if (left === true || right === true) return true;
+  if (left === false) return right;
+  return right === false ? left : undefined;
+}
+
+/** The timestamp is that of the branch which is taken. */
+function timedOfCase(
+  branches: readonly { readonly when: TruthProgram; readonly value: LoweredNumbers }[],
+  rest: LoweredNumbers,
+): Timed {
+  const all = [...branches.map(({ value }) => value.timed), rest.timed];
+  if (all.every((timed) => timed === true)) return true;
+  if (all.every((timed) => timed === false)) return false;
+  const where = ({ program, timed }: LoweredNumbers): NumberProgram => {
+    if (typeof timed !== 'boolean') return timed;
+    return timed ? program : { op: 'null' };
+  };
+  const cases = branches.map(({ when, value }) => ({ when, result: where(value) }));
+  return { op: 'case', branches: cases, otherwise: where(rest) };
+}
+
 function constantNumbers(value: unknown): LoweredNumbers | undefined {
   if (!(value instanceof Scalar)) return undefined;
   const { atom } = value;
@@ -209,7 +289,7 @@ function constantNumbers(value: unknown): LoweredNumbers | undefined {
   const number = isTimestamp ? atom.seconds : atom;
   if (typeof number !== 'number') return undefined;
   const program = { op: 'constant', value: number } as const;
-  return { program, isTimestamp, isInteger: false, readsColumn: false };
+  return { program, isTimestamp, isInteger: false, timed: false };
 }
 
 function columnNumbers(column: number, snapshot: ColumnSnapshot): LoweredNumbers | undefined {
@@ -220,7 +300,7 @@ function columnNumbers(column: number, snapshot: ColumnSnapshot): LoweredNumbers
     program: { op: 'column', column },
     isTimestamp: type === 'timestamp',
     isInteger: snapshot.chunks.every((chunk) => chunk.kind === 'int32'),
-    readsColumn: true,
+    timed: true,
   };
 }
 

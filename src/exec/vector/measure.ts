@@ -7,6 +7,8 @@ export type Measure =
   | { readonly kind: 'rows' }
   /** rows with a value in a column */
   | { readonly kind: 'count'; readonly column: number }
+  /** rows with a value of an expression */
+  | { readonly kind: 'values'; readonly numbers: NumberProgram }
   | { readonly kind: 'sum'; readonly numbers: NumberProgram; readonly exact: boolean }
   | { readonly kind: 'min' | 'max'; readonly numbers: NumberProgram }
   | { readonly kind: 'moments'; readonly numbers: NumberProgram }
@@ -18,6 +20,7 @@ export function cellSize(measure: Measure): number {
   switch (measure.kind) {
     case 'rows':
     case 'count':
+    case 'values':
       return 8;
     case 'sum':
     case 'min':
@@ -42,6 +45,7 @@ export function mergeCells(
   switch (measure.kind) {
     case 'rows':
     case 'count':
+    case 'values':
       kernels.addCounts(target, source, cellCount);
       break;
     case 'sum':

@@ -7,6 +7,14 @@ export type NumberProgram =
   | { readonly op: 'constant'; readonly value: number }
   /** numbers of an expression over one dictionary: Float64 and a validity byte for each code */
   | { readonly op: 'table'; readonly column: number; readonly table: Span; readonly valid: Span }
+  /** no row has a value */
+  | { readonly op: 'null' }
+  /** the first branch that is true counts */
+  | {
+      readonly op: 'case';
+      readonly branches: readonly { readonly when: TruthProgram; readonly result: NumberProgram }[];
+      readonly otherwise: NumberProgram;
+    }
   | {
       readonly op: 'arithmetic';
       readonly operator: number;

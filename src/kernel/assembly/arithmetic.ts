@@ -54,3 +54,31 @@ export function andBytes(a: usize, b: usize, count: i32, out: usize): void {
     v128.store(out + i, v128.and(v128.load(a + i), v128.load(b + i)));
   }
 }
+
+/** out = a where truth is true, else b. Steps: 8, or 0 for a constant. */
+export function chooseF64(
+  truth: usize,
+  a: usize,
+  aStep: usize,
+  b: usize,
+  bStep: usize,
+  count: i32,
+  out: usize,
+): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const isTrue = load<u8>(truth + i) == 2;
+    store<f64>(out + (i << 3), select<f64>(load<f64>(a + i * aStep), load<f64>(b + i * bStep), isTrue));
+  }
+}
+
+/** out = a where truth is true, else b: bytes of 0 and 1; address 0 stands for all 1. */
+export function chooseBytes(truth: usize, a: usize, b: usize, count: i32, out: usize): void {
+  const two = i8x16.splat(2);
+  const one = i8x16.splat(1);
+  for (let i: usize = 0; i < <usize>count; i += 16) {
+    const isTrue = i8x16.eq(v128.load(truth + i), two);
+    const x = a ? v128.load(a + i) : one;
+    const y = b ? v128.load(b + i) : one;
+    v128.store(out + i, v128.bitselect(x, y, isTrue));
+  }
+}

@@ -142,6 +142,8 @@ const condition: fc.Arbitrary<string> = fc.oneof(
     "w > TIMESTAMP '1985-01-01'",
     'rare = 3',
     'nowhere IS NULL',
+    'CASE WHEN i > 5 THEN j > 3 ELSE d END',
+    'CASE WHEN i > 5 THEN j ELSE d END > 3',
     'length(s) > 1 OR i = 2',
   ].map((sql) => fc.constant(sql)),
   fc
@@ -175,6 +177,16 @@ const aggregate = fc.constantFrom(
   'variance(j)',
   'stddev(i)',
   "string_agg(t, ',')",
+  'sum(CASE WHEN i > 9 THEN j ELSE d END)',
+  'sum(CASE WHEN i > 9 THEN j * 2 WHEN d < 0 THEN 1 END)',
+  "avg(CASE t WHEN 'a' THEN i WHEN 'B' THEN 7 ELSE NULL END)",
+  'count_distinct(j)',
+  'sum(CASE WHEN s IS NULL THEN 1 ELSE 0 END)',
+  'sum(CASE i WHEN 4 THEN d WHEN j THEN 2 ELSE i END * 2)',
+  'min(CASE WHEN i > 9 THEN j ELSE d END)',
+  'max(CASE WHEN i > 9 THEN 4 ELSE d END)',
+  'sum(CASE WHEN i > 9 THEN 4 ELSE d END + j)',
+  'stddev(CASE WHEN i > 9 THEN 4 ELSE j END)',
 );
 const aggregates = fc
   .uniqueArray(aggregate, { minLength: 1, maxLength: 4 })
@@ -221,7 +233,19 @@ test('one group over everything is the same', () => {
 test('the first rows in an order are the same', () => {
   const key = fc
     .tuple(
-      fc.constantFrom('i', 'j', 'd', 's', 't', 'm', 'w', 'j * 2', 'upper(s)', 'rare'),
+      fc.constantFrom(
+        'i',
+        'j',
+        'd',
+        's',
+        't',
+        'm',
+        'w',
+        'j * 2',
+        'upper(s)',
+        'rare',
+        'CASE WHEN i > 5 THEN j ELSE d END',
+      ),
       fc.constantFrom('', ' DESC'),
     )
     .map(([expression, direction]) => expression + direction);
