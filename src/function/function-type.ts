@@ -8,6 +8,7 @@ import type { ValueType } from '../plan/type.ts';
 import type { ArenaAllocator } from '../value/arena-set.ts';
 import type { Span } from '../value/snapshot.ts';
 import type { Value } from '../value/value.ts';
+import type { PlainCalls } from './plain-call.ts';
 
 export type FunctionParams = Readonly<Record<string, unknown>>;
 
@@ -66,6 +67,8 @@ export interface CompiledFunction {
   /** true: a call takes microseconds and reads no data, so it may run on the main thread */
   readonly isLight: boolean;
   apply(input: Value, scope: CallScope): Value;
+  /** shortcuts for plain inputs, whose outputs are those of `apply` in JSON */
+  readonly plainCalls?: PlainCalls;
   /** internals for GET …/details; default null */
   details?(): unknown;
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { compileSelect, type PreparedSelect } from '../exec/prepared-row.ts';
+import type { FunctionCatalog } from '../plan/function.ts';
 import { ANY_TYPE, OPEN_ROW_TYPE, type ValueType } from '../plan/type.ts';
 import { parseSelectList } from '../sql/parser/parser.ts';
 import { printSql } from '../sql/printer.ts';
@@ -7,6 +8,7 @@ import { failure } from '../util/error.ts';
 import { embeddingAsRow, Row, Scalar, type Value } from '../value/value.ts';
 import type { CompiledFunction, FunctionType } from './function-type.ts';
 import { areLightItems } from './light-expression.ts';
+import { plainCallsOf } from './plain-call.ts';
 
 interface SqlExpressionParams {
   readonly expression: string;
@@ -43,7 +45,7 @@ export const sqlExpression: FunctionType = {
     const typed = params as unknown as SqlExpressionParams;
     const select = compileSelect(typed.expression, { catalog, scope: callScope });
     checkShape(select, typed);
-    return compiledFunction(select, typed);
+    return compiledFunction(select, typed, catalog.builtins);
   },
   status(params) {
     const surface = params.expression as string;
@@ -51,7 +53,11 @@ export const sqlExpression: FunctionType = {
   },
 };
 
-function compiledFunction(select: PreparedSelect, params: SqlExpressionParams): CompiledFunction {
+function compiledFunction(
+  select: PreparedSelect,
+  params: SqlExpressionParams,
+  builtins: FunctionCatalog,
+): CompiledFunction {
   const { raw, autoInput } = params;
   const [only] = select.items;
   const readsNothing = select.variables.length === 0 && !select.readsAll;
@@ -61,6 +67,7 @@ function compiledFunction(select: PreparedSelect, params: SqlExpressionParams): 
     output: raw && only?.kind === 'named' ? only.expression.type : select.outputType,
     takesAnyValue: autoInput,
     isLight: areLightItems(select.items),
+    plainCalls: plainCallsOf(select, { raw, autoInput, builtins }),
     apply(input, scope) {
       const row = autoInput ? new Row([variable], [input]) : rowOf(input);
       return raw ? select.applyValue(row, { scope }) : select.apply(row, { scope });
