@@ -1,0 +1,280 @@
+// Queries whose answers must agree although nobody knows them: random tables and random predicates,
+// asked in several ways, of several kinds of datasets, by several engines.
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { builtinCatalog } from '../../../src/builtin/index.ts';
+import { snapshotRelation } from '../../../src/dataset/snapshot-relation.ts';
+import { serialParallel } from '../../../src/exec/parallel.ts';
+import { queryRows } from '../../../src/exec/query.ts';
+import { useArenas } from '../../../src/exec/thread-memory.ts';
+import { vectorAccelerator } from '../../../src/exec/vector/accelerate.ts';
+import { Rowan } from '../../../src/index.ts';
+import type { Catalog, Relation } from '../../../src/plan/catalog.ts';
+import { ArenaSet } from '../../../src/value/arena-set.ts';
+import type { Atom } from '../../../src/value/atom.ts';
+import { atomToJsonText } from '../../../src/value/json.ts';
+import { Path } from '../../../src/value/path.ts';
+import type { Snapshot } from '../../../src/value/snapshot.ts';
+import { freeSnapshot } from '../../../src/value/snapshot-memory.ts';
+import { SparseBuilder } from '../../../src/value/sparse-builder.ts';
+import { TableBuilder } from '../../../src/value/table-builder.ts';
+import { Timestamp } from '../../../src/value/timestamp.ts';
+import { cellsOf } from '../../../src/value/value.ts';
+import { NO_SCOPE } from '../../support/memory-catalog.ts';
+
+const arenas = ArenaSet.create({ budgetBytes: 1 << 30, arenaPageCount: 16_384 });
+useArenas(arenas);
+const TS = 1_420_070_400;
+const CHUNK_ROW_COUNT = 16;
+const RUN_COUNT = 80;
+
+type TableRow = Readonly<Record<string, Atom>>;
+type Engine = 'general' | 'vector';
+
+const tableRow: fc.Arbitrary<TableRow> = fc.record(
+  {
+    i: fc.integer({ min: -3, max: 9 }),
+    d: fc.oneof(
+      fc.double({ min: -10, max: 10, noNaN: true }).map((value) => (value === 0 ? 0 : value)),
+      fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1.5),
+    ),
+    s: fc.constantFrom('', 'a', 'B', 'abc', 'zoé', '1'),
+    t: fc.integer({ min: -2, max: 5 }).map((seconds) => new Timestamp(TS + seconds * 1000)),
+    m: fc.constantFrom<Atom>(0, 2, 'a', 1.5),
+  },
+  { requiredKeys: [] },
+);
+const table = fc.array(tableRow, { minLength: 1, maxLength: 60 });
+
+const operand = fc.constantFrom(
+  ...['i', 'd', 's', 't', 'm', 'nothing', '0', '2', '-1.5', "'a'", "''", 'null', 'NaN', 'i * 2'],
+  ...["TIMESTAMP '2015-01-01'", 'd + i', 'upper(s)', '{i, s}', 'rowName()'],
+);
+
+/** Predicates that no row makes fail. */
+const { predicate } = fc.letrec<{ predicate: string; simple: string }>((tie) => ({
+  predicate: fc.oneof(
+    { maxDepth: 3, depthSize: 'small' },
+    tie('simple'),
+    fc
+      .tuple(tie('predicate'), fc.constantFrom('AND', 'OR'), tie('predicate'))
+      .map(([a, word, b]) => `(${a} ${word} ${b})`),
+    tie('predicate').map((inner) => `(NOT ${inner})`),
+    tie('predicate').map((inner) => `(CASE WHEN ${inner} THEN i ELSE s = 'a' END)`),
+  ),
+  simple: fc.oneof(
+    fc
+      .tuple(operand, fc.constantFrom('=', '!=', '<', '<=', '>', '>='), operand)
+      .map((parts) => `(${parts.join(' ')})`),
+    fc
+      .tuple(operand, fc.constantFrom('', 'NOT '), operand, operand)
+      .map(([a, not, low, high]) => `(${a} ${not}BETWEEN ${low} AND ${high})`),
+    fc
+      .tuple(operand, fc.constantFrom('', 'NOT '), fc.array(operand, { minLength: 1 }))
+      .map(([a, not, choices]) => `(${a} ${not}IN (${choices.join(', ')}))`),
+    fc.constantFrom("(s LIKE '%a%')", "(s NOT LIKE '_')", "(upper(s) LIKE 'A%')"),
+    fc
+      .tuple(fc.constantFrom('i', 'd', 's', 't', 'm'), fc.constantFrom('NULL', 'TRUE', 'NUMBER'))
+      .map(([column, kind]) => `(${column} IS NOT ${kind})`),
+    fc.constantFrom('i', 's', 'd', 't', 'm', '(rowHash() % 3 = 1)'),
+  ),
+}));
+
+function asSparse(rows: readonly TableRow[]): Snapshot {
+  const builder = new SparseBuilder(arenas);
+  rows.forEach((row, index) => {
+    builder.addRow(Path.of(`r${index}`), cellsOfRow(row));
+  });
+  return builder.seal();
+}
+
+function asTable(rows: readonly TableRow[]): Snapshot {
+  const builder = new TableBuilder(arenas, CHUNK_ROW_COUNT);
+  rows.forEach((row, index) => {
+    builder.addRow(Path.of(`r${index}`), cellsOfRow(row));
+  });
+  return builder.seal();
+}
+
+function cellsOfRow(row: TableRow): (readonly [Path, Atom, number])[] {
+  return Object.entries(row).map(([name, atom]) => [Path.of(name), atom, TS] as const);
+}
+
+/** Operators that the vector engine took, so that agreement with it is not agreement with nobody. */
+let acceleratedCount = 0;
+
+type Ask = (sql: string, engine?: Engine) => string[];
+
+/** Lets `use` ask queries about a dataset `d` of the rows. */
+function withRows(
+  rows: readonly TableRow[],
+  store: (rows: readonly TableRow[]) => Snapshot,
+  use: (ask: Ask) => void,
+): void {
+  const snapshot = store(rows);
+  const relation: Relation = snapshotRelation(snapshot, arenas);
+  const catalog: Catalog = {
+    dataset: () => relation,
+    findUserFunction: () => undefined,
+    builtins: builtinCatalog,
+  };
+  const accelerator = vectorAccelerator({
+    arenas,
+    parallel: serialParallel(NO_SCOPE),
+    rowCountMin: 0,
+  });
+  const vector: typeof accelerator = (node, runtime) => {
+    const source = accelerator(node, runtime);
+    if (source !== undefined) acceleratedCount++;
+    return source;
+  };
+  try {
+    use((sql, engine = 'general') => {
+      const accelerate = engine === 'vector' ? vector : undefined;
+      const result = queryRows(sql, { catalog, scope: NO_SCOPE, accelerate });
+      return [...result].map(({ name, row }) => `${name}: ${printRow(row)}`);
+    });
+  } finally {
+    freeSnapshot(snapshot, arenas);
+  }
+}
+
+function printRow(row: Parameters<typeof cellsOf>[0]): string {
+  return cellsOf(row)
+    .map(({ path, atom }) => `${path}=${atomToJsonText(atom)}`)
+    .join(' ');
+}
+
+const sorted = (lines: readonly string[]): string[] => [...lines].sort();
+
+describe('whatever the rows and the predicate', () => {
+  const check = (property: (ask: Ask, condition: string) => void, store = asTable) =>
+    fc.assert(
+      fc.property(table, predicate, (rows, condition) =>
+        withRows(rows, store, (ask) => property(ask, condition)),
+      ),
+      { numRuns: RUN_COUNT },
+    );
+
+  it('true, false and neither make the whole', () => {
+    for (const store of [asTable, asSparse]) {
+      check((ask, p) => {
+        const parts = [
+          `(${p}) IS TRUE`,
+          `(${p}) IS FALSE`,
+          `NOT ((${p}) IS TRUE OR (${p}) IS FALSE)`,
+        ];
+        const united = parts.flatMap((part) => ask(`SELECT * FROM d WHERE ${part}`));
+        expect(sorted(united)).toEqual(sorted(ask('SELECT * FROM d')));
+      }, store);
+    }
+  });
+
+  it('a true part more changes nothing', () => {
+    check((ask, p) => {
+      const plain = ask(`SELECT * FROM d WHERE ${p}`);
+      expect(ask(`SELECT * FROM d WHERE ${p} AND 1 = 1`)).toEqual(plain);
+      expect(ask(`SELECT * FROM d WHERE (i IS NULL OR i IS NOT NULL) AND ${p}`)).toEqual(plain);
+      expect(ask(`SELECT * FROM d WHERE ${p} OR false`)).toEqual(plain);
+    });
+  });
+
+  it('a sub-select around it changes nothing', () => {
+    check((ask, p) => {
+      const plain = ask(`SELECT i, s FROM d WHERE ${p} ORDER BY s, i DESC`);
+      const inside = `SELECT i, s FROM (SELECT * FROM d WHERE ${p}) ORDER BY s, i DESC`;
+      const outside = `SELECT i, s FROM (SELECT * FROM d) WHERE ${p} ORDER BY s, i DESC`;
+      const around = `SELECT * FROM (SELECT i, s FROM d WHERE ${p} ORDER BY s, i DESC)`;
+      expect([inside, outside, around].map((sql) => ask(sql))).toEqual([plain, plain, plain]);
+    });
+  });
+
+  it('the value of the predicate says which rows it keeps', () => {
+    check((ask, p) => {
+      const kept = ask(`SELECT 1 AS kept FROM d WHERE ${p}`);
+      const valued = ask(`SELECT (CASE WHEN ${p} THEN 1 END) AS kept FROM d`);
+      expect(kept).toEqual(valued.filter((line) => line.endsWith('kept=1')));
+    });
+  });
+
+  it('groups of the kept rows count them all', () => {
+    check((ask, p) => {
+      const groups = ask(`SELECT count(*) AS n FROM d WHERE ${p} GROUP BY s, i`);
+      const total = groups.reduce((sum, line) => sum + Number(/n=(\d+)$/.exec(line)?.[1]), 0);
+      expect(total).toBe(ask(`SELECT i FROM d WHERE ${p}`).length);
+    });
+  });
+
+  it('sparse and tabular datasets answer alike', () => {
+    fc.assert(
+      fc.property(table, predicate, (rows, p) => {
+        for (const sql of questionsAbout(p)) {
+          const answers: string[][] = [];
+          for (const store of [asSparse, asTable]) {
+            withRows(rows, store, (ask) => answers.push(ask(sql)));
+          }
+          expect(answers[0], sql).toEqual(answers[1]);
+        }
+      }),
+      { numRuns: RUN_COUNT },
+    );
+  });
+
+  it('the vector engine and the general evaluator answer alike', () => {
+    check((ask, p) => {
+      for (const sql of questionsAbout(p)) expect(ask(sql, 'vector'), sql).toEqual(ask(sql));
+    });
+    expect(acceleratedCount).toBeGreaterThan(RUN_COUNT);
+  });
+});
+
+/** Integer aggregates only: sums of doubles in another order differ in their last bits. */
+function questionsAbout(p: string): string[] {
+  return [
+    `SELECT i, s FROM d WHERE ${p} ORDER BY s DESC, i LIMIT 7`,
+    `SELECT s, count(*) AS n, sum(i) AS total, min(d) AS low FROM d WHERE ${p} GROUP BY s`,
+    `SELECT count(*) AS n, max(t) AS last, count_distinct(m) AS kinds FROM d WHERE ${p}`,
+    `SELECT d FROM d WHERE ${p} ORDER BY d, t DESC LIMIT 5 OFFSET 2`,
+  ];
+}
+
+describe('one and several workers', () => {
+  const opened: Rowan[] = [];
+  afterAll(() => Promise.all(opened.map((rowan) => rowan.close())));
+
+  it('answer alike', async () => {
+    // More than one chunk, so that there is something to share.
+    const rowCount = 66_000;
+    const rows = Array.from({ length: rowCount }, (_, n) => [
+      `r${n}`,
+      [
+        ['g', n % 7, 0],
+        ['x', (n * 7919) % 1000, 0],
+        ['s', `k${(n * 31) % 97}`, 0],
+      ],
+    ]);
+    const questions = [
+      'SELECT count(*) AS n FROM d WHERE x < 500',
+      "SELECT g, count(*) AS n, sum(x) AS total, max(s) AS last FROM d WHERE s LIKE 'k%' GROUP BY g",
+      'SELECT x, s FROM d WHERE g = 3 ORDER BY x DESC, s LIMIT 20',
+      'SELECT s, avg(x) AS mean FROM d GROUP BY s ORDER BY mean DESC, s LIMIT 10',
+    ];
+    const answers: unknown[] = [];
+    for (const workers of [1, 2]) {
+      const rowan = await Rowan.open({ dataDir: null, workers });
+      opened.push(rowan);
+      for (const [path, body] of [
+        ['/v1/datasets/d', { type: 'tabular' }],
+        ['/v1/datasets/d/multirows', rows],
+        ['/v1/datasets/d/commit', {}],
+      ] as const) {
+        const verb = path.endsWith('/d') ? 'PUT' : 'POST';
+        const reply = await rowan.perform(verb, path, { body });
+        expect(reply.status, reply.text).toBeLessThan(300);
+      }
+      answers.push(await Promise.all(questions.map((sql) => rowan.query(sql))));
+    }
+    expect(answers[0]).toEqual(answers[1]);
+    expect((answers[0] as unknown[][][])[0]?.[1]?.[1]).toBe(rowCount / 2);
+  }, 30_000);
+});
