@@ -1,5 +1,5 @@
 // Users' own JavaScript inside a query, and devices.
-import type { BoundArgument, ValueFunction } from '../plan/function.ts';
+import type { BoundArgument, CallScope, ValueFunction } from '../plan/function.ts';
 import { failure } from '../util/error.ts';
 import { laterOf, MINUS_INFINITY, NOT_A_DATE } from '../value/timestamp.ts';
 import { effectiveTs, Scalar, type Value, withTimestamp } from '../value/value.ts';
@@ -21,20 +21,11 @@ export const scriptFunctions: readonly ValueFunction[] = [
     volatility: 'volatile',
     nulls: 'handle',
     timestamps: 'own',
-    bind: ([source, params]) => {
-      const body = constantText(source, 'source');
-      const names = constantText(params, 'params')
-        .split(',')
-        .map((name) => name.trim())
-        .filter((name) => name !== '');
-      return ([, , ...args], scope) => {
-        if (scope.host === undefined) {
-          throw failure('SQL_EXECUTION', 'jseval is not available here: no script sandbox');
-        }
-        const [result] = scope.host.callScript(body, names, [args]);
-        return timed(result as Value, args);
-      };
+    bind: (args) => {
+      const call = bindScript(args);
+      return (values, scope) => call([values], scope)[0] as Value;
     },
+    bindBatch: bindScript,
   }),
   value({
     name: 'read_sensor',
@@ -52,6 +43,22 @@ export const scriptFunctions: readonly ValueFunction[] = [
     },
   }),
 ];
+
+function bindScript([source, params]: readonly BoundArgument[]) {
+  const body = constantText(source, 'source');
+  const names = constantText(params, 'params')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  return (calls: readonly (readonly Value[])[], scope: CallScope): Value[] => {
+    if (scope.host === undefined) {
+      throw failure('SQL_EXECUTION', 'jseval is not available here: no script sandbox');
+    }
+    const inputs = calls.map(([, , ...args]) => args);
+    const results = scope.host.callScript(body, names, inputs);
+    return results.map((result, index) => timed(result, inputs[index] ?? []));
+  };
+}
 
 function constantText(argument: BoundArgument | undefined, name: string): string {
   const constant = argument?.constant;

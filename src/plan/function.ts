@@ -118,6 +118,14 @@ export interface ValueFunction extends FunctionDocumentation {
   /** Checks and prepares a call; its errors are binding errors. Default: evaluate as it is. */
   bind?(args: readonly BoundArgument[]): (args: readonly Value[], scope: CallScope) => Value;
   evaluate?(args: readonly Value[], scope: CallScope): Value;
+  /**
+   * As `bind`, for many calls at once, where one call costs much more than its share of many. For
+   * functions that handle nulls and set their timestamps themselves. An error makes the caller call
+   * one by one.
+   */
+  bindBatch?(
+    args: readonly BoundArgument[],
+  ): (calls: readonly (readonly Value[])[], scope: CallScope) => readonly Value[];
   /** For `versions: 'all'`: the points of each argument; a row is one value with repeated names. */
   evaluatePoints?(args: readonly (readonly Value[])[], scope: CallScope): Value;
 }

@@ -107,7 +107,10 @@ function compileValueCall(
     };
   }
   const args = expression.args.map((arg) => compiler.evaluator(arg));
+  const ahead = compileAhead(expression, declaration, args, compiler);
   return (frame) => {
+    const known = ahead?.(frame);
+    if (known !== undefined) return known;
     const values = args.map((arg) => latestVersions(arg(frame)));
     if (propagates && values.some(isNull)) return new Scalar(null, nullTs(rule, values));
     return finish(
@@ -115,6 +118,18 @@ function compileValueCall(
       locate(expression.name, () => evaluate.values(values, runtime.scope)),
     );
   };
+}
+
+/** Functions that take many calls at once are called before the row is evaluated. */
+function compileAhead(
+  expression: CallExpression,
+  declaration: ValueFunction,
+  args: readonly Evaluator[],
+  { lookAhead, runtime }: Compiler,
+): ((frame: Frame) => Value | undefined) | undefined {
+  if (lookAhead === undefined || declaration.bindBatch === undefined) return undefined;
+  const evaluate = declaration.bindBatch(boundArguments(expression.args, expression.surfaces));
+  return lookAhead.add(expression, args, (calls) => evaluate(calls, runtime.scope));
 }
 
 interface ValueEvaluation {

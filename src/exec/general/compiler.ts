@@ -6,6 +6,7 @@ import type { CallScope } from '../../plan/function.ts';
 import type { PlanNode } from '../../plan/plan.ts';
 import type { Value } from '../../value/value.ts';
 import type { Evaluator, PointsEvaluator, Predicate } from './frame.ts';
+import type { LookAhead } from './look-ahead.ts';
 import type { ExecRow } from './row.ts';
 
 /**
@@ -42,6 +43,10 @@ export interface Compiler {
   readonly runtime: Runtime;
   /** the columns of the FROM that the expressions are about */
   readonly inputColumns: InputColumns;
+  /** calls that are made for several rows at once; absent: none are */
+  readonly lookAhead: LookAhead | undefined;
+  /** The same compiler for expressions of which some are evaluated ahead. */
+  lookingAhead(lookAhead: LookAhead): Compiler;
   /** Evaluates to the latest value. */
   evaluator(expression: BoundExpression): Evaluator;
   /** Evaluates to all points, as a select list carries them over. */

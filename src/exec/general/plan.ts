@@ -5,6 +5,7 @@ import { unreachable } from '../../sql/node.ts';
 import { listColumns } from './column-list.ts';
 import type { Compiler, InputColumns, Runtime } from './compiler.ts';
 import { compileEvaluator, compilePoints, compilePredicate } from './expression.ts';
+import type { LookAhead } from './look-ahead.ts';
 import { compileAggregation } from './operator/aggregate.ts';
 import { compileDistinctOn } from './operator/distinct-on.ts';
 import { compileFilter } from './operator/filter.ts';
@@ -64,10 +65,16 @@ export function compilePlan(node: PlanNode, runtime: Runtime): RowSource {
 const NO_COLUMNS: InputColumns = () => [];
 
 /** A compiler of expressions about the rows of a node. */
-export function makeCompiler(runtime: Runtime, inputColumns: InputColumns): Compiler {
+export function makeCompiler(
+  runtime: Runtime,
+  inputColumns: InputColumns,
+  lookAhead?: LookAhead,
+): Compiler {
   const compiler: Compiler = {
     runtime,
     inputColumns,
+    lookAhead,
+    lookingAhead: (ahead) => makeCompiler(runtime, inputColumns, ahead),
     evaluator: (expression) => compileEvaluator(expression, compiler),
     points: (expression) => compilePoints(expression, compiler),
     predicate: (expression) => compilePredicate(expression, compiler),

@@ -5,6 +5,7 @@ import { type AggregateState, type Aggregator, compileAggregate } from '../aggre
 import { type CanonicalKey, keyOfTuple } from '../canonical-key.ts';
 import type { Compiler } from '../compiler.ts';
 import { type Evaluator, Frame } from '../frame.ts';
+import { LookAhead } from '../look-ahead.ts';
 import { GroupRow } from '../row.ts';
 import type { RowSource } from './source.ts';
 
@@ -18,10 +19,13 @@ export function compileAggregation(
   input: RowSource,
   compiler: Compiler,
 ): RowSource {
-  const keys = node.keys.map((key) => compiler.evaluator(key));
-  const aggregators = node.aggregates.map((call) => compileAggregate(call, compiler));
+  const lookAhead = new LookAhead([...node.keys, ...node.aggregates.flatMap(({ args }) => args)]);
+  const ahead = compiler.lookingAhead(lookAhead);
+  const keys = node.keys.map((key) => ahead.evaluator(key));
+  const aggregators = node.aggregates.map((call) => compileAggregate(call, ahead));
+  const rows = lookAhead.over(input);
   return function* () {
-    const groups = collectGroups(input, keys, aggregators);
+    const groups = collectGroups(rows, keys, aggregators);
     if (groups.length === 0 && !node.explicit && aggregators.some((each) => each.countsEmpty)) {
       groups.push({ keys: [], states: aggregators.map((aggregator) => aggregator.init()) });
     }

@@ -4,6 +4,7 @@ import { compileScalar } from '../../scalar/compile.ts';
 import { scalarPredicate } from '../../scalar/predicate.ts';
 import type { Compiler } from '../compiler.ts';
 import { Frame, type Predicate } from '../frame.ts';
+import { LookAhead } from '../look-ahead.ts';
 import { isTrue } from '../truth.ts';
 import { compileColumnLookup } from './column-lookup.ts';
 import type { RowSource } from './source.ts';
@@ -12,11 +13,13 @@ export function compileFilter(node: FilterNode, input: RowSource, compiler: Comp
   if (node.condition.kind === 'constant') {
     return isTrue(node.condition.value) ? input : () => [];
   }
-  const test = compileCondition(node, compiler);
+  const lookAhead = new LookAhead([node.condition]);
+  const test = compileCondition(node, compiler.lookingAhead(lookAhead));
+  const rows = lookAhead.over(input);
   const lookUp = compileColumnLookup(node, compiler);
   return function* () {
     const frame = new Frame();
-    for (const row of lookUp?.() ?? input()) if (test(frame.at(row))) yield row;
+    for (const row of lookUp?.() ?? rows()) if (test(frame.at(row))) yield row;
   };
 }
 

@@ -7,20 +7,24 @@ import { Embedding, Row, Scalar, type Value } from '../../../value/value.ts';
 import type { Compiler } from '../compiler.ts';
 import { placeErrors } from '../error-place.ts';
 import { Frame } from '../frame.ts';
+import { LookAhead } from '../look-ahead.ts';
 import { compileRow } from '../make-row.ts';
 import { pathOfValue } from '../path-of-value.ts';
 import { type ExecRow, ProjectedRow, TableRow } from '../row.ts';
 import type { RowSource } from './source.ts';
 
 export function compileProject(node: ProjectNode, input: RowSource, compiler: Compiler): RowSource {
-  const makeRow = compileRow(node.items, compiler);
-  const makeName = node.name === undefined ? undefined : compileName(node.name, compiler);
+  const lookAhead = LookAhead.ofItems(node.items, node.name === undefined ? [] : [node.name]);
+  const ahead = compiler.lookingAhead(lookAhead);
+  const makeRow = compileRow(node.items, ahead);
+  const makeName = node.name === undefined ? undefined : compileName(node.name, ahead);
+  const rows = lookAhead.over(input);
   const make = node.keepsInput
     ? (name: Path, row: Row, from: ExecRow) => new ProjectedRow(name, row, from)
     : (name: Path, row: Row) => new TableRow(name, row);
   return function* () {
     const frame = new Frame();
-    for (const row of input()) {
+    for (const row of rows()) {
       frame.at(row);
       const columns = makeRow(frame);
       yield make(makeName === undefined ? row.name : makeName(frame), columns, row);
