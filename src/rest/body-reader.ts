@@ -71,7 +71,9 @@ function consume(
       }
     };
     const onEnd = () => settle(undefined);
-    const onClose = () => settle(failure('CANCELLED', 'the client went away'));
+    const onClose = () => {
+      if (!request.complete) settle(failure('CANCELLED', 'the client went away'));
+    };
     const onCodingError = (error: Error) =>
       settle(
         failure(

@@ -118,6 +118,9 @@ export class RequestHandler {
   }
 
   #checkHead(request: IncomingMessage): void {
+    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+      throw failure('INVALID_PARAMETER', 'the header Host is missing');
+    }
     const { headerBytesMax } = this.#parts.options;
     const url = request.url as string;
     if (url.length > headerBytesMax) {

@@ -143,6 +143,7 @@ export class Server {
         keepAliveTimeout: KEEP_ALIVE_MS,
         connectionsCheckingInterval: CONNECTION_CHECK_MS,
         insecureHTTPParser: false,
+        requireHostHeader: false, // the handler's own refusal is in the form of all errors
         noDelay: true,
       },
       onRequest,

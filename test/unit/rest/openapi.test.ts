@@ -1,0 +1,119 @@
+// The description of routes: complete, well formed, and its examples run.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Rowan } from '../../../src/index.ts';
+import { exampleBody, examplePath } from '../../../src/rest/openapi/document.ts';
+import type { Route } from '../../../src/service/route.ts';
+
+type Json = Record<string, unknown>;
+
+let rowan: Rowan;
+let document: Json & {
+  paths: Record<string, Record<string, Json & { operationId: string; parameters: Json[] }>>;
+  components: { schemas: Record<string, Json> };
+};
+
+beforeAll(async () => {
+  rowan = await Rowan.open({ dataDir: null });
+  document = (await rowan.get('/openapi.json')).json as typeof document;
+});
+
+afterAll(() => rowan?.close());
+
+describe('the OpenAPI document', () => {
+  test('names version and server', () => {
+    expect(document).toMatchObject({
+      openapi: '3.1.0',
+      info: { title: 'Rowan', version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
+      servers: [{ url: '/' }],
+    });
+  });
+
+  test('has every route', () => {
+    for (const { verb, path } of rowan.dispatcher.routes) {
+      const key = path.replace(/:(\w+)/g, '{$1}').replace(/\*$/, '{rest}');
+      expect(document.paths[key]?.[verb.toLowerCase()], `${verb} ${path}`).toBeDefined();
+    }
+  });
+
+  test('gives each operation an id of its own', () => {
+    const ids = operations().map(({ operationId }) => operationId);
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+    expect(ids.filter((id) => !/^[a-z][A-Za-z0-9]+$/.test(id))).toEqual([]);
+  });
+
+  test('declares every element of a path', () => {
+    for (const [path, verbs] of Object.entries(document.paths)) {
+      const names = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
+      for (const { parameters } of Object.values(verbs)) {
+        const declared = parameters.filter((parameter) => parameter.in === 'path');
+        expect(declared.map(({ name }) => name)).toEqual(names);
+      }
+    }
+  });
+
+  test('refers to nothing that is missing', () => {
+    const references = [...JSON.stringify(document).matchAll(/"#\/([^"]+)"/g)].map((m) => m[1]);
+    expect(references.length).toBeGreaterThan(0);
+    for (const reference of new Set(references)) {
+      let place: unknown = document;
+      for (const key of (reference as string).split('/')) place = (place as Json)[key];
+      expect(place, reference).toBeDefined();
+    }
+  });
+
+  test('has a schema of each configuration, chosen by type', () => {
+    for (const kind of ['dataset', 'function', 'procedure'] as const) {
+      const name = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}Config`;
+      const { discriminator } = document.components.schemas[name] as {
+        discriminator: { propertyName: string; mapping: Json };
+      };
+      expect(discriminator.propertyName).toBe('type');
+      expect(Object.keys(discriminator.mapping).sort()).toEqual(rowan.service.types.names(kind));
+    }
+  });
+
+  function operations() {
+    return Object.values(document.paths).flatMap((verbs) => Object.values(verbs));
+  }
+});
+
+describe('examples', () => {
+  /** Operations whose example shows a refusal or never ends. */
+  const REFUSED = [
+    /^(GET|POST|PUT|DELETE) \/v1\/(datasets|functions)\/:id\/routes\/\*$/,
+    /^(GET|POST|PUT|DELETE) \/v1\/sensors/,
+    /^(GET|POST|PUT|DELETE) \/v1\/types\/:class\/:type\/routes\/\*$/,
+    /^(GET) \/v1\/plugins\/:id\/(doc|static)\/\*$/,
+    /^(GET|DELETE) \/v1\/keys\/:id$/,
+    /^GET \/resources\/\*$/,
+  ];
+  const ENDLESS = /^POST \/v1\/(watches|shutdown)$/;
+  test('run one after the other', { timeout: 60_000 }, async () => {
+    const routes = [...rowan.dispatcher.routes]
+      .filter((route) => !ENDLESS.test(nameOf(route)))
+      .sort((a, b) => orderOf(a) - orderOf(b));
+    const failures: string[] = [];
+    for (const route of routes) {
+      const path = examplePath(route);
+      const body = exampleBody(route);
+      const reply = await rowan.perform(route.verb, path, body === undefined ? {} : { body });
+      const isRefused = REFUSED.some((pattern) => pattern.test(nameOf(route)));
+      if (reply.status >= (isRefused ? 500 : 400)) {
+        failures.push(`${route.verb} ${path}: ${reply.status} ${reply.text.slice(0, 200)}`);
+      }
+    }
+    expect(failures).toEqual([]);
+  });
+
+  function nameOf({ verb, path }: Route): string {
+    return `${verb} ${path}`;
+  }
+
+  /** Entities are made before what lies in them, data before it is asked for, and removed last. */
+  function orderOf({ verb, path }: Route): number {
+    const depth = path.split('/').length + (path.endsWith('/commit') ? 1 : 0);
+    if (verb === 'DELETE') return 300 - depth;
+    return (verb === 'GET' ? 200 : 100) + depth;
+  }
+});

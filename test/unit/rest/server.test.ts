@@ -1,0 +1,226 @@
+// What the transport adds to routes: limits, compression, streams, cancellation, CORS, shutdown.
+
+import { connect } from 'node:net';
+import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Rowan } from '../../../src/index.ts';
+import { sendRaw } from '../../support/raw-http.ts';
+
+let rowan: Rowan;
+let origin: string;
+let port: number;
+
+beforeAll(async () => {
+  rowan = await Rowan.open({ dataDir: null, workers: 2 });
+  origin = await rowan.listen({ heavyCountMax: 2, heavyQueueLengthMax: 1 });
+  port = Number(new URL(origin).port);
+});
+
+afterAll(() => rowan?.close());
+
+/** A query that takes longer than anybody waits. */
+function slowQuery(): string {
+  const wide = Array.from({ length: 12 }, () => '{a:1,b:2,c:3,d:4,e:5,f:6}');
+  const from = wide.map((row, index) => `row_dataset(${row}) AS t${index}`).join(' JOIN ');
+  return `SELECT count(*) FROM ${from}`;
+}
+
+describe('replies', () => {
+  test('carry a request id, the caller’s own when it is well formed', async () => {
+    const given = await fetch(`${origin}/ping`, { headers: { 'X-Request-Id': 'abc-1.2_3' } });
+    expect(given.headers.get('x-request-id')).toBe('abc-1.2_3');
+    const bad = await fetch(`${origin}/ping`, { headers: { 'X-Request-Id': 'a b' } });
+    expect(bad.headers.get('x-request-id')).toMatch(/^[0-9a-f]{16}$/);
+  });
+
+  test('to HEAD have the headers of GET and no body', async () => {
+    const whole = await fetch(`${origin}/v1/types`);
+    const head = await fetch(`${origin}/v1/types`, { method: 'HEAD' });
+    expect(head.headers.get('content-type')).toBe('application/json');
+    expect(head.headers.get('content-length')).toBe(whole.headers.get('content-length'));
+    expect(await head.text()).toBe('');
+  });
+
+  test.each([
+    ['gzip', gunzipSync],
+    ['br', brotliDecompressSync],
+  ] as const)('are compressed by %s when they are large', async (coding, decompress) => {
+    const get = `GET /openapi.json HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: ${coding}\r\nConnection: close\r\n\r\n`;
+    const { head, bytes } = await rawBytes(get);
+    expect(head).toMatch(new RegExp(`^content-encoding: ${coding}\\r?$`, 'im'));
+    expect(JSON.parse(decompress(dechunk(bytes)).toString()).openapi).toBe('3.1.0');
+  });
+
+  test('are left alone when they are small or the caller says so', async () => {
+    for (const [path, accept] of [
+      ['/ping', 'gzip'],
+      ['/openapi.json', 'identity'],
+      ['/openapi.json', 'gzip;q=0'],
+    ] as const) {
+      const get = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: ${accept}\r\nConnection: close\r\n\r\n`;
+      const { head } = await rawBytes(get);
+      expect(head).not.toMatch(/^content-encoding/im);
+    }
+  });
+
+  test('name what OPTIONS can be done, and preflights are allowed', async () => {
+    const options = await fetch(`${origin}/v1/datasets`, { method: 'OPTIONS' });
+    expect(options.headers.get('allow')).toBe('GET, HEAD, POST, PUT');
+    expect(Object.keys((await options.json()) as object)).toEqual(['/v1/datasets GET,POST,PUT']);
+    const none = await fetch(`${origin}/v1/nothing`, { method: 'OPTIONS' });
+    expect([none.status, none.headers.get('allow')]).toEqual([400, '']);
+    const preflight = await fetch(`${origin}/v1/datasets`, {
+      method: 'OPTIONS',
+      headers: { 'Access-Control-Request-Method': 'PUT', Origin: 'http://localhost:1' },
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-methods')).toContain('PUT');
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  test('to unknown verbs name the known ones', async () => {
+    const reply = await fetch(`${origin}/v1/datasets`, { method: 'PATCH' });
+    expect([reply.status, reply.headers.get('allow')]).toEqual([404, 'GET, HEAD, POST, PUT']);
+  });
+});
+
+describe('bodies', () => {
+  test('may come with GET, in chunks, and compressed', async () => {
+    const json = '{"q":"SELECT 1 AS x","format":"atom"}';
+    const chunks = `${json.length.toString(16)}\r\n${json}\r\n0\r\n\r\n`;
+    const get = `GET /v1/query HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`;
+    expect((await sendRaw(port, get)).body).toBe('1');
+    const compressed = await fetch(`${origin}/v1/query`, {
+      method: 'POST',
+      headers: { 'Content-Encoding': 'gzip' },
+      body: gzipSync(json),
+    });
+    expect(await compressed.text()).toBe('1');
+  });
+
+  test('count decompressed', async () => {
+    const small = await Rowan.open({ dataDir: null });
+    const address = await small.listen({ bodyBytesMax: 10_000 });
+    const bomb = gzipSync(Buffer.alloc(1_000_000, 0x20));
+    expect(bomb.length).toBeLessThan(10_000);
+    const reply = await fetch(`${address}/v1/query`, {
+      method: 'POST',
+      headers: { 'Content-Encoding': 'gzip' },
+      body: bomb,
+    });
+    expect(reply.status).toBe(413);
+    await small.close();
+  });
+});
+
+describe('heavy requests', () => {
+  test('stop when their time is up', async () => {
+    const start = performance.now();
+    const reply = await fetch(`${origin}/v1/query?q=${encodeURIComponent(slowQuery())}`, {
+      headers: { 'X-Request-Timeout': '150' },
+    });
+    expect(performance.now() - start).toBeLessThan(2000);
+    expect(reply.status).toBe(504);
+    expect(await reply.json()).toMatchObject({
+      code: 'TIMEOUT',
+      error: 'query exceeded its time limit of 150 ms',
+    });
+    await idle(2000);
+  });
+
+  test('stop when the client goes away', async () => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    const target = `/v1/query?q=${encodeURIComponent(slowQuery())}`;
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await until(() => rowan.service.engine.activeTaskCount > 0, 5000);
+    socket.destroy();
+    await idle(2000);
+  });
+
+  test('wait in a line, and are refused beyond it', async () => {
+    const abort = new AbortController();
+    const ask = () =>
+      fetch(`${origin}/v1/query?q=${encodeURIComponent(slowQuery())}`, { signal: abort.signal });
+    const waiting = [ask(), ask(), ask()].map((reply) => reply.catch(() => undefined));
+    await until(() => rowan.service.engine.activeTaskCount === 2, 5000);
+    await until(() => rowan.web.metrics.http.inFlightCount === 3, 5000);
+    const refused = await ask();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect((await refused.json()) as object).toMatchObject({ code: 'OVERLOADED' });
+    expect((await fetch(`${origin}/v1/types`)).status).toBe(200);
+    abort.abort();
+    await Promise.all(waiting);
+    await idle(3000);
+    expect((await fetch(`${origin}/v1/query?q=SELECT%201`)).status).toBe(200);
+  });
+
+  test('that create go on after their time, and say where', async () => {
+    const body = { type: 'mock', params: { durationMs: 1000, runOnCreation: true } };
+    const reply = await fetch(`${origin}/v1/procedures`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { 'X-Request-Timeout': '100' },
+    });
+    expect(reply.status).toBe(504);
+    const location = reply.headers.get('location') as string;
+    expect(location).toMatch(/^\/v1\/procedures\/auto_/);
+    const shown = (await (await fetch(origin + location)).json()) as { state: string };
+    expect(['initializing', 'executing', 'ok']).toContain(shown.state);
+    await rowan.delete(location);
+  });
+});
+
+describe('shutdown', () => {
+  test('lets requests in flight finish, and refuses new ones', async () => {
+    const other = await Rowan.open({ dataDir: null });
+    const address = await other.listen();
+    await fetch(`${address}/ping`);
+    const params = { durationMs: 400, refreshRateMs: 20 };
+    await other.put('/v1/procedures/p', { type: 'mock', params });
+    const run = fetch(`${address}/v1/procedures/p/runs`, { method: 'POST', body: '{}' });
+    await until(() => other.web.metrics.http.inFlightCount === 1, 5000);
+    const closing = other.close();
+    await expect(fetch(`${address}/ping`)).rejects.toThrow();
+    expect((await run).status).toBeLessThan(500);
+    await closing;
+  });
+});
+
+async function idle(timeoutMs: number): Promise<void> {
+  await until(() => rowan.service.engine.activeTaskCount === 0, timeoutMs);
+}
+
+async function until(condition: () => boolean, timeoutMs: number): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${condition}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** A reply to the end of its connection. */
+function rawBytes(request: string): Promise<{ head: string; bytes: Buffer }> {
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    const socket = connect({ port, host: '127.0.0.1' }, () => socket.write(request));
+    socket.on('data', (part) => parts.push(part));
+    socket.on('error', reject);
+    socket.on('end', () => {
+      const all = Buffer.concat(parts);
+      const end = all.indexOf('\r\n\r\n');
+      resolve({ head: all.subarray(0, end).toString('latin1'), bytes: all.subarray(end + 4) });
+    });
+  });
+}
+
+function dechunk(bytes: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  let at = 0;
+  for (;;) {
+    const lineEnd = bytes.indexOf('\r\n', at);
+    const size = Number.parseInt(bytes.subarray(at, lineEnd).toString('latin1'), 16);
+    if (size === 0) return Buffer.concat(parts);
+    parts.push(bytes.subarray(lineEnd + 2, lineEnd + 2 + size));
+    at = lineEnd + 2 + size + 2;
+  }
+}
