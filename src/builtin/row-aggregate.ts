@@ -78,12 +78,18 @@ export const rowAggregateFunctions: readonly FunctionDeclaration[] = [
     overRows: false,
     init: () => ({ columns: new Map(), withFlag: 0, without: 0, ts: MINUS_INFINITY }),
     update: (state, [row, flag]) => {
+      if (row instanceof Scalar && row.atom !== null) {
+        throw failure('SQL_EXECUTION', 'likelihood_ratio: the first argument is to be a row');
+      }
       const hasFlag = isTrue(requireAtom(flag));
       const side = hasFlag ? 'withFlag' : 'without';
       state[side]++;
       state.ts = laterOf(state.ts, laterOf(effectiveTs(row as Value), (flag as Scalar).ts));
       const paths = new Map<string, Path>();
-      flatten(row as Value, [], (path) => paths.set(path.toString(), path));
+      // A null is a row without columns.
+      if (!(row instanceof Scalar)) {
+        flatten(row as Value, [], (path) => paths.set(path.toString(), path));
+      }
       for (const [name, path] of paths) countsOf(state, name, path)[side]++;
     },
     merge: (state, other) => {
