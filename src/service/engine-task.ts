@@ -124,7 +124,11 @@ export interface EngineTasks {
   };
   details: { args: { readonly function: string }; result: unknown };
   batch: {
-    args: { readonly function: string; readonly input: unknown; readonly ts: number };
+    args: { readonly function: string; readonly ts: number } & (
+      | { readonly input: unknown }
+      /** a large body, with what messages say of its request */
+      | { readonly body: Uint8Array; readonly verb: string; readonly path: string }
+    );
     result: undefined;
   };
 }

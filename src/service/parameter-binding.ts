@@ -65,11 +65,24 @@ export function bindParameters(
   const values: Record<string, unknown> = {};
   for (const [name, parameter] of query) values[name] = fromQuery(name, parameter, pairs);
   if (route.hybrid === undefined) return values;
-  if (request.body.isEmpty) {
+  if (request.body.isEmpty || isBodyDeferred(route, request)) {
     for (const [name, parameter] of hybrid) values[name] = fromQuery(name, parameter, pairs);
     return values;
   }
   return Object.assign(values, bindHybrid(route, request, firstValues(pairs)));
+}
+
+/** Parsing more would hold up everybody else. */
+const PARSED_SIZE_MAX = 64 * 1024;
+
+/** Whether the hybrid parameters are still in the body, which a worker should parse. */
+export function isBodyDeferred(
+  route: Route,
+  { query, body }: Pick<RouteRequest, 'query' | 'body'>,
+): boolean {
+  return (
+    route.defersLargeBodies === true && query.length === 0 && body.bytes.length > PARSED_SIZE_MAX
+  );
 }
 
 /** A key given twice: the first one counts. */
@@ -94,8 +107,23 @@ function bindHybrid(
   request: Omit<RouteRequest, 'signal'>,
   given: ReadonlyMap<string, string>,
 ): Record<string, unknown> {
-  const hybrid = route.hybrid as ParameterSet;
-  const body = request.body.json();
+  return bindBody(route, request, request.body.json(), given);
+}
+
+type Parameters = Pick<Route, 'query' | 'hybrid'>;
+type Place = Pick<RouteRequest, 'verb' | 'path'>;
+
+/**
+ * The hybrid parameters that a JSON body gives, or else the query string.
+ * @throws UNKNOWN_PARAMETER, INVALID_PARAMETER, MISSING_PARAMETER, MIXED_PARAMETERS
+ */
+export function bindBody(
+  route: Parameters,
+  request: Place,
+  body: unknown,
+  given: ReadonlyMap<string, string> = new Map(),
+): Record<string, unknown> {
+  const hybrid = route.hybrid ?? NO_PARAMETERS;
   const bodySays = !isEmptyJson(body);
   if (given.size > 0 && bodySays) {
     throw failure('MIXED_PARAMETERS', 'You cannot mix query string and body parameters', {
@@ -208,7 +236,7 @@ function unknownParameters(
 }
 
 /** The parameters of a route as help documents show them. */
-export function parameterHelp(route: Route): unknown[] {
+export function parameterHelp(route: Parameters): unknown[] {
   return Object.entries({ ...route.query, ...route.hybrid }).map(([name, parameter]) => ({
     name,
     description: parameter.description,

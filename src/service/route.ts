@@ -33,6 +33,8 @@ export interface Route {
   readonly query?: ParameterSet;
   /** parameters of the query string or the JSON body, never both */
   readonly hybrid?: ParameterSet;
+  /** true: the handler parses large hybrid bodies, see `isBodyDeferred` */
+  readonly defersLargeBodies?: boolean;
   /** a JSON (or streamed) body that belongs to the route as a whole */
   readonly body?: { readonly description: string; readonly schema?: TSchema };
   readonly reply?: { readonly description: string; readonly schema?: TSchema };

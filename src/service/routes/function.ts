@@ -1,14 +1,17 @@
 // Calling functions and describing them.
 import { failure } from '../../util/error.ts';
 import { previewJson } from '../../value/json.ts';
+import { BATCH_PARAMETERS, batchInputOf } from '../batch-parameters.ts';
 import { MAIN_THREAD_SCOPE } from '../engine.ts';
 import type { ApplicationFormat } from '../engine-task.ts';
 import { nowSeconds } from '../id.ts';
+import { isBodyDeferred } from '../parameter-binding.ts';
 import { jsonReply, type Reply } from '../request.ts';
 import { type BoundRequest, type ParameterSet, type Route, route } from '../route.ts';
 import type { Service } from '../service.ts';
 import { streamTask } from '../streamed-reply.ts';
-import { applyBatch, applyFunction } from '../task/function.ts';
+import { applyBatch } from '../task/batch.ts';
+import { applyFunction } from '../task/function.ts';
 import { functionInfo } from '../value-info.ts';
 
 const JSON_TYPE = 'application/json';
@@ -21,12 +24,6 @@ const APPLICATION_PARAMETERS: ParameterSet = {
     default: [],
   },
   outputFormat: { type: 'text', description: 'compat or json', default: 'compat' },
-};
-
-const BATCH_PARAMETERS: ParameterSet = {
-  input: { type: 'json', description: 'array or object of inputs', default: null },
-  inputFormat: { type: 'text', description: 'json', default: 'json' },
-  outputFormat: { type: 'text', description: 'json', default: 'json' },
 };
 
 function handleApplication(request: BoundRequest, service: Service): Reply | Promise<Reply> {
@@ -67,29 +64,20 @@ function namesOf(json: unknown): string[] {
 const LIGHT_BATCH_MAX = 64;
 
 function handleBatch(request: BoundRequest, service: Service): Reply | Promise<Reply> {
-  const { input, inputFormat, outputFormat } = request.values as Record<string, unknown>;
-  if (inputFormat !== 'json') {
-    throw failure(
-      'INVALID_PARAMETER',
-      `batch apply only accepts 'json' input format currently; got '${inputFormat}'`,
-    );
-  }
-  if (outputFormat !== 'json') {
-    throw failure(
-      'INVALID_PARAMETER',
-      `batch apply only accepts 'json' output format currently; got '${outputFormat}'`,
-    );
-  }
   const entity = service.functions.get(request.params.id as string);
-  const ts = nowSeconds();
+  const { route, verb, path, body, signal } = request;
+  const call = { function: entity.id, ts: nowSeconds() };
+  const options = { contentType: JSON_TYPE, signal };
+  if (isBodyDeferred(route, request)) {
+    return streamTask(service, 'batch', { ...call, verb, path, body: body.bytes }, options);
+  }
+  const input = batchInputOf(request.values);
   if (entity.isLight && elementCount(input) <= LIGHT_BATCH_MAX) {
     const compiled = service.engine.mirror.compiledFunction(entity.id);
-    const text = [...applyBatch(compiled, input, ts, MAIN_THREAD_SCOPE)].join('');
+    const text = [...applyBatch(compiled, input, call.ts, MAIN_THREAD_SCOPE)].join('');
     return { status: 200, contentType: JSON_TYPE, text };
   }
-  const { signal } = request;
-  const args = { function: entity.id, input, ts };
-  return streamTask(service, 'batch', args, { contentType: JSON_TYPE, signal });
+  return streamTask(service, 'batch', { ...call, input }, options);
 }
 
 function elementCount(input: unknown): number {
@@ -110,6 +98,7 @@ const batch = {
   summary: 'Applies a function to many inputs',
   role: 'reader' as const,
   hybrid: BATCH_PARAMETERS,
+  defersLargeBodies: true,
   handle: handleBatch,
 };
 

@@ -1,19 +1,15 @@
 // Binding and applying functions.
 
-import { ChunkSink } from '../../exec/output/sink.ts';
 import type { Task } from '../../exec/task.ts';
 import {
   compatOutput,
   datedOutput,
   inputRowFromJson,
   plainOutput,
-  plainValue,
-  valueFromJson,
 } from '../../function/function-json.ts';
 import type { CompiledFunction } from '../../function/function-type.ts';
 import type { CallScope } from '../../plan/function.ts';
 import { ArenaScope } from '../../value/arena-set.ts';
-import { Scalar } from '../../value/value.ts';
 import type { ApplicationFormat, EngineTasks } from '../engine-task.ts';
 import { valueFromWire, type WireValue } from '../wire-value.ts';
 import type { WorkerContext } from '../worker-context.ts';
@@ -75,42 +71,4 @@ export function applyFunction(
   const output = compiled.apply(row, scope);
   if (format === 'dated') return datedOutput(output);
   return format === 'compat' ? compatOutput(output, keepValues) : plainOutput(output, keepValues);
-}
-
-export function batchTask(
-  { function: id, input, ts }: EngineTasks['batch']['args'],
-  task: Task,
-  { mirror, callScope }: WorkerContext,
-): undefined {
-  const compiled = mirror.compiledFunction(id);
-  const sink = new ChunkSink((bytes) => task.emit(bytes));
-  for (const piece of applyBatch(compiled, input, ts, callScope)) sink.write(piece);
-  sink.end();
-}
-
-/** The JSON text that answers a batch, in pieces. @throws the first error of any element */
-export function* applyBatch(
-  compiled: CompiledFunction,
-  input: unknown,
-  ts: number,
-  scope: CallScope,
-): Iterable<string> {
-  const one = (element: unknown): string => {
-    scope.checkCancelled();
-    const output = compiled.apply(valueFromJson(element, ts), scope);
-    return output instanceof Scalar && output.atom === null ? 'null' : plainValue(output);
-  };
-  if (Array.isArray(input)) {
-    yield '[';
-    for (const [index, element] of input.entries()) yield (index === 0 ? '' : ',') + one(element);
-    yield ']';
-  } else if (typeof input === 'object' && input !== null) {
-    yield '{';
-    let separator = '';
-    for (const [key, element] of Object.entries(input)) {
-      yield `${separator}${JSON.stringify(key)}:${one(element)}`;
-      separator = ',';
-    }
-    yield '}';
-  } else yield input === null || input === undefined ? 'null' : one(input);
 }

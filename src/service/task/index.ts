@@ -2,9 +2,10 @@
 import type { Task } from '../../exec/task.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import type { WorkerContext } from '../worker-context.ts';
+import { batchTask } from './batch.ts';
 import { commitTask, loadTask, readTask, recordTask, saveTask, viewTask } from './dataset.ts';
 import { loadUrlTask, saveUrlTask } from './dataset-file.ts';
-import { applyTask, batchTask, bindTask, detailsTask } from './function.ts';
+import { applyTask, bindTask, detailsTask } from './function.ts';
 import { procedureTask } from './procedure.ts';
 import { queryTask } from './query.ts';
 
