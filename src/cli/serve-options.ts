@@ -33,6 +33,8 @@ export interface ServeOptions {
   readonly maxHeaderBytes?: number;
   readonly queryTimeout?: number;
   readonly maxConcurrentQueries?: number;
+  readonly scriptTimeout?: number;
+  readonly scriptMemory?: number;
   readonly shutdownGrace: number;
   readonly corsOrigin: readonly string[];
   readonly fileRoot: readonly string[];
@@ -131,6 +133,8 @@ function serveOptions(): Option[] {
     new Option('--max-concurrent-queries <n>', 'heavy requests at the same time').argParser(
       readCount,
     ),
+    new Option('--script-timeout <ms>', 'longest time of a script').argParser(readCount),
+    new Option('--script-memory <bytes>', 'largest memory of a script').argParser(readBytes),
     new Option('--shutdown-grace <seconds>', 'time that requests in flight get at the end')
       .argParser(Number)
       .default(30),

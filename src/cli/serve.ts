@@ -85,6 +85,11 @@ async function openService(options: ServeOptions, logger: Logger): Promise<Rowan
         ...(roots === undefined ? {} : { fileRoots: rootsWithOwn(roots, options) }),
         allowPrivateUrls: !isPublic || options.allowPrivateUrls,
       },
+      pluginDirectories: options.pluginDirectory,
+      scripts: {
+        ...(options.scriptTimeout === undefined ? {} : { timeoutMs: options.scriptTimeout }),
+        ...(options.scriptMemory === undefined ? {} : { memoryBytes: options.scriptMemory }),
+      },
       ...(options.memory === undefined ? {} : { memoryBytes: options.memory }),
       ...(options.credentialsPath === undefined
         ? {}

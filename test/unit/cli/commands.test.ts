@@ -1,0 +1,114 @@
+// The command line as people and scripts use it.
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+
+// Each command is a process of its own, and machines that test are busy.
+vi.setConfig({ testTimeout: 90_000 });
+
+let dir: string;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'rowan-cli-'));
+});
+
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function rowan(...args: readonly string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['dist/cli/rowan.js', ...args], (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
+    });
+  });
+}
+
+test('query prints lines of JSON to a program', async () => {
+  expect(await rowan('query', 'SELECT 1 + 1 AS two')).toMatchObject({
+    code: 0,
+    stdout: '{"_rowName":"result","two":2}\n',
+  });
+});
+
+test('a faulty query ends with 1 and its message', async () => {
+  const outcome = await rowan('query', 'SELEC 1');
+  expect(outcome.code).toBe(1);
+  expect(outcome.stderr).toContain('did you mean SELECT');
+});
+
+test('import and export carry a table through a data directory', async () => {
+  const dataDir = join(dir, 'data');
+  await writeFile(join(dir, 'in.csv'), 'a,b\n1,x\n2,y\n');
+  const imported = await rowan('import', join(dir, 'in.csv'), 't', '--data-dir', dataDir);
+  expect(imported).toMatchObject({ code: 0, stdout: '{"rowCount":2,"numLineErrors":0}\n' });
+  const exported = await rowan(
+    'export',
+    'SELECT a, b FROM t ORDER BY a',
+    join(dir, 'out.csv'),
+    ...['--data-dir', dataDir],
+  );
+  expect(exported).toMatchObject({ code: 0, stdout: '{"rowCount":2}\n' });
+  expect(await readFile(join(dir, 'out.csv'), 'utf8')).toBe('a,b\n1,x\n2,y\n');
+});
+
+test('run executes a script and ends', async () => {
+  await writeFile(join(dir, 'good.js'), 'mldb.log(mldb.query("SELECT 7 AS x")[0].columns[0][1]);');
+  await writeFile(join(dir, 'bad.js'), 'throw new Error("no luck")');
+  const port = ['--http-listen-port', '0', '--data-dir', 'none'];
+  expect(await rowan('run', join(dir, 'good.js'), ...port)).toMatchObject({
+    code: 0,
+    stdout: '7\n',
+  });
+  const failed = await rowan('run', join(dir, 'bad.js'), ...port);
+  expect(failed.code).toBe(1);
+  expect(failed.stderr).toContain('no luck');
+  expect((await rowan('run', join(dir, 'x.txt'), ...port)).stderr).toContain(
+    'Unsupported extension',
+  );
+});
+
+test('keys are made, listed without the key, and revoked', async () => {
+  const where = ['--data-dir', join(dir, 'keyed')];
+  const made = await rowan('keys', 'create', '--role', 'reader', '--name', 'n', ...where);
+  expect(made.stdout).toMatch(/^rwn_[\w-]{43}\n$/);
+  const listed = await rowan('keys', 'list', ...where);
+  const { id, role } = JSON.parse(listed.stdout) as { id: string; role: string };
+  expect(role).toBe('reader');
+  expect(listed.stdout).not.toContain(made.stdout.trim());
+  expect((await rowan('keys', 'revoke', id, ...where)).code).toBe(0);
+  expect((await rowan('keys', 'list', ...where)).stdout).toBe('');
+  expect((await rowan('keys', 'revoke', id, ...where)).code).toBe(1);
+});
+
+test('a public address without keys is refused with the way to make one', async () => {
+  const outcome = await rowan(
+    'serve',
+    ...['--http-listen-host', '0.0.0.0', '--http-listen-port', '0', '--data-dir', 'none'],
+  );
+  expect(outcome.code).toBe(1);
+  expect(outcome.stderr).toContain('rowan keys create');
+});
+
+test('unknown options and impossible values end with 1', async () => {
+  expect((await rowan('serve', '--no-such-option')).code).toBe(1);
+  expect((await rowan('serve', '--num-threads', '3')).code).toBe(1);
+  expect((await rowan('serve', '--http-listen-port', '99999')).code).toBe(1);
+});
+
+test('help and version go to standard output', async () => {
+  const commands = [[], ['serve'], ['run'], ['query'], ['import'], ['export'], ['keys']];
+  for (const { code, stdout } of await Promise.all(
+    commands.map((each) => rowan(...each, '--help')),
+  )) {
+    expect(code).toBe(0);
+    expect(stdout).toContain('Usage: rowan');
+  }
+  expect((await rowan('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
