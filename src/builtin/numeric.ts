@@ -245,7 +245,7 @@ export const numericFunctions: readonly ScalarFunction[] = [
     examples: [['round(binomial_lb_80(200, 35) * 1000)', '143']],
     result: NUMBER_TYPE,
     evaluate: (trials = null, successes = null) =>
-      wilsonBound(requireIndex(trials), requireIndex(successes), -1),
+      numberAtom(wilsonBound(requireIndex(trials), requireIndex(successes), -1)),
   }),
   scalar({
     name: 'binomial_ub_80',
@@ -254,7 +254,7 @@ export const numericFunctions: readonly ScalarFunction[] = [
     examples: [['round(binomial_ub_80(200, 35) * 1000)', '212']],
     result: NUMBER_TYPE,
     evaluate: (trials = null, successes = null) =>
-      wilsonBound(requireIndex(trials), requireIndex(successes), 1),
+      numberAtom(wilsonBound(requireIndex(trials), requireIndex(successes), 1)),
   }),
   constantFunction('pi', Math.PI, 'The ratio of a circle to its diameter.', '3.141592653589793'),
   constantFunction('e', Math.E, 'The base of natural logarithms.', '2.718281828459045'),
