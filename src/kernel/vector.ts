@@ -88,6 +88,31 @@ export interface VectorKernels {
     done: number,
   ): number;
 
+  rangeCodesWithin(
+    values: number,
+    valid: number,
+    count: number,
+    least: number,
+    cardinality: number,
+    out: number,
+  ): void;
+  linkRows(codes: number, count: number, first: number, head: number, next: number): number;
+  probePairs(
+    codes: number,
+    truth: number,
+    count: number,
+    head: number,
+    next: number,
+    lone: number,
+    state: number,
+    left: number,
+    right: number,
+    capacity: number,
+  ): number;
+  gatherBytes(values: number, rows: number, count: number, out: number): void;
+  gatherI32(values: number, rows: number, count: number, out: number): void;
+  gatherF64(values: number, rows: number, count: number, out: number): void;
+
   orderKeysF64(values: number, valid: number, count: number, descending: number, out: number): void;
   orderKeysI32(values: number, valid: number, count: number, descending: number, out: number): void;
   selectAtMost(keys: number, truth: number, count: number, limit: bigint, out: number): number;

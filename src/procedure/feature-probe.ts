@@ -1,7 +1,7 @@
 // Whether a row of features takes a given column of the dataset over as it is.
 import { makeCompiler } from '../exec/general/plan.ts';
 import { makeRuntime } from '../exec/general/runtime.ts';
-import { rowFunction } from '../exec/vector/aggregate.ts';
+import { rowFunction } from '../exec/vector/row-function.ts';
 import type { BoundExpression, RowExpression } from '../plan/expression.ts';
 import type { Path } from '../value/path.ts';
 import { cellsOf, Row, RowBuilder, Scalar } from '../value/value.ts';

@@ -8,9 +8,10 @@ import { compileSort } from '../general/operator/sort.ts';
 import type { RowSource } from '../general/operator/source.ts';
 import { compilePlan, makeCompiler } from '../general/plan.ts';
 import type { ExecRow } from '../general/row.ts';
-import { matchFilteredScan, vectorGroups } from './aggregate.ts';
+import { matchGroupInput, vectorGroups } from './aggregate.ts';
 import type { VectorEngine } from './engine.ts';
 import { vectorFilter } from './filter.ts';
+import { matchFilteredScan } from './filtered-scan.ts';
 import { GroupTable } from './group-table.ts';
 import { vectorTop } from './top.ts';
 
@@ -30,7 +31,7 @@ export function vectorAccelerator(engine: VectorEngine): Accelerator {
 export function isVectorNode(node: PlanNode): boolean {
   switch (node.kind) {
     case 'aggregate':
-      return matchFilteredScan(node.input) !== undefined;
+      return matchGroupInput(node.input) !== undefined;
     case 'sort':
       if (node.keep !== undefined && matchFilteredScan(node.input) !== undefined) return true;
       return isGroupSort(node);

@@ -1,151 +1,57 @@
-// Runs programs on one chunk of a table. Vectors live in scratch memory until its next reset.
-import { TRUTH } from '../../kernel/vector.ts';
-import { assert, unreachable } from '../../util/assert.ts';
+// The rows of one chunk of a table as vectors.
+import { assert } from '../../util/assert.ts';
 import type { ChunkSnapshot, ColumnSnapshot } from '../../value/snapshot.ts';
-import type { CodeProgram, NumberProgram, TruthProgram } from './program.ts';
 import type { Scratch } from './scratch.ts';
+import { type CodeVector, type NumberVector, Vectors } from './vectors.ts';
 
-/** Numbers of a chunk. `valid` is 0 when every row has one, else the address of a byte a row. */
-export interface NumberVector {
-  readonly kind: 'int32' | 'float64' | 'constant';
-  /** address of the values; a constant lies there twice as a double */
-  readonly data: number;
-  readonly value: number;
-  readonly valid: number;
-}
-
-export class ChunkVectors {
-  readonly #scratch: Scratch;
+export class ChunkVectors extends Vectors {
   readonly #columns: readonly ColumnSnapshot[];
   readonly #cache = new Map<ChunkSnapshot, NumberVector>();
   #chunkIndex = 0;
   #rowCount = 0;
 
   constructor(scratch: Scratch, columns: readonly ColumnSnapshot[]) {
-    this.#scratch = scratch;
+    super(scratch);
     this.#columns = columns;
-  }
-
-  /** Moves to a chunk; vectors of the one before are gone. */
-  moveTo(chunkIndex: number, rowCount: number): void {
-    this.#scratch.reset();
-    this.#cache.clear();
-    this.#chunkIndex = chunkIndex;
-    this.#rowCount = rowCount;
   }
 
   get rowCount(): number {
     return this.#rowCount;
   }
 
-  /** @returns the address of a truth byte a row */
-  truth(program: TruthProgram): number {
-    const { kernels } = this.#scratch;
-    const count = this.#rowCount;
-    switch (program.op) {
-      case 'always': {
-        const out = this.#bytes();
-        this.#scratch.arena.u8.fill(program.truth, out, out + count);
-        return out;
-      }
-      case 'compare':
-        return this.#compare(program.operator, program.left, program.right);
-      case 'table-truth':
-        return this.#tableTruth(program.column, this.#scratch.addressOf(program.table));
-      case 'missing':
-        return this.#missing(program.operand, program.negated);
-      case 'not': {
-        const out = this.truth(program.operand);
-        kernels.notTruth(out, count, out);
-        return out;
-      }
-      case 'and':
-      case 'or': {
-        const [first, ...others] = program.operands;
-        assert(first !== undefined, 'a conjunction of nothing');
-        const out = this.truth(first);
-        for (const operand of others) {
-          const next = this.truth(operand);
-          if (program.op === 'and') kernels.andTruth(out, next, count, out);
-          else kernels.orTruth(out, next, count, out);
-        }
-        return out;
-      }
-      default:
-        return unreachable(program);
+  /** Moves to a chunk; vectors of the one before are gone. */
+  moveTo(chunkIndex: number, rowCount: number): void {
+    this.scratch.reset();
+    this.#cache.clear();
+    this.#chunkIndex = chunkIndex;
+    this.#rowCount = rowCount;
+  }
+
+  columnNumbers(column: number): NumberVector {
+    const chunk = this.#chunk(column);
+    let vector = this.#cache.get(chunk);
+    if (vector === undefined) {
+      vector = this.#loadNumbers(chunk);
+      this.#cache.set(chunk, vector);
     }
+    return vector;
   }
 
-  numbers(program: NumberProgram): NumberVector {
-    switch (program.op) {
-      case 'column':
-        return this.#columnNumbers(this.#chunk(program.column));
-      case 'constant':
-        return this.#constant(program.value);
-      case 'table':
-        return this.#tableNumbers(program);
-      case 'null':
-        return { ...this.#constant(0), valid: this.#noneValid() };
-      case 'case':
-        return this.#case(program);
-      case 'arithmetic':
-        return this.#arithmetic(program.operator, program.left, program.right);
-      default:
-        return unreachable(program);
+  storedCodes(column: number): CodeVector {
+    const chunk = this.#chunk(column);
+    if (chunk.kind === 'codes') {
+      return { data: this.scratch.addressOf(chunk.data), width: chunk.width };
     }
+    return this.#expandCodes(chunk);
   }
 
-  /** The same numbers as doubles, one a row. */
-  doubles(program: NumberProgram): NumberVector {
-    return this.#asDoubles(this.numbers(program));
-  }
-
-  /** The same numbers as Int32, one a row: of a column of int32 chunks, constants and nulls. */
-  integers(program: NumberProgram): NumberVector {
-    const vector = this.numbers(program);
-    if (vector.kind === 'int32') return vector;
-    assert(vector.kind === 'constant', 'integers of a column of integers');
-    const data = this.#scratch.take(this.#rowCount * 4);
-    this.#scratch.arena.i32.fill(vector.value, data / 4, data / 4 + this.#rowCount);
-    return { kind: 'int32', data, value: 0, valid: vector.valid };
-  }
-
-  /** @returns the address of an Int32 code a row; it may be written to */
-  codes(program: CodeProgram): number {
-    const { kernels } = this.#scratch;
-    const count = this.#rowCount;
-    const out = this.#scratch.take(count * 4);
-    if (program.op === 'range') {
-      const vector = this.numbers({ op: 'column', column: program.column });
-      if (vector.kind === 'constant') {
-        const start = out / 4;
-        const code = vector.valid === 0 ? vector.value - program.least + 1 : 0;
-        this.#scratch.arena.i32.fill(code, start, start + count);
-      } else {
-        assert(vector.kind === 'int32', 'a range of integers has int32 chunks');
-        kernels.rangeCodes(vector.data, vector.valid, count, program.least, out);
-      }
-      return out;
-    }
-    const { data, width } = this.#codeVector(program.column);
-    if (program.op === 'codes') kernels.widenCodes(data, width, count, out);
-    else kernels.mapCodesI32(data, width, count, this.#scratch.addressOf(program.table), out);
-    return out;
-  }
-
-  /** Codes as they are stored: bytes of 1, 2 or 4. */
-  storedCodes(column: number): { readonly data: number; readonly width: number } {
-    return this.#codeVector(column);
-  }
-
-  /** @returns 0 when all rows of a column have a value, else the address of a byte a row */
   validity(column: number): number {
     const chunk = this.#chunk(column);
-    if (this.#columns[column]?.dictionary === undefined) return this.#columnNumbers(chunk).valid;
+    if (this.#columns[column]?.dictionary === undefined) return this.columnNumbers(column).valid;
     if (chunk.kind === 'codes' && chunk.nullCount === 0) return 0;
-    const { data, width } = this.#codeVector(column);
-    const out = this.#bytes();
-    this.#scratch.kernels.validCodes(data, width, this.#rowCount, out);
+    const { data, width } = this.storedCodes(column);
+    const out = this.bytes();
+    this.scratch.kernels.validCodes(data, width, this.#rowCount, out);
     return out;
   }
 
@@ -155,58 +61,12 @@ export class ChunkVectors {
     return chunk;
   }
 
-  #bytes(): number {
-    return this.#scratch.take(this.#rowCount);
-  }
-
-  #constant(value: number): NumberVector {
-    const data = this.#scratch.take(16);
-    this.#scratch.arena.f64.fill(value, data / 8, data / 8 + 2);
-    return { kind: 'constant', data, value, valid: 0 };
-  }
-
-  #noneValid(): number {
-    const valid = this.#bytes();
-    this.#scratch.arena.u8.fill(0, valid, valid + this.#rowCount);
-    return valid;
-  }
-
-  #case({ branches, otherwise }: NumberProgram & { op: 'case' }): NumberVector {
-    const { kernels } = this.#scratch;
-    const count = this.#rowCount;
-    let rest = this.#operand(this.numbers(otherwise));
-    for (const { when, result } of branches.toReversed()) {
-      const truth = this.truth(when);
-      const value = this.#operand(this.numbers(result));
-      const data = this.#scratch.take(count * 8);
-      const steps = [value, rest].map(({ kind }) => (kind === 'constant' ? 0 : 8));
-      const [valueStep = 0, restStep = 0] = steps;
-      kernels.chooseF64(truth, value.data, valueStep, rest.data, restStep, count, data);
-      let valid = 0;
-      if (value.valid !== 0 || rest.valid !== 0) {
-        valid = this.#bytes();
-        kernels.chooseBytes(truth, value.valid, rest.valid, count, valid);
-      }
-      rest = { kind: 'float64', data, value: 0, valid };
-    }
-    return rest;
-  }
-
-  #columnNumbers(chunk: ChunkSnapshot): NumberVector {
-    let vector = this.#cache.get(chunk);
-    if (vector === undefined) {
-      vector = this.#loadNumbers(chunk);
-      this.#cache.set(chunk, vector);
-    }
-    return vector;
-  }
-
   #loadNumbers(chunk: ChunkSnapshot): NumberVector {
     switch (chunk.kind) {
       case 'constant': {
-        if (typeof chunk.atom === 'number') return this.#constant(chunk.atom);
+        if (typeof chunk.atom === 'number') return this.constant(chunk.atom);
         assert(chunk.atom === null, 'a constant of a numeric column is a number or null');
-        return { ...this.#constant(0), valid: this.#noneValid() };
+        return { ...this.constant(0), valid: this.noneValid() };
       }
       case 'sparse':
         return this.#expandSparse(chunk);
@@ -214,12 +74,12 @@ export class ChunkVectors {
         return assertNever('codes are no numbers');
       default: {
         const kind = chunk.kind === 'int32' ? 'int32' : 'float64';
-        const data = this.#scratch.addressOf(chunk.data);
+        const data = this.scratch.addressOf(chunk.data);
         let valid = 0;
         if (chunk.validity !== undefined && chunk.nullCount > 0) {
-          valid = this.#bytes();
-          const bits = this.#scratch.addressOf(chunk.validity);
-          this.#scratch.kernels.expandBits(bits, chunk.rowCount, valid);
+          valid = this.bytes();
+          const bits = this.scratch.addressOf(chunk.validity);
+          this.scratch.kernels.expandBits(bits, chunk.rowCount, valid);
         }
         return { kind, data, value: 0, valid };
       }
@@ -227,11 +87,11 @@ export class ChunkVectors {
   }
 
   #expandSparse(chunk: ChunkSnapshot & { kind: 'sparse' }): NumberVector {
-    const { arena } = this.#scratch;
-    const values = this.#asDoublesOf(this.#loadNumbers(chunk.values), chunk.values.rowCount);
-    const rows = this.#scratch.addressOf(chunk.rows) / 2;
-    const data = this.#scratch.take(this.#rowCount * 8);
-    const valid = this.#bytes();
+    const { arena } = this.scratch;
+    const values = this.asDoublesOf(this.#loadNumbers(chunk.values), chunk.values.rowCount);
+    const rows = this.scratch.addressOf(chunk.rows) / 2;
+    const data = this.scratch.take(this.#rowCount * 8);
+    const valid = this.bytes();
     arena.u8.fill(0, valid, valid + this.#rowCount);
     arena.f64.fill(0, data / 8, data / 8 + this.#rowCount);
     for (let i = 0; i < chunk.values.rowCount; i++) {
@@ -242,118 +102,16 @@ export class ChunkVectors {
     return { kind: 'float64', data, value: 0, valid };
   }
 
-  #asDoubles(vector: NumberVector): NumberVector {
-    return this.#asDoublesOf(vector, this.#rowCount);
-  }
-
-  #asDoublesOf(vector: NumberVector, count: number): NumberVector {
-    if (vector.kind === 'float64') return vector;
-    const { arena, kernels } = this.#scratch;
-    const data = this.#scratch.take(count * 8);
-    if (vector.kind === 'int32') kernels.convertI32ToF64(vector.data, count, data);
-    else arena.f64.fill(vector.value, data / 8, data / 8 + count);
-    return { kind: 'float64', data, value: 0, valid: vector.valid };
-  }
-
-  #tableNumbers(program: NumberProgram & { op: 'table' }): NumberVector {
-    const { kernels } = this.#scratch;
-    const { data: codes, width } = this.#codeVector(program.column);
-    const data = this.#scratch.take(this.#rowCount * 8);
-    const valid = this.#bytes();
-    const table = this.#scratch.addressOf(program.table);
-    kernels.mapCodesF64(codes, width, this.#rowCount, table, data);
-    const validTable = this.#scratch.addressOf(program.valid);
-    kernels.mapCodesU8(codes, width, this.#rowCount, validTable, valid);
-    return { kind: 'float64', data, value: 0, valid };
-  }
-
-  #arithmetic(operator: number, left: NumberProgram, right: NumberProgram): NumberVector {
-    const a = this.#operand(this.numbers(left));
-    const b = this.#operand(this.numbers(right));
-    const data = this.#scratch.take(this.#rowCount * 8);
-    this.#scratch.kernels.arithmeticF64(
-      ...([
-        a.data,
-        a.kind === 'constant' ? 0 : 16,
-        b.data,
-        b.kind === 'constant' ? 0 : 16,
-      ] as const),
-      ...([this.#rowCount, operator, data] as const),
-    );
-    return { kind: 'float64', data, value: 0, valid: this.#bothValid(a.valid, b.valid) };
-  }
-
-  /** Doubles, or a constant as it is. */
-  #operand(vector: NumberVector): NumberVector {
-    return vector.kind === 'int32' ? this.#asDoubles(vector) : vector;
-  }
-
-  #bothValid(a: number, b: number): number {
-    if (a === 0 || b === 0 || a === b) return a || b;
-    const out = this.#bytes();
-    this.#scratch.kernels.andBytes(a, b, this.#rowCount, out);
-    return out;
-  }
-
-  #compare(operator: number, left: NumberProgram, right: NumberProgram): number {
-    const { kernels } = this.#scratch;
-    const count = this.#rowCount;
-    const a = this.numbers(left);
-    const b = this.numbers(right);
-    const out = this.#bytes();
-    if (a.kind === 'int32' && b.kind === 'constant' && isInt32(b.value)) {
-      kernels.compareI32(a.data, count, operator, b.value, out);
-    } else {
-      const x = this.#asDoubles(a);
-      const y = this.#operand(b);
-      kernels.compareF64(x.data, y.data, y.kind === 'constant' ? 0 : 16, count, operator, out);
-    }
-    const valid = this.#bothValid(a.valid, b.valid);
-    if (valid !== 0) kernels.nullTruth(out, valid, count);
-    return out;
-  }
-
-  #tableTruth(column: number, table: number): number {
-    const { data, width } = this.#codeVector(column);
-    const out = this.#bytes();
-    this.#scratch.kernels.mapCodesU8(data, width, this.#rowCount, table, out);
-    return out;
-  }
-
-  #missing(operand: NumberProgram, negated: boolean): number {
-    const { arena } = this.#scratch;
-    const { valid } = this.numbers(operand);
-    const out = this.#bytes();
-    const [whenValid, whenMissing] = negated
-      ? [TRUTH.true, TRUTH.false]
-      : [TRUTH.false, TRUTH.true];
-    if (valid === 0) arena.u8.fill(whenValid, out, out + this.#rowCount);
-    else {
-      for (let i = 0; i < this.#rowCount; i++) {
-        arena.u8[out + i] = arena.u8[valid + i] === 1 ? whenValid : whenMissing;
-      }
-    }
-    return out;
-  }
-
-  #codeVector(column: number): { readonly data: number; readonly width: number } {
-    const chunk = this.#chunk(column);
-    if (chunk.kind === 'codes') {
-      return { data: this.#scratch.addressOf(chunk.data), width: chunk.width };
-    }
-    return this.#expandCodes(chunk);
-  }
-
   /** Sparse and null chunks of a dictionary column as four-byte codes. */
-  #expandCodes(chunk: ChunkSnapshot): { readonly data: number; readonly width: number } {
-    const { arena } = this.#scratch;
-    const data = this.#scratch.take(this.#rowCount * 4);
+  #expandCodes(chunk: ChunkSnapshot): CodeVector {
+    const { arena } = this.scratch;
+    const data = this.scratch.take(this.#rowCount * 4);
     const start = data / 4;
     arena.i32.fill(0, start, start + this.#rowCount);
     if (chunk.kind === 'sparse' && chunk.values.kind === 'codes') {
       const { values } = chunk;
-      const codes = this.#scratch.addressOf(values.data);
-      const rows = this.#scratch.addressOf(chunk.rows) / 2;
+      const codes = this.scratch.addressOf(values.data);
+      const rows = this.scratch.addressOf(chunk.rows) / 2;
       for (let i = 0; i < values.rowCount; i++) {
         arena.i32[start + (arena.u16[rows + i] as number)] = readCode(
           arena,
@@ -378,10 +136,6 @@ function readCode(
   if (width === 1) return arena.u8[address + index] as number;
   if (width === 2) return arena.u16[address / 2 + index] as number;
   return arena.i32[address / 4 + index] as number;
-}
-
-function isInt32(value: number): boolean {
-  return (value | 0) === value;
 }
 
 function assertNever(message: string): never {

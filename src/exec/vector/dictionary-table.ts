@@ -4,15 +4,17 @@
 import { TRUTH } from '../../kernel/vector.ts';
 import { childrenOf } from '../../plan/children.ts';
 import type { BoundExpression } from '../../plan/expression.ts';
+import { assert } from '../../util/assert.ts';
 import type { ArenaAllocator } from '../../value/arena-set.ts';
 import { type Atom, compareAtoms, isFalse, isTrue } from '../../value/atom.ts';
 import { dictionaryView } from '../../value/dictionary.ts';
 import { Path } from '../../value/path.ts';
 import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
-import { spanOf } from '../../value/span-view.ts';
+import { int32Of, spanOf } from '../../value/span-view.ts';
 import { Row, RowBuilder, Scalar } from '../../value/value.ts';
 import { keyOfAtom } from '../general/canonical-key.ts';
-import type { VectorTable } from './table.ts';
+import type { CodeProgram } from './program.ts';
+import type { ColumnScope } from './table.ts';
 
 /** Larger dictionaries are not evaluated ahead: most of their values may never be met. */
 const ENTRY_COUNT_MAX = 1 << 20;
@@ -47,7 +49,7 @@ export class DictionaryTables {
   /** A truth byte for each code. */
   truth(
     expression: BoundExpression,
-    table: VectorTable,
+    table: ColumnScope,
   ): { readonly column: number; readonly table: Span } | undefined {
     const evaluated = this.#evaluate(expression, table);
     if (evaluated === undefined) return undefined;
@@ -60,7 +62,7 @@ export class DictionaryTables {
   /** A double and a validity byte for each code, when every value is a number or null. */
   numbers(
     expression: BoundExpression,
-    table: VectorTable,
+    table: ColumnScope,
   ): { readonly column: number; readonly numbers: Span; readonly valid: Span } | undefined {
     const evaluated = this.#evaluate(expression, table);
     if (evaluated === undefined) return undefined;
@@ -74,7 +76,7 @@ export class DictionaryTables {
   }
 
   /** Codes of the distinct values of an expression. */
-  codes(expression: BoundExpression, table: VectorTable): DictionaryEvaluation | undefined {
+  codes(expression: BoundExpression, table: ColumnScope): DictionaryEvaluation | undefined {
     if (expression.kind === 'column') {
       const column = table.find(expression.path);
       if (typeof column !== 'number') return undefined;
@@ -99,6 +101,17 @@ export class DictionaryTables {
     return { column: evaluated.column, codes: this.#keep(codes), atoms: distinctAtoms(distinct) };
   }
 
+  /** A program whose codes are those of another, mapped by a table with an entry for each code. */
+  mapCodes(program: CodeProgram, table: Int32Array, cardinality: number): CodeProgram {
+    assert(program.op === 'codes' || program.op === 'table-codes', 'codes of a dictionary');
+    const byColumnCode =
+      program.op === 'codes'
+        ? table
+        : int32Of(this.#arenas, program.table).map((code) => table[code] as number);
+    const { column } = program;
+    return { op: 'table-codes', column, table: this.#keep(byColumnCode), cardinality };
+  }
+
   release(): void {
     for (const span of this.#spans.splice(0)) this.#arenas.free(span);
   }
@@ -115,18 +128,20 @@ export class DictionaryTables {
    */
   #evaluate(
     expression: BoundExpression,
-    table: VectorTable,
+    table: ColumnScope,
   ): { readonly column: number; readonly atoms: readonly Atom[] } | undefined {
     const column = onlyColumn(expression, table);
     if (column === undefined) return undefined;
-    const { dictionary, path } = table.columns[column] as ColumnSnapshot;
+    const { dictionary } = table.columns[column] as ColumnSnapshot;
     if (dictionary === undefined || dictionary.count > ENTRY_COUNT_MAX) return undefined;
     const view = dictionaryView(dictionary, this.#arenas);
     try {
       const evaluate = this.#compile(expression);
+      const path = table.pathOf(column);
+      const ts = table.tsOf(column);
       const atoms: Atom[] = [];
       for (let code = 0; code <= view.count; code++) {
-        const value = evaluate(rowOf(path, view.atom(code), table.ts));
+        const value = evaluate(rowOf(path, view.atom(code), ts));
         if (!(value instanceof Scalar)) return undefined;
         atoms.push(value.atom);
       }
@@ -184,7 +199,7 @@ const PURE_KINDS: ReadonlySet<BoundExpression['kind']> = new Set([
 const VOLATILE: ReadonlySet<string> = new Set(['now', 'fetcher', 'jseval', 'read_sensor']);
 
 /** The number of the one column that an expression reads. */
-function onlyColumn(expression: BoundExpression, table: VectorTable): number | undefined {
+function onlyColumn(expression: BoundExpression, table: ColumnScope): number | undefined {
   const columns = new Set<number>();
   const pending: BoundExpression[] = [expression];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {

@@ -10,13 +10,14 @@ import type { ColumnarSnapshot, ColumnSnapshot } from '../../value/snapshot.ts';
 import { cellsOf, Row, RowBuilder, Scalar } from '../../value/value.ts';
 import { makeCompiler } from '../general/plan.ts';
 import { makeRuntime } from '../general/runtime.ts';
-import { matchFilteredScan, rowFunction } from './aggregate.ts';
 import { ChunkVectors } from './chunk.ts';
 import { homeArena } from './chunk-range.ts';
 import { DictionaryTables } from './dictionary-table.ts';
 import type { VectorEngine } from './engine.ts';
+import { matchFilteredScan } from './filtered-scan.ts';
 import { type LoweredCodes, Lowering } from './lower.ts';
 import type { TruthProgram } from './program.ts';
+import { rowFunction } from './row-function.ts';
 import { Scratch } from './scratch.ts';
 import { VectorTable } from './table.ts';
 

@@ -2,12 +2,13 @@
 import type { FilterNode } from '../../plan/plan.ts';
 import type { Compiler } from '../general/compiler.ts';
 import type { ExecRow } from '../general/row.ts';
-import { matchFilteredScan, rowFunction } from './aggregate.ts';
 import { ChunkVectors } from './chunk.ts';
 import { homeArena } from './chunk-range.ts';
 import { DictionaryTables } from './dictionary-table.ts';
 import type { VectorEngine } from './engine.ts';
+import { matchFilteredScan } from './filtered-scan.ts';
 import { Lowering } from './lower.ts';
+import { rowFunction } from './row-function.ts';
 import { RowReader } from './row-reader.ts';
 import { Scratch } from './scratch.ts';
 import { VectorTable } from './table.ts';

@@ -5,13 +5,20 @@ import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
 import { registerParallelJob } from '../parallel.ts';
 import { ChunkVectors } from './chunk.ts';
 import type { ChunkRange } from './chunk-range.ts';
+import { type JoinSource, JoinVectors } from './join-vectors.ts';
 import type { Measure } from './measure.ts';
 import type { CodeProgram, NumberProgram, TruthProgram } from './program.ts';
 import { Scratch } from './scratch.ts';
+import type { Vectors } from './vectors.ts';
+
+/** Where rows come from: chunks of a table, or pairs of the rows of a chunk and of another table. */
+export type GroupSource =
+  | { readonly kind: 'scan'; readonly columns: readonly ColumnSnapshot[] }
+  | { readonly kind: 'join'; readonly join: JoinSource };
 
 export interface GroupJobArgs {
   readonly arena: number;
-  readonly columns: readonly ColumnSnapshot[];
+  readonly source: GroupSource;
   readonly chunkRowCounts: readonly number[];
   readonly ranges: readonly ChunkRange[];
   readonly filter: TruthProgram | undefined;
@@ -29,15 +36,19 @@ export const groupJob = registerParallelJob<GroupJobArgs, void>({
   execute(args, unit, scope) {
     const scratch = new Scratch(args.arena);
     try {
-      const chunk = new ChunkVectors(scratch, args.columns);
-      const group = args.keys.length === 0 ? new WholeTable(args, unit, chunk, scratch) : undefined;
+      const rows = openBatches(args.source, scratch);
+      const { vectors } = rows;
+      const whole =
+        args.keys.length === 0 ? new WholeTable(args, unit, vectors, scratch) : undefined;
       const cells = args.cells[unit] as readonly Span[];
       const range = args.ranges[unit] as ChunkRange;
       for (let index = range.from; index < range.to; index++) {
-        scope.checkCancelled();
-        chunk.moveTo(index, args.chunkRowCounts[index] as number);
-        if (group !== undefined) group.add();
-        else addGroups(args, cells, chunk, scratch);
+        rows.moveTo(index, args.chunkRowCounts[index] as number);
+        while (rows.next()) {
+          scope.checkCancelled();
+          if (whole !== undefined) whole.add();
+          else addGroups(args, cells, vectors, scratch);
+        }
       }
     } finally {
       scratch.release();
@@ -45,10 +56,43 @@ export const groupJob = registerParallelJob<GroupJobArgs, void>({
   },
 });
 
+/** The rows of a chunk in batches. */
+interface Batches {
+  readonly vectors: Vectors;
+  moveTo(chunkIndex: number, rowCount: number): void;
+  /** Moves on to the next batch. @returns false when there is none */
+  next(): boolean;
+}
+
+function openBatches(source: GroupSource, scratch: Scratch): Batches {
+  if (source.kind === 'join') {
+    const vectors = new JoinVectors(scratch, source.join);
+    return {
+      vectors,
+      moveTo: (index, rowCount) => vectors.moveTo(index, rowCount),
+      next: () => vectors.next(),
+    };
+  }
+  const vectors = new ChunkVectors(scratch, source.columns);
+  let isNew = false;
+  return {
+    vectors,
+    moveTo(index, rowCount) {
+      vectors.moveTo(index, rowCount);
+      isNew = true;
+    },
+    next() {
+      const had = isNew;
+      isNew = false;
+      return had;
+    },
+  };
+}
+
 function addGroups(
   args: GroupJobArgs,
   cells: readonly Span[],
-  chunk: ChunkVectors,
+  chunk: Vectors,
   scratch: Scratch,
 ): void {
   const groups = groupsOf(args, chunk, scratch);
@@ -58,7 +102,7 @@ function addGroups(
 }
 
 /** The cell of each row. */
-function groupsOf(args: GroupJobArgs, chunk: ChunkVectors, scratch: Scratch): number {
+function groupsOf(args: GroupJobArgs, chunk: Vectors, scratch: Scratch): number {
   const { kernels } = scratch;
   const count = chunk.rowCount;
   const [first, ...others] = args.keys;
@@ -80,7 +124,7 @@ function accumulate(
   measure: Measure,
   groups: number,
   cells: number,
-  chunk: ChunkVectors,
+  chunk: Vectors,
   scratch: Scratch,
 ): void {
   const { kernels } = scratch;
@@ -125,10 +169,10 @@ function accumulate(
 class WholeTable {
   readonly #args: GroupJobArgs;
   readonly #cells: readonly Span[];
-  readonly #chunk: ChunkVectors;
+  readonly #chunk: Vectors;
   readonly #scratch: Scratch;
 
-  constructor(args: GroupJobArgs, unit: number, chunk: ChunkVectors, scratch: Scratch) {
+  constructor(args: GroupJobArgs, unit: number, chunk: Vectors, scratch: Scratch) {
     this.#args = args;
     this.#cells = args.cells[unit] as readonly Span[];
     this.#chunk = chunk;

@@ -13,13 +13,16 @@ import { GroupRow } from '../general/row.ts';
 export interface GroupKey {
   readonly codes: ArrayLike<number>;
   atom(code: number): Atom;
+  /** the timestamp of its values, in seconds */
+  readonly ts: number;
 }
 
 /** An aggregate of all groups. */
 export interface GroupAggregate {
   readonly values: Float64Array;
-  /** 1: the result has the timestamp of the table */
+  /** 1: the result has the timestamp `ts`, in seconds; else -Inf */
   readonly timed: Uint8Array;
+  readonly ts: number;
   /** 1: null instead of the number; absent: nowhere */
   readonly nulls: Uint8Array | undefined;
   readonly result: 'number' | 'timestamp';
@@ -29,8 +32,6 @@ export interface Groups {
   readonly rowCount: number;
   readonly keys: readonly GroupKey[];
   readonly aggregates: readonly GroupAggregate[];
-  /** the timestamp of every value of the table, in seconds */
-  readonly ts: number;
 }
 
 export class GroupTable implements Iterable<GroupRow> {
@@ -125,24 +126,19 @@ export class GroupTable implements Iterable<GroupRow> {
     return this.#rowAt(this.#positionOf(index)).name;
   }
 
-  #keyAt({ codes, atom }: GroupKey, position: number): Scalar {
+  #keyAt({ codes, atom, ts }: GroupKey, position: number): Scalar {
     const code = codes[position] as number;
-    return new Scalar(atom(code), code === 0 ? MINUS_INFINITY : this.#groups.ts);
+    return new Scalar(atom(code), code === 0 ? MINUS_INFINITY : ts);
   }
 
   #aggregateAt(aggregate: GroupAggregate, position: number): Scalar {
-    return new Scalar(atomOf(aggregate, position), this.#tsOf(aggregate, position));
-  }
-
-  #tsOf({ timed }: GroupAggregate, position: number): number {
-    return timed[position] === 1 ? this.#groups.ts : MINUS_INFINITY;
+    return new Scalar(atomOf(aggregate, position), tsOf(aggregate, position));
   }
 
   #column(name: string, expression: BoundExpression): RowColumn | undefined {
     if (expression.kind === 'group-key') {
-      const { codes, atom } = this.#groups.keys[expression.index] as GroupKey;
+      const { codes, atom, ts } = this.#groups.keys[expression.index] as GroupKey;
       const inOrder = this.#inOrder(codes);
-      const { ts } = this.#groups;
       return {
         name,
         values: { kind: 'codes', codes: inOrder, atom },
@@ -154,7 +150,7 @@ export class GroupTable implements Iterable<GroupRow> {
     return {
       name,
       values: this.#aggregateValues(aggregate),
-      tsAt: (index) => this.#tsOf(aggregate, this.#positionOf(index)),
+      tsAt: (index) => tsOf(aggregate, this.#positionOf(index)),
     };
   }
 
@@ -183,6 +179,10 @@ export class GroupTable implements Iterable<GroupRow> {
     if (aggregate.nulls !== undefined) return undefined;
     return aggregate.values.some(Number.isNaN) ? undefined : aggregate.values;
   }
+}
+
+function tsOf({ timed, ts }: GroupAggregate, position: number): number {
+  return timed[position] === 1 ? ts : MINUS_INFINITY;
 }
 
 /** Undefined when an atom is no number that is equal to itself. */

@@ -8,11 +8,11 @@ import type {
 } from '../../plan/expression.ts';
 import type { Atom } from '../../value/atom.ts';
 import type { ChunkSnapshot, ColumnSnapshot } from '../../value/snapshot.ts';
-import { Timestamp } from '../../value/timestamp.ts';
+import { MINUS_INFINITY, Timestamp } from '../../value/timestamp.ts';
 import { Scalar } from '../../value/value.ts';
 import type { DictionaryEvaluation, DictionaryTables } from './dictionary-table.ts';
 import type { CodeProgram, NumberProgram, TruthProgram } from './program.ts';
-import type { VectorTable } from './table.ts';
+import type { ColumnScope } from './table.ts';
 
 /** Ranges of integers wider than this are no codes. */
 const RANGE_CARDINALITY_MAX = 1 << 22;
@@ -25,6 +25,8 @@ export interface LoweredNumbers {
   readonly isInteger: boolean;
   /** where values come from a column and so have its timestamp; others have -Inf */
   readonly timed: Timed;
+  /** that timestamp, in seconds */
+  readonly ts: number;
 }
 
 /** Always, never, or where these numbers are valid. */
@@ -36,13 +38,15 @@ export interface LoweredCodes {
   atom(code: number): Atom;
   /** codes in ascending order of their atoms, NULL first */
   order(): Uint32Array;
+  /** the timestamp of the values, in seconds */
+  readonly ts: number;
 }
 
 export class Lowering {
-  readonly table: VectorTable;
+  readonly table: ColumnScope;
   readonly #dictionaries: DictionaryTables;
 
-  constructor(table: VectorTable, dictionaries: DictionaryTables) {
+  constructor(table: ColumnScope, dictionaries: DictionaryTables) {
     this.table = table;
     this.#dictionaries = dictionaries;
   }
@@ -92,7 +96,8 @@ export class Lowering {
       case 'column': {
         const column = this.table.find(expression.path);
         if (typeof column !== 'number') return undefined;
-        return columnNumbers(column, this.table.columns[column] as ColumnSnapshot);
+        const snapshot = this.table.columns[column] as ColumnSnapshot;
+        return columnNumbers(column, snapshot, this.table.tsOf(column));
       }
       case 'arithmetic': {
         const operator = ARITHMETIC[expression.operator as keyof typeof ARITHMETIC];
@@ -100,10 +105,10 @@ export class Lowering {
         const right = this.numbers(expression.right);
         if (operator === undefined || left === undefined || right === undefined) break;
         if (left.isTimestamp || right.isTimestamp) return undefined;
-        const timed = timedOfBoth(left.timed, right.timed);
-        if (timed === undefined) return undefined;
+        const time = timeOfBoth(left, right);
+        if (time === undefined) return undefined;
         const program = { op: 'arithmetic', operator, left: left.program, right: right.program };
-        return { program: program as NumberProgram, isTimestamp: false, isInteger: false, timed };
+        return { program: program as NumberProgram, isTimestamp: false, isInteger: false, ...time };
       }
       case 'case':
         return this.#case(expression) ?? this.#numbersByDictionary(expression);
@@ -116,7 +121,8 @@ export class Lowering {
     if (table === undefined) return undefined;
     const { column, numbers, valid } = table;
     const program = { op: 'table', column, table: numbers, valid } as const;
-    return { program, isTimestamp: false, isInteger: false, timed: true };
+    const ts = this.table.tsOf(column);
+    return { program, isTimestamp: false, isInteger: false, timed: true, ts };
   }
 
   #case({ operand, branches, otherwise, emptyRow }: CaseExpression): LoweredNumbers | undefined {
@@ -130,10 +136,11 @@ export class Lowering {
     }
     const rest = otherwise === undefined ? NO_NUMBERS : this.#numbersOrNull(otherwise);
     if (rest === undefined || rest.isTimestamp) return undefined;
-    const timed = timedOfCase(lowered, rest);
+    const time = timeOfCase(lowered, rest);
+    if (time === undefined) return undefined;
     const cases = lowered.map(({ when, value }) => ({ when, result: value.program }));
     const program = { op: 'case', branches: cases, otherwise: rest.program } as const;
-    return { program, isTimestamp: false, isInteger: false, timed };
+    return { program, isTimestamp: false, isInteger: false, ...time };
   }
 
   #numbersOrNull(expression: BoundExpression): LoweredNumbers | undefined {
@@ -160,7 +167,8 @@ export class Lowering {
       const column = this.table.find(expression.path);
       if (typeof column !== 'number') return undefined;
       const snapshot = this.table.columns[column] as ColumnSnapshot;
-      if (snapshot.dictionary === undefined) return rangeCodes(column, snapshot);
+      if (snapshot.dictionary === undefined)
+        return rangeCodes(column, snapshot, this.table.tsOf(column));
     }
     const table: DictionaryEvaluation | undefined = this.#dictionaries.codes(
       expression,
@@ -176,6 +184,7 @@ export class Lowering {
           : { op: 'table-codes', column, table: table.codes, cardinality },
       atom: (code) => atoms.atom(code),
       order: () => withNullFirst(atoms.order()),
+      ts: this.table.tsOf(column),
     };
   }
 
@@ -243,6 +252,7 @@ const NO_NUMBERS: LoweredNumbers = {
   isTimestamp: false,
   isInteger: false,
   timed: false,
+  ts: MINUS_INFINITY,
 };
 
 /** `CASE operand WHEN when`: both have a value, and these are equal. */
@@ -259,27 +269,36 @@ function equality(left: BoundExpression, right: BoundExpression): ComparisonExpr
   };
 }
 
-/** A result has the later timestamp of both operands. Undefined: neither is always the later. */
-function timedOfBoth(left: Timed, right: Timed): Timed | undefined {
-  if (left === true || right === true) return true;
-  if (left === false) return right;
-  return right === false ? left : undefined;
+type Time = Pick<LoweredNumbers, 'timed' | 'ts'>;
+
+/** A result has the later timestamp of both operands. Undefined: which one differs by the row. */
+function timeOfBoth(left: LoweredNumbers, right: LoweredNumbers): Time | undefined {
+  if (left.timed === false) return { timed: right.timed, ts: right.ts };
+  if (right.timed === false) return { timed: left.timed, ts: left.ts };
+  if (left.timed === true && right.timed === true) {
+    return { timed: true, ts: Math.max(left.ts, right.ts) };
+  }
+  if (left.ts !== right.ts || (left.timed !== true && right.timed !== true)) return undefined;
+  return { timed: true, ts: left.ts };
 }
 
 /** The timestamp is that of the branch which is taken. */
-function timedOfCase(
+function timeOfCase(
   branches: readonly { readonly when: TruthProgram; readonly value: LoweredNumbers }[],
   rest: LoweredNumbers,
-): Timed {
-  const all = [...branches.map(({ value }) => value.timed), rest.timed];
-  if (all.every((timed) => timed === true)) return true;
-  if (all.every((timed) => timed === false)) return false;
+): Time | undefined {
+  const all = [...branches.map(({ value }) => value), rest];
+  const [first, ...others] = all.filter(({ timed }) => timed !== false);
+  if (first === undefined) return { timed: false, ts: MINUS_INFINITY };
+  const { ts } = first;
+  if (others.some((other) => other.ts !== ts)) return undefined;
+  if (all.every(({ timed }) => timed === true)) return { timed: true, ts };
   const where = ({ program, timed }: LoweredNumbers): NumberProgram => {
     if (typeof timed !== 'boolean') return timed;
     return timed ? program : { op: 'null' };
   };
   const cases = branches.map(({ when, value }) => ({ when, result: where(value) }));
-  return { op: 'case', branches: cases, otherwise: where(rest) };
+  return { timed: { op: 'case', branches: cases, otherwise: where(rest) }, ts };
 }
 
 function constantNumbers(value: unknown): LoweredNumbers | undefined {
@@ -289,10 +308,14 @@ function constantNumbers(value: unknown): LoweredNumbers | undefined {
   const number = isTimestamp ? atom.seconds : atom;
   if (typeof number !== 'number') return undefined;
   const program = { op: 'constant', value: number } as const;
-  return { program, isTimestamp, isInteger: false, timed: false };
+  return { program, isTimestamp, isInteger: false, timed: false, ts: MINUS_INFINITY };
 }
 
-function columnNumbers(column: number, snapshot: ColumnSnapshot): LoweredNumbers | undefined {
+function columnNumbers(
+  column: number,
+  snapshot: ColumnSnapshot,
+  ts: number,
+): LoweredNumbers | undefined {
   const { type, dictionary } = snapshot;
   const numeric = type === 'integer' || type === 'number' || type === 'timestamp';
   if (!numeric || dictionary !== undefined) return undefined;
@@ -301,11 +324,12 @@ function columnNumbers(column: number, snapshot: ColumnSnapshot): LoweredNumbers
     isTimestamp: type === 'timestamp',
     isInteger: snapshot.chunks.every((chunk) => chunk.kind === 'int32'),
     timed: true,
+    ts,
   };
 }
 
 /** An integer column without any value has the bounds 0 and 0. */
-function integerBounds(
+export function integerBounds(
   snapshot: ColumnSnapshot,
 ): { readonly least: number; readonly greatest: number } | undefined {
   if (snapshot.type !== 'integer' || snapshot.dictionary !== undefined) return undefined;
@@ -327,7 +351,11 @@ function chunkBounds(chunk: ChunkSnapshot): readonly [number, number] | undefine
   return (chunk.atom | 0) === chunk.atom ? [chunk.atom, chunk.atom] : undefined;
 }
 
-function rangeCodes(column: number, snapshot: ColumnSnapshot): LoweredCodes | undefined {
+function rangeCodes(
+  column: number,
+  snapshot: ColumnSnapshot,
+  ts: number,
+): LoweredCodes | undefined {
   const bounds = integerBounds(snapshot);
   if (bounds === undefined) return undefined;
   const { least, greatest } = bounds;
@@ -337,6 +365,7 @@ function rangeCodes(column: number, snapshot: ColumnSnapshot): LoweredCodes | un
     program: { op: 'range', column, least, cardinality },
     atom: (code) => (code === 0 ? null : code - 1 + least),
     order: () => Uint32Array.from({ length: cardinality }, (_, code) => code),
+    ts,
   };
 }
 

@@ -1,13 +1,11 @@
 // Sort keys as words: unsigned 64-bit numbers that order rows as the keys do. Ranks and integers of
 // known range share a word, so that most orders compare by a single number.
 import type { SortKey } from '../../plan/expression.ts';
-import type { Span } from '../../value/snapshot.ts';
-import { spanOf } from '../../value/span-view.ts';
-import type { ChunkVectors } from './chunk.ts';
-import type { VectorEngine } from './engine.ts';
+import type { DictionaryTables } from './dictionary-table.ts';
 import type { LoweredCodes, Lowering } from './lower.ts';
 import type { CodeProgram, NumberProgram } from './program.ts';
 import type { Scratch } from './scratch.ts';
+import type { Vectors } from './vectors.ts';
 
 /** A key of at most 32 bits: 0 is NULL, others are counted from `least`. */
 interface PackedKey {
@@ -29,12 +27,11 @@ export type OrderWord =
 const WORD_BITS = 64;
 const FIELD_MAX = 0xffff_ffff;
 
-/** Undefined when a key cannot be lowered. `spans` receives tables that the words refer to. */
+/** Undefined when a key cannot be lowered. */
 export function lowerOrder(
   keys: readonly SortKey[],
   lowering: Lowering,
-  engine: VectorEngine,
-  spans: Span[],
+  dictionaries: DictionaryTables,
 ): OrderWord[] | undefined {
   const words: OrderWord[] = [];
   let packed: PackedKey[] = [];
@@ -43,7 +40,7 @@ export function lowerOrder(
     packed = [];
   };
   for (const key of keys) {
-    const lowered = lowerKey(key, lowering, engine, spans);
+    const lowered = lowerKey(key, lowering, dictionaries);
     if (lowered === undefined) return undefined;
     if ('kind' in lowered) {
       flush();
@@ -61,8 +58,7 @@ export function lowerOrder(
 function lowerKey(
   { expression, descending }: SortKey,
   lowering: Lowering,
-  engine: VectorEngine,
-  spans: Span[],
+  dictionaries: DictionaryTables,
 ): PackedKey | OrderWord | undefined {
   const numbers = lowering.numbers(expression);
   if (numbers !== undefined) {
@@ -76,7 +72,7 @@ function lowerKey(
   }
   const codes = lowering.codes(expression);
   if (codes === undefined) return undefined;
-  const ranks = rankProgram(codes, engine, spans);
+  const ranks = rankProgram(codes, dictionaries);
   return packedKey(descending, ranks.cardinality - 1, { ranks });
 }
 
@@ -85,32 +81,18 @@ function packedKey(descending: boolean, top: number, source: PackedKey['source']
 }
 
 /** Codes replaced by the position of their atom in the order of atoms. */
-function rankProgram(codes: LoweredCodes, engine: VectorEngine, spans: Span[]): CodeProgram {
+function rankProgram(codes: LoweredCodes, dictionaries: DictionaryTables): CodeProgram {
   const { program } = codes;
-  if (program.op === 'range') return program;
+  if (program.op === 'range' || program.op === 'range-within') return program;
   const rankOf = new Int32Array(program.cardinality);
   codes.order().forEach((code, rank) => {
     rankOf[code] = rank;
   });
-  const byColumnCode =
-    program.op === 'codes'
-      ? rankOf
-      : Int32Array.from(
-          engine.arenas
-            .get(program.table.arena)
-            .i32.subarray(
-              program.table.offset / 4,
-              (program.table.offset + program.table.sizeBytes) / 4,
-            ),
-          (code) => rankOf[code] as number,
-        );
-  const table = spanOf(engine.arenas, byColumnCode);
-  spans.push(table);
-  return { op: 'table-codes', column: program.column, table, cardinality: program.cardinality };
+  return dictionaries.mapCodes(program, rankOf, program.cardinality);
 }
 
 /** @returns the address of a Uint64 for each row of the chunk */
-export function wordVector(word: OrderWord, chunk: ChunkVectors, scratch: Scratch): number {
+export function wordVector(word: OrderWord, chunk: Vectors, scratch: Scratch): number {
   const { kernels } = scratch;
   const { rowCount } = chunk;
   const out = scratch.take(rowCount * 8);

@@ -47,9 +47,12 @@ export type CodeProgram =
       readonly table: Span;
       readonly cardinality: number;
     }
-  /** an integer column of small range: value - least + 1 */
+  /**
+   * an integer column of small range: value - least + 1; `range-within`: values outside of the
+   * range are 0 as well
+   */
   | {
-      readonly op: 'range';
+      readonly op: 'range' | 'range-within';
       readonly column: number;
       readonly least: number;
       readonly cardinality: number;

@@ -8,6 +8,11 @@ import { threadArenas, threadKernels } from '../thread-memory.ts';
 
 const BLOCK_SIZE = 4 * 1024 * 1024;
 
+export interface ScratchMark {
+  readonly block: number;
+  readonly used: number;
+}
+
 export class Scratch {
   readonly arena: Arena;
   readonly kernels: Kernels;
@@ -51,6 +56,16 @@ export class Scratch {
   reset(): void {
     this.#block = this.#blocks.length > 0 ? 0 : -1;
     this.#used = 0;
+  }
+
+  /** A place to come back to: what is taken after it can be forgotten by itself. */
+  mark(): ScratchMark {
+    return { block: this.#block, used: this.#used };
+  }
+
+  rewind({ block, used }: ScratchMark): void {
+    this.#block = block;
+    this.#used = used;
   }
 
   release(): void {

@@ -2,7 +2,24 @@
 import type { Relation } from '../../plan/catalog.ts';
 import type { ColumnarSnapshot, ColumnSnapshot } from '../../value/snapshot.ts';
 
-export class VectorTable {
+/** Columns as expressions name them: those of a table, or of the two tables of a join. */
+export interface ColumnScope {
+  /** columns that were asked for, by number */
+  readonly columns: readonly ColumnSnapshot[];
+  /**
+   * The number of a column. @returns `absent` for a path that no row has, undefined for one that
+   * names more than one plain column
+   */
+  find(path: readonly string[]): number | 'absent' | undefined;
+  /** the path of a column in the rows that expressions read */
+  pathOf(column: number): readonly string[];
+  /** the timestamp of the cells of a column, in seconds */
+  tsOf(column: number): number;
+  /** false: every row has a value in the column */
+  hasNulls(column: number): boolean;
+}
+
+export class VectorTable implements ColumnScope {
   readonly snapshot: ColumnarSnapshot;
   /** the one timestamp of all cells, in seconds */
   readonly ts: number;
@@ -34,15 +51,22 @@ export class VectorTable {
     return Number.isNaN(ts) ? undefined : new VectorTable(snapshot, ts);
   }
 
-  /** Columns that were asked for, by number. */
   get columns(): readonly ColumnSnapshot[] {
     return this.#columns;
   }
 
-  /**
-   * The number of a column. @returns `absent` for a path that no row has, undefined for one that
-   * names more than one plain column
-   */
+  pathOf(column: number): readonly string[] {
+    return (this.#columns[column] as ColumnSnapshot).path;
+  }
+
+  tsOf(): number {
+    return this.ts;
+  }
+
+  hasNulls(column: number): boolean {
+    return (this.#columns[column] as ColumnSnapshot).nullCount > 0;
+  }
+
   find(path: readonly string[]): number | 'absent' | undefined {
     const key = keyOf(path);
     if (this.#prefixes.has(key)) return undefined;

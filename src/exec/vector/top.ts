@@ -1,14 +1,14 @@
 // ORDER BY … LIMIT over columns: kernels keep the first rows, and only these are made.
 import type { SortNode } from '../../plan/plan.ts';
-import type { Span } from '../../value/snapshot.ts';
 import type { Compiler } from '../general/compiler.ts';
 import type { ExecRow } from '../general/row.ts';
-import { matchFilteredScan, rowFunction } from './aggregate.ts';
 import { cutChunks, homeArena } from './chunk-range.ts';
 import { DictionaryTables } from './dictionary-table.ts';
 import type { VectorEngine } from './engine.ts';
+import { matchFilteredScan } from './filtered-scan.ts';
 import { Lowering } from './lower.ts';
 import { lowerOrder } from './order-key.ts';
+import { rowFunction } from './row-function.ts';
 import { RowReader } from './row-reader.ts';
 import { VectorTable } from './table.ts';
 import { candidateSize, firstCandidates, topJob } from './top-job.ts';
@@ -32,13 +32,12 @@ export function vectorTop(
   const tables = new DictionaryTables(engine.arenas, (expression) =>
     rowFunction(expression, compiler),
   );
-  const ranks: Span[] = [];
   try {
     const lowering = new Lowering(table, tables);
     const condition = input.filter?.condition;
     const filter = condition && lowering.truth(condition);
     if (condition !== undefined && filter === undefined) return undefined;
-    const words = lowerOrder(node.keys, lowering, engine, ranks);
+    const words = lowerOrder(node.keys, lowering, tables);
     if (words === undefined) return undefined;
     const { snapshot, columns } = table;
     const ranges = cutChunks(snapshot.chunkRowCounts.length, UNIT_COUNT_MAX);
@@ -63,7 +62,6 @@ export function vectorTop(
     );
   } finally {
     tables.release();
-    for (const span of ranks) engine.arenas.free(span);
   }
 }
 

@@ -26,22 +26,36 @@ const CHUNK_ROW_COUNT = 16;
 
 type TableRow = Readonly<Record<string, Atom>>;
 
+function snapshotOf(rows: readonly TableRow[], ts: number) {
+  const builder = new TableBuilder(arenas, CHUNK_ROW_COUNT);
+  rows.forEach((row, index) => {
+    const cells = Object.entries(row).map(([name, atom]) => [Path.of(name), atom, ts] as const);
+    builder.addRow(Path.of(String(index + 2)), cells);
+  });
+  return builder.seal();
+}
+
+interface RunOptions {
+  readonly accelerated: boolean;
+  /** false: a row that is read by the general evaluator is an error */
+  readonly mayScan?: boolean;
+  /** the rows of the dataset `other` */
+  readonly others?: readonly TableRow[] | undefined;
+}
+
 function run(
   rows: readonly TableRow[],
   sql: string,
-  accelerated: boolean,
-  mayScan = true,
+  { accelerated, mayScan = true, others = [] }: RunOptions,
 ): string[] {
-  const builder = new TableBuilder(arenas, CHUNK_ROW_COUNT);
-  rows.forEach((row, index) => {
-    const cells = Object.entries(row).map(([name, atom]) => [Path.of(name), atom, TS] as const);
-    builder.addRow(Path.of(String(index + 2)), cells);
-  });
-  const snapshot = builder.seal();
-  const relation = snapshotRelation(snapshot, arenas);
+  const snapshots = [snapshotOf(rows, TS), snapshotOf(others, TS + 1)];
+  const [data, other] = snapshots.map((snapshot) => snapshotRelation(snapshot, arenas));
   let operatorCount = 0;
   const catalog: Catalog = {
-    dataset: () => (mayScan ? relation : withoutScan(relation)),
+    dataset: (id) => {
+      const relation = (id === 'other' ? other : data) as Relation;
+      return mayScan ? relation : withoutScan(relation);
+    },
     findUserFunction: () => undefined,
     builtins: builtinCatalog,
   };
@@ -68,7 +82,7 @@ function run(
     expect(operatorCount > 0).toBe(accelerated);
     return printed;
   } finally {
-    freeSnapshot(snapshot, arenas);
+    for (const snapshot of snapshots) freeSnapshot(snapshot, arenas);
   }
 }
 
@@ -196,8 +210,9 @@ const keys = fc.uniqueArray(
   { minLength: 1, maxLength: 3 },
 );
 
-function bothAgree(rows: readonly TableRow[], sql: string): void {
-  expect(run(rows, sql, true), sql).toEqual(run(rows, sql, false));
+function bothAgree(rows: readonly TableRow[], sql: string, others?: readonly TableRow[]): void {
+  const general = run(rows, sql, { accelerated: false, others });
+  expect(run(rows, sql, { accelerated: true, others }), sql).toEqual(general);
 }
 
 test('filters select the same rows', () => {
@@ -283,6 +298,58 @@ test('groups in another order, or a part of them, are the same', () => {
   );
 });
 
+test('groups of joined rows are the same', () => {
+  const on = fc.constantFrom(
+    'a.i = b.j',
+    'a.j = b.i',
+    'a.s = b.s',
+    'a.t = b.s',
+    'a.m = b.m',
+    'a.rare = b.j',
+    'upper(a.s) = b.t',
+    'a.d = b.d',
+    'a.i = b.m',
+    'a.j = b.j AND b.i > 3',
+  );
+  const joined = fc.uniqueArray(
+    fc.constantFrom(
+      'count(*)',
+      'count(b.s)',
+      'count(b.i)',
+      'count(a.j)',
+      'sum(a.j)',
+      'sum(b.j)',
+      'sum(b.i + a.j)',
+      'sum(b.d)',
+      'min(b.i)',
+      'max(b.w)',
+      'count_distinct(b.t)',
+      'count_distinct(a.j)',
+      'avg(CASE WHEN b.i > 9 THEN b.j ELSE a.j END)',
+      'avg(CASE WHEN b.i > a.j THEN b.j ELSE 1 END)',
+    ),
+    { minLength: 1, maxLength: 4 },
+  );
+  const by = fc.constantFrom('', ' GROUP BY a.t', ' GROUP BY b.s', ' GROUP BY b.i, a.s');
+  const filter = fc.constantFrom(
+    '',
+    ' WHERE b.j > 3',
+    ' WHERE a.t = b.t',
+    ' WHERE a.j < b.j OR a.i = 3',
+  );
+  fc.assert(
+    fc.property(
+      ...[table, fc.array(tableRow, { maxLength: 40 }), fc.constantFrom('JOIN', 'LEFT JOIN')],
+      ...[on, joined, filter, by],
+      (rows, others, join, condition, list, where, groups) => {
+        const select = `SELECT ${list.join(', ')} FROM data AS a ${join} other AS b`;
+        bothAgree(rows, `${select} ON ${condition}${where}${groups}`, others);
+      },
+    ),
+    { numRuns: 120 },
+  );
+});
+
 test('a table of one column of nulls is no trouble', () => {
   const rows = Array.from({ length: 40 }, () => ({ i: null, j: 1 }));
   bothAgree(rows, 'SELECT sum(i), count(i), min(i), sum(j) FROM data WHERE i IS NULL');
@@ -296,8 +363,11 @@ test.each([
   "SELECT sum(i * 2 + j) FROM data WHERE d > 0 OR NOT (m = 4) OR w > TIMESTAMP '1985-01-01'",
   'SELECT i FROM data WHERE i BETWEEN 2 AND 9 AND s IS NOT NULL',
   'SELECT s FROM data ORDER BY d DESC, s, m LIMIT 5',
+  'SELECT b.t, count(*), sum(a.j + b.j) FROM data AS a JOIN other AS b ON a.i = b.j GROUP BY b.t',
+  "SELECT sum(b.d) FROM data AS a LEFT JOIN other AS b ON a.t = b.s WHERE a.j > 3 OR b.t = 'a'",
 ])('%s runs on kernels alone', (sql) => {
   const rows = fc.sample(table, { seed: 7, numRuns: 20 }).find(({ length }) => length > 30) ?? [];
   expect(rows.length).toBeGreaterThan(30);
-  expect(run(rows, sql, true, false)).toEqual(run(rows, sql, false));
+  const kernels = run(rows, sql, { accelerated: true, mayScan: false, others: rows.slice(10) });
+  expect(kernels).toEqual(run(rows, sql, { accelerated: false, others: rows.slice(10) }));
 });

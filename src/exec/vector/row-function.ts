@@ -1,0 +1,15 @@
+// Expressions evaluated by the general evaluator, for values that are few.
+import type { BoundExpression } from '../../plan/expression.ts';
+import type { Value } from '../../value/value.ts';
+import type { Compiler } from '../general/compiler.ts';
+import { Frame } from '../general/frame.ts';
+
+/** An expression as a function of a row, for evaluation over dictionaries. */
+export function rowFunction(expression: BoundExpression, compiler: Compiler) {
+  const evaluate = compiler.evaluator(expression);
+  const frame = new Frame();
+  return (row: Value) => {
+    frame.row = row as typeof frame.row;
+    return evaluate(frame);
+  };
+}

@@ -1,0 +1,109 @@
+// Joins on codes: rows of the build side hang in chains at the codes of their keys. Code 0 is NULL
+// and matches nothing; in `head` and `next` 0 ends a chain and row r is written r + 1.
+
+/** Codes of values that lie in a range; 0 for NULL and for values outside of it. */
+export function rangeCodesWithin(
+  values: usize,
+  valid: usize,
+  count: i32,
+  least: i32,
+  cardinality: i32,
+  out: usize,
+): void {
+  const base = least - 1;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const code = load<i32>(values + (i << 2)) - base;
+    let within = <u32>code < <u32>cardinality;
+    if (valid) within = within && load<u8>(valid + i) != 0;
+    store<i32>(out + (i << 2), within ? code : 0);
+  }
+}
+
+/**
+ * Hangs rows first … first + count - 1 at their codes, before those that hang there. Called from
+ * the last chunk to the first, so that chains are in ascending order. Returns the rows that share
+ * their code with others.
+ */
+export function linkRows(codes: usize, count: i32, first: i32, head: usize, next: usize): i32 {
+  let shared = 0;
+  for (let i = count - 1; i >= 0; i--) {
+    const code = <usize>load<i32>(codes + ((<usize>i) << 2));
+    const at = head + (code << 2);
+    const row = first + i;
+    const behind = code == 0 ? 0 : load<i32>(at);
+    store<i32>(next + ((<usize>row) << 2), behind);
+    if (code == 0) continue;
+    if (behind != 0) shared++;
+    store<i32>(at, row + 1);
+  }
+  return shared;
+}
+
+/**
+ * Pairs of matching rows: positions of the probe side and row numbers of the build side, at most
+ * `capacity` of them. `next` 0: no code has several rows. `lone`: the build row that goes with rows
+ * without a match, or -1 to leave these out. state: { position, rest of a chain }, two Int32 that
+ * start as 0. Returns the number of pairs; fewer than `capacity` mean that all rows are done.
+ */
+export function probePairs(
+  codes: usize,
+  truth: usize,
+  count: i32,
+  head: usize,
+  next: usize,
+  lone: i32,
+  state: usize,
+  left: usize,
+  right: usize,
+  capacity: i32,
+): i32 {
+  let i = load<i32>(state);
+  let chain = load<i32>(state, 4);
+  let pairs = 0;
+  while (pairs < capacity) {
+    if (chain == 0) {
+      if (i >= count) break;
+      if (truth && load<u8>(truth + <usize>i) != 2) {
+        i++;
+        continue;
+      }
+      chain = load<i32>(head + ((<usize>load<i32>(codes + ((<usize>i) << 2))) << 2));
+      if (chain == 0) {
+        if (lone >= 0) {
+          store<i32>(left + ((<usize>pairs) << 2), i);
+          store<i32>(right + ((<usize>pairs) << 2), lone);
+          pairs++;
+        }
+        i++;
+        continue;
+      }
+    }
+    store<i32>(left + ((<usize>pairs) << 2), i);
+    store<i32>(right + ((<usize>pairs) << 2), chain - 1);
+    pairs++;
+    chain = next ? load<i32>(next + ((<usize>(chain - 1)) << 2)) : 0;
+    if (chain == 0) i++;
+  }
+  store<i32>(state, i);
+  store<i32>(state, chain, 4);
+  return pairs;
+}
+
+/** out[i] = values[rows[i]] */
+export function gatherBytes(values: usize, rows: usize, count: i32, out: usize): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    store<u8>(out + i, load<u8>(values + <usize>load<i32>(rows + (i << 2))));
+  }
+}
+
+export function gatherI32(values: usize, rows: usize, count: i32, out: usize): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    store<i32>(out + (i << 2), load<i32>(values + (<usize>load<i32>(rows + (i << 2)) << 2)));
+  }
+}
+
+export function gatherF64(values: usize, rows: usize, count: i32, out: usize): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    store<f64>(out + (i << 3), load<f64>(values + (<usize>load<i32>(rows + (i << 2)) << 3)));
+  }
+}
