@@ -1,7 +1,7 @@
 // The public API: `Rowan.open({ dataDir })`.
 import { Scripting, type ScriptingOptions } from './plugin/scripting.ts';
 import { type ListenOptions, listen, type Server } from './rest/server.ts';
-import { Web } from './rest/web.ts';
+import { Web, type WebOptions } from './rest/web.ts';
 import type { RowanOptions } from './service/rowan.ts';
 import { RowanService } from './service/rowan.ts';
 
@@ -17,7 +17,11 @@ export type {
 export { RowanError } from './util/error.ts';
 
 /** How a service is opened. */
-export interface OpenOptions extends RowanOptions, ScriptingOptions {}
+export interface OpenOptions extends RowanOptions, ScriptingOptions, WebOptions {}
+
+export interface CloseOptions {
+  readonly waitsForRuns?: boolean;
+}
 
 /** A service in this process; `listen` puts it on the network. */
 export class Rowan extends RowanService {
@@ -53,9 +57,17 @@ export class Rowan extends RowanService {
     return this.#server.address;
   }
 
-  override async close(): Promise<void> {
-    await this.#server?.close();
+  /**
+   * Lets requests in flight finish, then ends everything.
+   * @param options.waitsForRuns lets active runs finish too, as long as requests may
+   */
+  override async close({ waitsForRuns = false }: CloseOptions = {}): Promise<void> {
+    this.service.announceStop({ cancelsRuns: !waitsForRuns });
+    const server = this.#server;
     this.#server = undefined;
+    if (server !== undefined) {
+      await server.close(waitsForRuns ? this.service.runsEnded() : Promise.resolve());
+    }
     await super.close();
   }
 }

@@ -56,6 +56,11 @@ export class Exchange {
     if (this.isAbandoned) this.#abort?.abort(clientGone());
   }
 
+  /** Stops the work that looks at the signal. */
+  cancel(reason: RowanError): void {
+    this.#abort?.abort(reason);
+  }
+
   /** Starts the clock of a time limit. @param stopsWork false: the work goes on when time is up */
   limitTime(milliseconds: number, stopsWork: boolean): Promise<never> {
     this.#timeLimitMs = milliseconds;

@@ -56,6 +56,8 @@ type Measured = 'query' | 'application' | 'batch';
 export class RequestHandler {
   readonly #parts: HandlerParts;
   readonly #traits = new Map<Route, RouteTraits>();
+  /** exchanges that end only when the client or the server does */
+  readonly #live = new Set<Exchange>();
 
   constructor(parts: HandlerParts) {
     this.#parts = parts;
@@ -79,6 +81,11 @@ export class RequestHandler {
       return;
     }
     if (work !== undefined) work.catch((thrown) => this.#fail(exchange, thrown));
+  }
+
+  /** Ends the streams that would otherwise never end. */
+  endLive(): void {
+    for (const exchange of this.#live) exchange.cancel(stopping());
   }
 
   /** Everything that the head of the request decides; undefined when it was answered. */
@@ -201,8 +208,10 @@ export class RequestHandler {
   ): void | Promise<void> {
     let outcome: Outcome = 'error';
     let later: Promise<void> | undefined;
+    if (traits.isLive) this.#live.add(exchange);
     const end = (): void => {
       exchange.end();
+      if (traits.isLive) this.#live.delete(exchange);
       if (traits.isHeavy) this.#parts.admission.leave();
       if (traits.measured === undefined) return;
       if (exchange.isAborted) outcome = 'cancelled';

@@ -1,7 +1,7 @@
 // One listening server over the routes of a service. Node's own HTTP server carries them: the
 // table of routes already decides, checks and answers, see docs/decisions/http.md.
 import { createServer, type IncomingMessage, type Server as NodeServer } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { RowanService } from '../service/rowan.ts';
 import { formatUrl, isLoopbackHost, listenHost } from './address.ts';
 import { Admission } from './admission.ts';
@@ -21,6 +21,8 @@ export interface ListenOptions extends Partial<RestOptions> {
 const PARSER_LIMIT_FACTOR = 4;
 const KEEP_ALIVE_MS = 65_000;
 const CONNECTION_CHECK_MS = 1000;
+/** How long streams of events may take to say goodbye. */
+const NEWS_MS = 100;
 
 /**
  * Puts a service on the network.
@@ -45,6 +47,7 @@ export class Server {
   readonly #rowan: RowanService;
   readonly #web: Web;
   readonly #options: RestOptions;
+  readonly #handler: RequestHandler;
   readonly #node: NodeServer;
   readonly #isLoopback: boolean;
   readonly #idleWaiters = new Set<() => void>();
@@ -56,6 +59,7 @@ export class Server {
     this.#web = web;
     this.#options = options;
     this.#isLoopback = listenHost(options.host) !== undefined && isLoopbackHost(options.host);
+    this.#handler = this.#createHandler();
     this.#node = this.#createNodeServer();
   }
 
@@ -86,40 +90,40 @@ export class Server {
   }
 
   /**
-   * Takes no new requests, lets those in flight finish, closes the port.
-   * @param graceSeconds how long requests in flight may take; default: the server's option
+   * Takes no new connections, refuses requests on those that are open, lets the ones in flight
+   * finish for a while, and closes the port.
+   * @param work what may take as long as requests in flight
    */
-  async close(graceSeconds = this.#options.shutdownGraceSeconds): Promise<void> {
+  async close(work: Promise<void> = Promise.resolve()): Promise<void> {
     this.#isStopping = true;
-    const closed = new Promise<void>((resolve) => this.#node.close(() => resolve()));
-    this.#node.closeIdleConnections();
-    await this.#idle(graceSeconds * 1000);
+    const closed = new Promise<void>((resolve) => {
+      // The HTTP server's own close would drop open connections before they could be answered.
+      NetServer.prototype.close.call(this.#node, () => resolve());
+    });
+    // Followers of runs have been told; whoever still waits for news then waits in vain.
+    const news = timeout(NEWS_MS);
+    void news.over.then(() => this.#handler.endLive());
+    const grace = timeout(this.#options.shutdownGraceSeconds * 1000);
+    await Promise.race([Promise.all([work, this.#idle()]), grace.over]);
+    grace.cancel();
+    news.cancel();
     this.#node.closeAllConnections();
     await closed;
+    this.#node.close(); // ends its timers
   }
 
-  /** Turns health to stopping and refuses new requests, but keeps the port. */
-  refuseRequests(): void {
-    this.#isStopping = true;
-  }
-
-  #createNodeServer(): NodeServer {
-    const { headerBytesMax, headersTimeoutMs } = this.#options;
+  #createHandler(): RequestHandler {
     const { dispatcher, service } = this.#rowan;
-    const { http } = this.#web.metrics;
-    const handler = new RequestHandler({
+    const { metrics, authentication } = this.#web;
+    const { corsOrigins, host } = this.#options;
+    return new RequestHandler({
       options: this.#options,
       dispatcher,
       service,
-      metrics: this.#web.metrics,
-      authentication: this.#web.authentication,
+      metrics,
+      authentication,
       admission: new Admission(this.#options),
-      originPolicy: {
-        corsOrigins: this.#options.corsOrigins,
-        authentication: this.#web.authentication,
-        isLoopback: this.#isLoopback,
-        host: this.#options.host,
-      },
+      originPolicy: { corsOrigins, authentication, isLoopback: this.#isLoopback, host },
       isStopping: () => this.#isStopping,
       onEnd: (exchange) => this.#ended(exchange),
       onDefect: (error, { requestId, pattern, request }) =>
@@ -128,12 +132,18 @@ export class Server {
           `${request.method} ${pattern} failed unexpectedly`,
         ),
     });
+  }
+
+  #createNodeServer(): NodeServer {
+    const { headerBytesMax, headersTimeoutMs } = this.#options;
+    const { dispatcher } = this.#rowan;
+    const { http } = this.#web.metrics;
     const onRequest = (
       request: IncomingMessage,
       response: Parameters<RequestHandler['handle']>[1],
     ): void => {
       http.inFlightCount++;
-      handler.handle(request, response);
+      this.#handler.handle(request, response);
     };
     const server = createServer(
       {
@@ -196,18 +206,21 @@ export class Server {
     );
   }
 
-  #idle(timeoutMs: number): Promise<void> {
+  /** Resolves when no request is in flight. */
+  #idle(): Promise<void> {
     if (this.#web.metrics.http.inFlightCount === 0) return Promise.resolve();
     return new Promise((resolve) => {
-      const settle = () => {
-        clearTimeout(timer);
-        this.#idleWaiters.delete(settle);
-        resolve();
-      };
-      const timer = setTimeout(settle, timeoutMs);
-      this.#idleWaiters.add(settle);
+      this.#idleWaiters.add(resolve);
     });
   }
+}
+
+function timeout(milliseconds: number): { over: Promise<void>; cancel(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  return { over, cancel: () => clearTimeout(timer) };
 }
 
 function traceOf(request: IncomingMessage): Record<string, string> {

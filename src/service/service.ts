@@ -262,6 +262,28 @@ export class Service {
     return { status: this.#phase };
   }
 
+  /**
+   * Health turns to stopping, and those who follow runs are told.
+   * @param cancelsRuns false: runs may go on until `close`
+   */
+  announceStop({ cancelsRuns }: { readonly cancelsRuns: boolean }): void {
+    this.#phase = 'stopping';
+    for (const run of this.#activeRuns()) {
+      run.announceShutdown();
+      if (cancelsRuns) run.abort.abort();
+    }
+  }
+
+  /** Resolves when every run that works now has ended. */
+  async runsEnded(): Promise<void> {
+    await Promise.all(this.#activeRuns().map((run) => run.done));
+  }
+
+  #activeRuns(): Run[] {
+    const runs = [...this.procedures.live()].flatMap((procedure) => [...procedure.runs()]);
+    return runs.filter((run) => run.isActive);
+  }
+
   async close(): Promise<void> {
     this.#phase = 'stopping';
     const kinds: EntityKind[] = ['procedure', 'dataset', 'function', 'plugin', 'sensor'];

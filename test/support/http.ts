@@ -11,12 +11,12 @@ export interface HttpReply {
 
 /** Connections stay open between requests; `close` ends them. */
 export class HttpClient {
-  readonly #origin: string;
+  readonly origin: string;
   readonly #agent = new Agent({ keepAlive: true });
 
   /** @param origin scheme, host and port */
   constructor(origin: string) {
-    this.#origin = origin;
+    this.origin = origin;
   }
 
   /** @param body sent as JSON unless it is undefined or null */
@@ -36,7 +36,7 @@ export class HttpClient {
           };
     return new Promise((resolve, reject) => {
       const outgoing = request(
-        this.#origin + path,
+        this.origin + path,
         { method: verb, agent: this.#agent, headers: { ...own, ...headers } },
         (incoming) => {
           const parts: Buffer[] = [];

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Rowan } from '../../../src/index.ts';
+import { HttpClient } from '../../support/http.ts';
 import { sendRaw } from '../../support/raw-http.ts';
 
 let rowan: Rowan;
@@ -171,18 +172,59 @@ describe('heavy requests', () => {
 });
 
 describe('shutdown', () => {
-  test('lets requests in flight finish, and refuses new ones', async () => {
+  test('lets requests in flight finish, and refuses new ones', { timeout: 30_000 }, async () => {
+    const other = await Rowan.open({ dataDir: null });
+    const client = new HttpClient(await other.listen());
+    await other.put('/v1/procedures/p', { type: 'mock', params: { durationMs: 600 } });
+    const run = client.send('POST', '/v1/procedures/p/runs', {});
+    await until(() => other.web.metrics.http.inFlightCount === 1, 5000);
+    const id = (await other.get('/v1/procedures/p/runs')).json as string[];
+    const events = client.send(
+      'GET',
+      `/v1/procedures/p/runs/${encodeURIComponent(id[0] as string)}/events`,
+    );
+    await client.send('GET', '/ping'); // a connection that stays open
+    const closing = other.close({ waitsForRuns: true });
+    const health = await client.send('GET', '/v1/health');
+    expect([health.status, JSON.parse(health.text)]).toMatchObject([503, { status: 'stopping' }]);
+    await expect(fetch(`${client.origin}/ping`)).rejects.toThrow();
+    expect((await events).text).toContain('event: shutdown');
+    expect((await run).status).toBe(201);
+    await closing;
+    client.close();
+  });
+
+  test('cancels runs unless it is told to wait', async () => {
+    const other = await Rowan.open({ dataDir: null });
+    const client = new HttpClient(await other.listen());
+    await other.put('/v1/procedures/p', { type: 'mock', params: { durationMs: 60_000 } });
+    const run = client.send('POST', '/v1/procedures/p/runs', {});
+    await until(() => other.web.metrics.http.inFlightCount === 1, 5000);
+    await other.close();
+    expect((await run).status).toBe(409);
+    client.close();
+  });
+
+  test('ends streams that wait for news', async () => {
     const other = await Rowan.open({ dataDir: null });
     const address = await other.listen();
-    await fetch(`${address}/ping`);
-    const params = { durationMs: 400, refreshRateMs: 20 };
-    await other.put('/v1/procedures/p', { type: 'mock', params });
-    const run = fetch(`${address}/v1/procedures/p/runs`, { method: 'POST', body: '{}' });
-    await until(() => other.web.metrics.http.inFlightCount === 1, 5000);
-    const closing = other.close();
-    await expect(fetch(`${address}/ping`)).rejects.toThrow();
-    expect((await run).status).toBeLessThan(500);
-    await closing;
+    const body = '[{"channel":"names","filter":"datasets"}]';
+    const watch = await fetch(`${address}/v1/watches`, { method: 'POST', body });
+    expect(watch.status).toBe(200);
+    const start = performance.now();
+    await other.close();
+    expect(performance.now() - start).toBeLessThan(5000);
+    await watch.text();
+  });
+
+  test('is asked for over REST', async () => {
+    const other = await Rowan.open({ dataDir: null });
+    const ended = new Promise<void>((resolve) => {
+      other.web.shutDown = () => resolve(other.close());
+    });
+    const reply = await fetch(`${await other.listen()}/v1/shutdown`, { method: 'POST' });
+    expect(await reply.json()).toEqual({ shutdown: true });
+    await ended;
   });
 });
 
