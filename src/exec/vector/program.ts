@@ -47,13 +47,14 @@ export type CodeProgram =
       readonly table: Span;
       readonly cardinality: number;
     }
-  /**
-   * an integer column of small range: value - least + 1; `range-within`: values outside of the
-   * range are 0 as well
-   */
-  | {
-      readonly op: 'range' | 'range-within';
-      readonly column: number;
-      readonly least: number;
-      readonly cardinality: number;
-    };
+  /** an integer column of small range: value - least + 1 */
+  | RangeProgram<'range'>
+  /** the same; values outside of the range are 0 as well */
+  | RangeProgram<'range-within'>;
+
+interface RangeProgram<Op> {
+  readonly op: Op;
+  readonly column: number;
+  readonly least: number;
+  readonly cardinality: number;
+}
