@@ -1,5 +1,5 @@
 // How commands end.
-import { RowanError } from '../util/error.ts';
+import { DataDirectoryError } from '../store/directory-lock.ts';
 
 export const EXIT = { ok: 0, failed: 1, dataDirUnusable: 2 } as const;
 
@@ -12,7 +12,5 @@ export function failCommand(thrown: unknown, code: number = EXIT.failed): never 
 
 /** The exit code of a service that could not be opened. */
 export function openFailureCode(thrown: unknown): number {
-  return thrown instanceof RowanError && thrown.code === 'ENTITY_BUSY'
-    ? EXIT.dataDirUnusable
-    : EXIT.failed;
+  return thrown instanceof DataDirectoryError ? EXIT.dataDirUnusable : EXIT.failed;
 }

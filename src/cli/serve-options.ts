@@ -36,6 +36,8 @@ export interface ServeOptions {
   readonly scriptTimeout?: number;
   readonly scriptMemory?: number;
   readonly shutdownGrace: number;
+  readonly shutdownWaitRuns: boolean;
+  readonly replicas?: number;
   readonly corsOrigin: readonly string[];
   readonly fileRoot: readonly string[];
   readonly allowUnauthenticated: boolean;
@@ -138,6 +140,10 @@ function serveOptions(): Option[] {
     new Option('--shutdown-grace <seconds>', 'time that requests in flight get at the end')
       .argParser(Number)
       .default(30),
+    new Option('--shutdown-wait-runs', 'let active runs finish in that time too').default(false),
+    new Option('--replicas <n>', 'read-only serving processes beside this one').argParser(
+      readCount,
+    ),
     new Option('--cors-origin <origin>', 'origin that browsers may call from; may be repeated')
       .argParser(collect)
       .default([]),
@@ -190,14 +196,6 @@ export function applyConfigFile(command: Command, path: string): void {
       const parsed = parse === undefined ? fallback : parse(value, command.getOptionValue(key));
       command.setOptionValueWithSource(key, parsed, 'config');
     });
-}
-
-/** The level that the section `[logging]` sets. */
-export function configuredLogLevel(path: string | undefined): string | undefined {
-  if (path === undefined) return undefined;
-  const text = readFileSync(path, 'utf8');
-  const section = /^\[logging\]\s*$([\s\S]*?)(?=^\[|$(?![\s\S]))/m.exec(text)?.[1] ?? '';
-  return /^\s*level\s*=\s*(\S+)\s*$/m.exec(section)?.[1];
 }
 
 function splitOnce(text: string, separator: string): [string, string | undefined] {

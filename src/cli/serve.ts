@@ -2,17 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
-import { type Logger, pino } from 'pino';
 import { Rowan } from '../index.ts';
 import { isLoopbackHost } from '../rest/address.ts';
+import type { Logger } from '../service/logger.ts';
 import { EXIT, failCommand, openFailureCode } from './exit.ts';
+import { makeLogger, readLogLevels } from './log.ts';
 import { runScript } from './run-script.ts';
-import {
-  addServeOptions,
-  applyConfigFile,
-  configuredLogLevel,
-  type ServeOptions,
-} from './serve-options.ts';
+import { addServeOptions, applyConfigFile, type ServeOptions } from './serve-options.ts';
 
 export function addServeCommand(program: Command): void {
   const command = program
@@ -36,7 +32,10 @@ export function addRunCommand(program: Command): void {
 
 async function serve(command: Command): Promise<void> {
   const options = readOptions(command);
-  const logger = makeLogger(options);
+  if (options.replicas !== undefined) {
+    failCommand('--replicas: read-only serving processes are not available in this version');
+  }
+  const logger = openLog(options);
   const rowan = await openService(options, logger);
   let address: string;
   try {
@@ -140,14 +139,15 @@ function listen(rowan: Rowan, options: ServeOptions): Promise<string> {
 }
 
 /** The first signal ends in order, a second one at once; nothing acknowledged is lost either way. */
-function endOnSignals(rowan: Rowan, { shutdownGrace }: ServeOptions): void {
+function endOnSignals(rowan: Rowan, options: ServeOptions): void {
+  const { shutdownGrace, shutdownWaitRuns } = options;
   let isEnding = false;
   const end = () => {
     if (isEnding) process.exit(EXIT.failed);
     isEnding = true;
     const deadline = setTimeout(() => process.exit(EXIT.ok), (shutdownGrace + 5) * 1000);
     deadline.unref();
-    rowan.close().then(
+    rowan.close({ waitsForRuns: shutdownWaitRuns }).then(
       () => process.exit(EXIT.ok),
       (thrown) => failCommand(thrown),
     );
@@ -156,36 +156,13 @@ function endOnSignals(rowan: Rowan, { shutdownGrace }: ServeOptions): void {
   rowan.web.shutDown = end;
 }
 
-const LEVELS = ['trace', 'debug', 'info', 'warn', 'error'];
-
-function makeLogger(options: ServeOptions): Logger {
-  const level = configuredLogLevel(options.configPath) ?? 'info';
-  if (!LEVELS.includes(level)) {
-    failCommand(`unknown log level '${level}'; accepted are ${LEVELS.join(', ')}`);
+function openLog(options: ServeOptions): Logger {
+  const format = options.logFormat ?? (process.stderr.isTTY ? 'text' : 'json');
+  try {
+    return makeLogger(readLogLevels(options.configPath), format === 'text');
+  } catch (thrown) {
+    return failCommand(thrown);
   }
-  const isText = (options.logFormat ?? (process.stderr.isTTY ? 'text' : 'json')) === 'text';
-  return pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'msg' },
-    isText ? textStream() : pino.destination({ dest: 2, sync: true }),
-  );
-}
-
-/** Readable lines for a person at a terminal. */
-function textStream(): { write(line: string): void } {
-  return {
-    write(line) {
-      const { time, level, msg, err } = JSON.parse(line) as {
-        time: string;
-        level: number;
-        msg: string;
-        err?: { stack?: string };
-      };
-      const name = pino.levels.labels[level] ?? level;
-      process.stderr.write(
-        `${time} ${name}: ${msg}${err?.stack === undefined ? '' : `\n${err.stack}`}\n`,
-      );
-    },
-  };
 }
 
 /** The version of this program. */

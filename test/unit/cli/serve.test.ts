@@ -1,0 +1,157 @@
+// `rowan serve` as a process: what it prints, how it starts, refuses and ends.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+
+// Each server is a process of its own, and machines that test are busy.
+vi.setConfig({ testTimeout: 90_000 });
+
+let folder: string;
+const children = new Set<ChildProcess>();
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'rowan-serve-'));
+});
+
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Served {
+  readonly child: ChildProcess;
+  readonly address: string;
+  readonly output: () => string;
+}
+
+function launch(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(process.execPath, ['dist/cli/rowan.js', 'serve', ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.add(child);
+  let text = '';
+  child.stderr.on('data', (part) => {
+    text += part;
+  });
+  child.stdout.on('data', (part) => {
+    text += part;
+  });
+  return { child, output: () => text };
+}
+
+/** Starts a server on a free port, and waits until it says that it is ready. */
+async function serve(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Served> {
+  const { child, output } = launch(['-p', '0', ...args], env);
+  await vi.waitFor(() => expect(output()).toContain('Rowan ready\n'), { timeout: 30_000 });
+  const address = /^http listening on (http:\/\/\S+)\nRowan ready$/m.exec(output())?.[1] as string;
+  return { child, address, output };
+}
+
+async function exitCode(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null) await once(child, 'exit');
+  return child.exitCode;
+}
+
+async function refusal(...args: string[]): Promise<{ code: number | null; text: string }> {
+  const { child, output } = launch(args);
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, text: output() };
+}
+
+test('serves until it is told to end', async () => {
+  const { child, address } = await serve(['--data-dir', 'none']);
+  expect(await (await fetch(`${address}/ping`)).json()).toBe('1');
+  child.kill('SIGTERM');
+  expect(await exitCode(child)).toBe(0);
+});
+
+test('ends by REST', async () => {
+  const { child, address } = await serve(['--data-dir', 'none']);
+  await fetch(`${address}/v1/shutdown`, { method: 'POST' });
+  expect(await exitCode(child)).toBe(0);
+});
+
+test('a data directory belongs to one server at a time', async () => {
+  const where = ['--data-dir', join(folder, 'shared')];
+  const first = await serve(where);
+  const second = await refusal('-p', '0', ...where);
+  expect(second.code).toBe(2);
+  first.child.kill('SIGTERM');
+  expect(await exitCode(first.child)).toBe(0);
+  const third = await serve(where);
+  third.child.kill('SIGTERM');
+  expect(await exitCode(third.child)).toBe(0);
+});
+
+test('a port that is taken ends with 1', async () => {
+  const { child, address } = await serve(['--data-dir', 'none']);
+  const taken = await refusal('-p', new URL(address).port, '--data-dir', 'none');
+  expect(taken).toMatchObject({ code: 1, text: expect.stringContaining('in use') });
+  child.kill('SIGTERM');
+});
+
+test.each([
+  ['a public address without keys', ['-h', '0.0.0.0'], 'rowan keys create'],
+  ['an unknown option', ['--speed', 'high'], 'unknown option'],
+  ['a missing value', ['--http-listen-port'], 'argument missing'],
+  ['a port that is none', ['-p', 'http'], 'neither a number'],
+  ['too few threads', ['-t', '2'], 'at least 4'],
+  ['a faulty credential', ['--add-credential', '{'], 'not JSON'],
+  ['replicas', ['--replicas', '2'], 'not available'],
+])('%s: exit code 1', async (_, args, says) => {
+  const { code, text } = await refusal('-p', '0', '--data-dir', 'none', ...args);
+  expect(text).toContain(says);
+  expect(code).toBe(1);
+});
+
+test('help and version are no failures', async () => {
+  const help = await refusal('--help');
+  expect(help.code).toBe(0);
+  for (const option of ['--http-listen-port', '--data-dir', '--query-timeout', '--cors-origin']) {
+    expect(help.text).toContain(option);
+  }
+});
+
+test('options come from the environment and a file, levels for each component', async () => {
+  const path = join(folder, 'rowan.ini');
+  const lines = [
+    ...['# a comment', 'enable-access-log=true', 'http-base-url=/behind'],
+    ...['[logging]', 'level=warn', 'http.level=info', 'MLDB::Service.level=debug'],
+  ];
+  await writeFile(path, `${lines.join('\n')}\n`);
+  const { child, address, output } = await serve(['--config-path', path, '--log-format', 'json'], {
+    ROWAN_DATA_DIR: 'none',
+  });
+  await fetch(`${address}/ping?secret=1`, { headers: { 'X-Request-Id': 'mine' } });
+  await vi.waitFor(() => expect(output()).toContain('"requestId":"mine"'));
+  const line = output()
+    .split('\n')
+    .find((text) => text.includes('"mine"')) as string;
+  expect(JSON.parse(line)).toMatchObject({
+    logger: 'http',
+    verb: 'GET',
+    path: '/ping',
+    status: 200,
+  });
+  expect(line).not.toContain('secret');
+  expect(output()).toContain("'MLDB::Service.level' has no meaning");
+  const page = await fetch(`${address}/doc/`);
+  expect(await page.text()).toContain('href="/behind/doc/style.css"');
+  child.kill('SIGINT');
+  expect(await exitCode(child)).toBe(0);
+});
+
+test('an unknown log level is refused', async () => {
+  const path = join(folder, 'loud.ini');
+  await writeFile(path, '[logging]\nlevel=loud\n');
+  const { code, text } = await refusal('-p', '0', '--data-dir', 'none', '--config-path', path);
+  expect([code, text]).toEqual([1, expect.stringContaining("unknown log level 'loud'")]);
+});
