@@ -120,7 +120,10 @@ function hintAbout(name: string, context: BindContext): string {
   if (builtins.findFunction(name)?.kind === 'aggregate') {
     return ' Aggregates are only for SELECT, NAMED, HAVING and ORDER BY of a query with FROM, and not inside one another.';
   }
-  const near = findNearestWord(name, builtins.functionNames());
+  const names = builtins.functionNames();
+  const lower = name.toLowerCase();
+  const sameInLowerCase = [...names].find((known) => known.toLowerCase() === lower);
+  const near = sameInLowerCase ?? findNearestWord(name, names);
   return near === undefined ? '' : ` Did you mean '${near}'?`;
 }
 

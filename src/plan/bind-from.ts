@@ -1,4 +1,5 @@
 // FROM: tables, table functions and joins become plan nodes; their names become a scope.
+import { findNearestWord } from '../sql/keyword.ts';
 import type { DatasetTable, FunctionTable, JoinTable, Span, TableExpression } from '../sql/node.ts';
 import { unreachable } from '../sql/node.ts';
 import type { Relation } from './catalog.ts';
@@ -96,6 +97,8 @@ export function relationType(relation: Relation): ValueType {
   return { kind: 'row', members: members.filter(({ name }) => !nested.has(name)), open: true };
 }
 
+const TABLE_FUNCTIONS = ['transpose', 'merge', 'sample', 'row_dataset', 'atom_dataset'];
+
 function bindTableFunction(table: FunctionTable, context: BindContext): BoundTable {
   const { name, tables, options } = table;
   const inputs = () => tables.map((input) => bindTable(input, context).node);
@@ -126,10 +129,13 @@ function bindTableFunction(table: FunctionTable, context: BindContext): BoundTab
       const bound = options === undefined ? undefined : context.bind(options, NO_TABLE_SCOPE);
       return single({ kind: 'sample', input, options: bound });
     }
-    default:
+    default: {
+      const near = findNearestWord(name.toLowerCase(), TABLE_FUNCTIONS);
+      const hint = near === undefined ? '' : `. Did you mean '${near}'?`;
       throw refuse(
-        `Unable to find table function '${name}'; accepted are transpose, merge, sample, row_dataset, atom_dataset`,
+        `Unable to find table function '${name}'; accepted are ${TABLE_FUNCTIONS.join(', ')}${hint}`,
       );
+    }
   }
 }
 

@@ -54,6 +54,8 @@ export const OPERATOR_WORDS: ReadonlySet<string> = new Set([
 
 /** The candidate at most two edits away from `word`, or one it begins; undefined when none is. */
 export function findNearestWord(word: string, candidates: Iterable<string>): string | undefined {
+  // One letter is near to everything that is as short.
+  if (word.length === 1) return undefined;
   let nearest: string | undefined;
   let nearestDistance = word.length < 4 ? 2 : 3;
   for (const candidate of candidates) {
