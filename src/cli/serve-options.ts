@@ -10,7 +10,8 @@ export interface ServeOptions {
   readonly numThreads?: number;
   readonly workers?: number;
   readonly watchdogTimeout: number;
-  readonly dataDir: string | null;
+  /** `none`: nothing is kept */
+  readonly dataDir: string;
   readonly staticAssetsPath?: string;
   readonly staticDocPath?: string;
   readonly cacheDir?: string;
@@ -81,9 +82,9 @@ function serveOptions(): Option[] {
     new Option('--watchdog-timeout <seconds>', 'end with exit code 1 after so long; -1: never')
       .argParser(Number)
       .default(-1),
-    new Option('--data-dir <dir>', 'where everything durable is kept; none: nothing is')
-      .argParser((text) => (text === 'none' ? null : text))
-      .default('./rowan_data'),
+    new Option('--data-dir <dir>', 'where everything durable is kept; none: nothing is').default(
+      './rowan_data',
+    ),
     new Option('--static-assets-path <dir>', 'folder served under /resources'),
     new Option('--static-doc-path <dir>', 'folder served under /doc instead of the shipped pages'),
     new Option('--cache-dir <dir>', 'accepted for compatibility; nothing is cached on disk'),

@@ -74,7 +74,7 @@ async function openService(options: ServeOptions, logger: Logger): Promise<Rowan
   const adminKey = process.env.ROWAN_ADMIN_KEY;
   try {
     return await Rowan.open({
-      dataDir: options.dataDir,
+      dataDir: keptDirectory(options),
       logger,
       workers: options.workers ?? availableParallelism(),
       runOnCreation: options.runOnCreationDefault,
@@ -100,12 +100,14 @@ async function openService(options: ServeOptions, logger: Logger): Promise<Rowan
   }
 }
 
+function keptDirectory({ dataDir }: ServeOptions): string | null {
+  return dataDir === 'none' ? null : dataDir;
+}
+
 /** What the service keeps itself is always within reach. */
-function rootsWithOwn(
-  roots: readonly string[],
-  { dataDir, pluginDirectory }: ServeOptions,
-): string[] {
-  const plugins = pluginDirectory.map((url) => url.replace(/^file:\/\//, ''));
+function rootsWithOwn(roots: readonly string[], options: ServeOptions): string[] {
+  const dataDir = keptDirectory(options);
+  const plugins = options.pluginDirectory.map((url) => url.replace(/^file:\/\//, ''));
   return [...roots, ...(dataDir === null ? [] : [dataDir]), ...plugins];
 }
 
