@@ -1,6 +1,7 @@
 // The fast way to read delimited text: units of whole lines are parsed by column on all threads.
 // Takes what has one line a row and default row names and timestamps; all else is row-import.ts.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { threadId } from 'node:worker_threads';
 import type { ByteStream } from '../../file/byte-stream.ts';
 import { RowanError } from '../../util/error.ts';
 import type { ArenaAllocator } from '../../value/arena-set.ts';
@@ -72,7 +73,8 @@ export class FastImport {
   readonly #threads: CsvThreads;
   readonly #arenas: ArenaAllocator;
   readonly #table: CsvTable;
-  readonly #jobId = ++lastJobId;
+  /** unique in the process: threads keep what they have of a job until another one comes */
+  readonly #jobId = threadId * 2 ** 32 + ++lastJobId;
   readonly #control = new Int32Array(new SharedArrayBuffer(CSV_CONTROL.count * 4));
   #chunkRowCount = 0;
   #lineCount = 0;
