@@ -14,35 +14,50 @@ import type { RecordedCell, RecordedRow } from './recorded-row.ts';
 
 /** The bytes of a batch, in shared memory so that threads can read them without a copy. */
 export function encodeBatch(rows: readonly RecordedRow[]): Uint8Array {
-  const columns = new Map<string, number>();
-  const paths: Path[] = [];
-  const writer = new BatchWriter();
-  const body = new BatchWriter();
-  body.u32(rows.length);
-  for (const row of rows) {
-    body.atom(row.name);
-    body.u32(row.cells.length);
-    for (const [column, atom, ts] of row.cells) {
-      const key = column.toString();
-      let index = columns.get(key);
-      if (index === undefined) {
-        index = paths.length;
-        columns.set(key, index);
-        paths.push(column);
-      }
-      body.u32(index);
+  const encoder = new BatchEncoder();
+  for (const row of rows) encoder.add(row);
+  return encoder.finish();
+}
+
+/** Makes a batch of rows that come one by one. */
+export class BatchEncoder {
+  rowCount = 0;
+  readonly #columns = new Map<string, number>();
+  readonly #paths: Path[] = [];
+  readonly #body = new BatchWriter();
+
+  add({ name, cells }: RecordedRow): void {
+    const body = this.#body;
+    body.atom(name);
+    body.u32(cells.length);
+    for (const [column, atom, ts] of cells) {
+      body.u32(this.#indexOf(column));
       body.f64(ts);
       body.atom(atom);
     }
+    this.rowCount++;
   }
-  writer.u32(paths.length);
-  for (const path of paths) writer.atom(path);
-  const head = writer.bytes();
-  const tail = body.bytes();
-  const bytes = new Uint8Array(new SharedArrayBuffer(head.length + tail.length));
-  bytes.set(head, 0);
-  bytes.set(tail, head.length);
-  return bytes;
+
+  #indexOf(column: Path): number {
+    const key = column.toString();
+    const known = this.#columns.get(key);
+    if (known !== undefined) return known;
+    this.#columns.set(key, this.#paths.length);
+    return this.#paths.push(column) - 1;
+  }
+
+  /** In shared memory. */
+  finish(): Uint8Array {
+    const head = new BatchWriter();
+    head.u32(this.#paths.length);
+    for (const path of this.#paths) head.atom(path);
+    head.u32(this.rowCount);
+    const parts = [head.bytes(), this.#body.bytes()] as const;
+    const bytes = new Uint8Array(new SharedArrayBuffer(parts[0].length + parts[1].length));
+    bytes.set(parts[0], 0);
+    bytes.set(parts[1], parts[0].length);
+    return bytes;
+  }
 }
 
 export function* decodeBatch(bytes: Uint8Array): Generator<RecordedRow> {

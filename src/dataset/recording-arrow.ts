@@ -15,26 +15,27 @@ const MIXED_KEY = 'rowan.mixed';
 
 /**
  * @param ts timestamp of every cell, in seconds
+ * @param firstRow number of the first row, where rows have no names
  * @throws INVALID_PARAMETER for what is no stream, and for types that have no atom
  */
-export function rowsFromArrow(body: Uint8Array, ts: number): RecordedRow[] {
-  const rows: RecordedRow[] = [];
+export function* rowsFromArrow(body: Uint8Array, ts: number, firstRow = 0): Generator<RecordedRow> {
+  let number = firstRow;
   for (const batch of batchesOf(body)) {
     const names = batch.getChild(ROW_NAME);
     const columns = batch.schema.fields
       .filter((field) => field.name !== ROW_NAME)
       .map((field) => columnReader(field, batch.getChild(field.name) as Vector));
     for (let row = 0; row < batch.numRows; row++) {
-      const name = names === null ? Path.of(String(rows.length)) : rowName(names.get(row));
+      const name = names === null ? Path.of(String(number)) : rowName(names.get(row));
+      number++;
       const cells: RecordedCell[] = [];
       for (const { path, read } of columns) {
         const atom = read(row);
         if (atom !== null) cells.push([path, atom, ts]);
       }
-      rows.push({ name, cells });
+      yield { name, cells };
     }
   }
-  return rows;
 }
 
 function* batchesOf(body: Uint8Array): Iterable<RecordBatch> {

@@ -51,6 +51,86 @@ export async function readBody(request: IncomingMessage, limits: BodyLimits): Pr
   return parts.length === 1 ? first : Buffer.concat(parts, size);
 }
 
+/** How long, and for how many bytes, what nobody reads any more is still taken. */
+const UNREAD_MS = 1000;
+const UNREAD_BYTES_MAX = 64 * 2 ** 20;
+
+/**
+ * The pieces of a body as they arrive, decompressed; of any size together.
+ * @param mayPause the client may wait between pieces for as long as it likes
+ * @throws as `readBody` does, but for the size
+ */
+export async function* streamBytes(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  mayPause: boolean,
+): AsyncGenerator<Uint8Array> {
+  const stages = decompressors(request.headers['content-encoding']);
+  if (stages.length > CODING_COUNT_MAX) {
+    throw failure('INVALID_PARAMETER', `more than ${CODING_COUNT_MAX} content codings`);
+  }
+  const source = stages.reduce<Readable>((from, stage) => from.pipe(stage), request);
+  const state: { isOver: boolean; error: unknown } = { isOver: false, error: undefined };
+  let wake: () => void = () => {};
+  const fail = (error: unknown): void => {
+    state.error ??= error;
+    wake();
+  };
+  const onReadable = () => wake();
+  const onEnd = () => {
+    state.isOver = true;
+    wake();
+  };
+  const onClose = () => {
+    if (!request.complete) fail(failure('CANCELLED', 'the client went away'));
+  };
+  const onError = (error: Error) => fail(notInCoding(error));
+  for (const stage of stages) stage.on('error', onError);
+  request.on('error', onClose);
+  request.on('close', onClose);
+  source.on('readable', onReadable);
+  source.on('end', onEnd);
+  try {
+    for (;;) {
+      const piece = source.read() as Buffer | null;
+      if (piece !== null) yield piece;
+      else if (state.error !== undefined) throw state.error;
+      else if (state.isOver) return;
+      else {
+        const idle = mayPause
+          ? undefined
+          : setTimeout(() => fail(bodyStalled(limits.bodyIdleTimeoutMs)), limits.bodyIdleTimeoutMs);
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        clearTimeout(idle);
+      }
+    }
+  } finally {
+    request.off('close', onClose);
+    source.off('readable', onReadable);
+    source.off('end', onEnd);
+    if (!request.complete) leaveUnread(request, stages);
+  }
+}
+
+/** Takes what still comes for a moment, so that the reply arrives; then the connection is closed. */
+function leaveUnread(request: IncomingMessage, stages: readonly Readable[]): void {
+  request.unpipe();
+  for (const stage of stages) stage.destroy();
+  const { socket } = request;
+  const timer = setTimeout(() => socket.destroy(), UNREAD_MS);
+  let size = 0;
+  request.on('data', (piece: Buffer) => {
+    size += piece.length;
+    if (size > UNREAD_BYTES_MAX) socket.destroy();
+  });
+  const end = () => clearTimeout(timer);
+  request.once('end', end);
+  socket.once('close', end);
+  request.resume();
+}
+
 /** Leaves the request undestroyed on failure, so that the reply can still be sent. */
 function consume(
   request: IncomingMessage,
@@ -74,13 +154,7 @@ function consume(
     const onClose = () => {
       if (!request.complete) settle(failure('CANCELLED', 'the client went away'));
     };
-    const onCodingError = (error: Error) =>
-      settle(
-        failure(
-          'INVALID_PARAMETER',
-          `request body is not in its Content-Encoding: ${error.message}`,
-        ),
-      );
+    const onCodingError = (error: Error) => settle(notInCoding(error));
     const settle = (error: unknown): void => {
       clearTimeout(idle);
       request.off('data', onArrival);
@@ -103,6 +177,10 @@ function consume(
     if (stages.length > 0) request.on('data', onArrival);
     else source.on('data', onArrival);
   });
+}
+
+function notInCoding({ message }: Error): RowanError {
+  return failure('INVALID_PARAMETER', `request body is not in its Content-Encoding: ${message}`);
 }
 
 function bodyTooLarge({ bodyBytesMax }: BodyLimits): RowanError {

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { automaticId, automaticRunId, nowSeconds } from '../service/id.ts';
 import { parseQueryString } from '../service/parameter-binding.ts';
 import type { Reply, RequestBody } from '../service/request.ts';
-import { bytesBody, EMPTY_BODY, valueBody } from '../service/request-body.ts';
+import { bytesBody, EMPTY_BODY, streamBody, valueBody } from '../service/request-body.ts';
 import type { BoundRequest, Route } from '../service/route.ts';
 import type { RouteDispatcher } from '../service/route-dispatcher.ts';
 import type { RouteMatch } from '../service/router.ts';
@@ -11,7 +11,7 @@ import type { Service } from '../service/service.ts';
 import { failure, RowanError } from '../util/error.ts';
 import { type Admission, isConstruction, isHeavy } from './admission.ts';
 import { type Authentication, requireRole } from './authentication.ts';
-import { checkDeclaredLength, hasBody, readBody } from './body-reader.ts';
+import { checkDeclaredLength, hasBody, readBody, streamBytes } from './body-reader.ts';
 import type { Outcome } from './call-metrics.ts';
 import { Exchange } from './exchange.ts';
 import { HttpRequest } from './http-request.ts';
@@ -52,6 +52,14 @@ interface RouteTraits {
 }
 
 type Measured = 'query' | 'application' | 'batch';
+
+/** A client that sends slowly must not keep a place from others; its pieces are queued themselves. */
+const STREAM_TRAITS: RouteTraits = {
+  isHeavy: false,
+  isConstruction: false,
+  isLive: false,
+  measured: undefined,
+};
 
 export class RequestHandler {
   readonly #parts: HandlerParts;
@@ -179,14 +187,26 @@ export class RequestHandler {
     const { request, response } = exchange;
     if (!hasBody(request)) return this.#answer(exchange, match, EMPTY_BODY);
     const { options } = this.#parts;
-    if (request.headers.expect !== undefined) acceptExpectation(request, response, options);
+    const { route } = match;
+    const streams = route.streamsBody?.(request.headers as Record<string, string>) === true;
+    if (request.headers.expect !== undefined) {
+      acceptExpectation(request, response, streams ? undefined : options);
+    }
+    if (streams) {
+      const pieces = streamBytes(request, options, route.bodyMayPause === true);
+      return this.#answer(exchange, match, streamBody(pieces), STREAM_TRAITS);
+    }
     return readBody(request, options).then((bytes) =>
       this.#answer(exchange, match, bytesBody(bytes)),
     );
   }
 
-  #answer(exchange: Exchange, match: RouteMatch, given: RequestBody): void | Promise<void> {
-    const traits = this.#traitsOf(match.route);
+  #answer(
+    exchange: Exchange,
+    match: RouteMatch,
+    given: RequestBody,
+    traits = this.#traitsOf(match.route),
+  ): void | Promise<void> {
     const ownLimitMs = traits.isHeavy ? this.#parts.options.queryTimeoutMs : undefined;
     const timeLimitMs = timeLimitOf(exchange.request, ownLimitMs);
     const query = exchange.query === '' ? NO_PAIRS : parseQueryString(exchange.query);
@@ -353,7 +373,7 @@ function lingerBeforeClose(request: IncomingMessage): void {
 function acceptExpectation(
   request: IncomingMessage,
   response: ServerResponse,
-  options: RestOptions,
+  limits: RestOptions | undefined,
 ): void {
   if (request.headers.expect?.toLowerCase() !== '100-continue') {
     throw new RowanError(
@@ -362,7 +382,7 @@ function acceptExpectation(
       `Expect: ${request.headers.expect} is not known; accepted is 100-continue`,
     );
   }
-  checkDeclaredLength(request, options);
+  if (limits !== undefined) checkDeclaredLength(request, limits);
   response.writeContinue();
 }
 

@@ -103,15 +103,21 @@ export class DatasetEntity implements LiveEntity {
 
   /**
    * Records the rows of a body; all of them or none.
+   * @param part of a body that arrives in parts: the first line or row, the time of the request
    * @throws INVALID_PARAMETER and what the type refuses
    */
-  record(form: RecordingForm, body: Uint8Array): Promise<void> {
+  record(
+    form: RecordingForm,
+    body: Uint8Array,
+    part?: { readonly first: number; readonly ts: number },
+  ): Promise<void> {
     const { recording } = this.datasetType;
     if (recording === undefined) return Promise.reject(notRecordable(this.type));
     return this.#queue.run(async () => {
       const { batch, rowCount, state, names } = await this.#host.engine.run('record', {
         form,
         body,
+        part,
         type: this.datasetType.name,
         params: this.params,
         state: this.#state,

@@ -43,6 +43,8 @@ export interface EngineTasks {
     args: {
       readonly form: RecordingForm;
       readonly body: Uint8Array;
+      /** of streams: the number of the first line or row, and the time of the request */
+      readonly part?: { readonly first: number; readonly ts: number } | undefined;
       readonly type: string;
       readonly params: Params;
       readonly state: unknown;

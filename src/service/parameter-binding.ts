@@ -220,8 +220,8 @@ function fromJson(name: string, parameter: Parameter, json: unknown): unknown {
 }
 
 function unknownParameters(
-  route: Route,
-  request: Omit<RouteRequest, 'signal'>,
+  route: Parameters,
+  request: Place,
   unknown: readonly (readonly [string, unknown])[],
 ): RowanError {
   return failure('UNKNOWN_PARAMETER', 'Unknown parameter(s) in REST call', {

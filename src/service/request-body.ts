@@ -9,6 +9,7 @@ export const EMPTY_BODY: RequestBody = {
   isEmpty: true,
   bytes: NO_BYTES,
   json: () => undefined,
+  stream: () => piecesOf(NO_BYTES),
 };
 
 /** A body as it came over the wire; parsed at most once, and only when asked for. */
@@ -22,6 +23,26 @@ export function bytesBody(bytes: Uint8Array): RequestBody {
       parsed ??= { value: parseBody(bytes) };
       return parsed.value;
     },
+    stream: () => piecesOf(bytes),
+  };
+}
+
+async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (bytes.length > 0) yield bytes;
+}
+
+/** A body that is still arriving: only its pieces can be had. */
+export function streamBody(pieces: AsyncIterable<Uint8Array>): RequestBody {
+  const refuse = (): never => {
+    throw new Error('the body of this route is a stream');
+  };
+  return {
+    isEmpty: false,
+    get bytes() {
+      return refuse();
+    },
+    json: refuse,
+    stream: () => pieces,
   };
 }
 

@@ -27,6 +27,8 @@ export interface RequestBody {
   readonly bytes: Uint8Array;
   /** @throws INVALID_JSON */
   json(): unknown;
+  /** The bytes in pieces, as they arrive where the route takes them so; read once. */
+  stream(): AsyncIterable<Uint8Array>;
 }
 
 export interface Reply {

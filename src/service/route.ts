@@ -37,6 +37,10 @@ export interface Route {
   readonly defersLargeBodies?: boolean;
   /** a JSON (or streamed) body that belongs to the route as a whole */
   readonly body?: { readonly description: string; readonly schema?: TSchema };
+  /** Whether a body is handed over while it arrives; how, its headers say. */
+  readonly streamsBody?: (headers: Readonly<Record<string, string>>) => boolean;
+  /** true: a client may wait as long as it likes between the pieces of its streamed body */
+  readonly bodyMayPause?: boolean;
   readonly reply?: { readonly description: string; readonly schema?: TSchema };
   readonly examples?: readonly RouteExample[];
   /** true: parameters that the route does not know are ignored instead of refused */

@@ -1,22 +1,22 @@
 // Recording into datasets and reading from them.
-import type { JsonForm, RecordingForm } from '../../dataset/recording-json.ts';
+import type { JsonForm } from '../../dataset/recording-json.ts';
 import { failure } from '../../util/error.ts';
 import type { DatasetReading } from '../engine-task.ts';
+import { recordStream, type StreamForm } from '../recording-stream.ts';
 import { EMPTY_REPLY, type Reply } from '../request.ts';
 import { type BoundRequest, type ParameterSet, type Route, route } from '../route.ts';
 import type { Service } from '../service.ts';
 import { streamTask } from '../streamed-reply.ts';
 
-const STREAM_TYPES: Readonly<Record<string, RecordingForm>> = {
+const STREAM_TYPES: Readonly<Record<string, StreamForm>> = {
   'application/x-ndjson': 'ndjson',
   'application/vnd.apache.arrow.stream': 'arrow',
 };
 
 /** Many rows may come as a stream, as the content type says. */
-function formOf(form: JsonForm, contentType: string | undefined): RecordingForm {
-  if (form !== 'multirows') return form;
-  const type = (contentType ?? '').split(';')[0] ?? '';
-  return STREAM_TYPES[type.trim().toLowerCase()] ?? form;
+function streamFormOf(headers: Readonly<Record<string, string>>): StreamForm | undefined {
+  const [type = ''] = (headers['content-type'] ?? '').split(';');
+  return STREAM_TYPES[type.trim().toLowerCase()];
 }
 
 function recordRoute(form: JsonForm, description: string): Route {
@@ -27,10 +27,14 @@ function recordRoute(form: JsonForm, description: string): Route {
     role: 'editor',
     body: { description: BODY_FORMS[form] },
     lenient: form === 'rows',
+    ...(form === 'multirows'
+      ? { streamsBody: (headers) => streamFormOf(headers) !== undefined }
+      : {}),
     async handle(request, service) {
       const dataset = service.datasets.get(request.params.id as string);
-      const actual = formOf(form, request.headers['content-type']);
-      await dataset.record(actual, request.body.bytes);
+      const streamForm = form === 'multirows' ? streamFormOf(request.headers) : undefined;
+      if (streamForm === undefined) await dataset.record(form, request.body.bytes);
+      else await recordStream(dataset, streamForm, request.body.stream(), request);
       return EMPTY_REPLY;
     },
   });

@@ -99,7 +99,7 @@ function applyToNumberRows(
   scope: CallScope,
 ): readonly Uint8Array[] | undefined {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-  const head = HEAD.exec(bytes.latin1Slice(0, HEAD_SIZE_MAX));
+  const head = HEAD.exec(bytes.toString('latin1', 0, HEAD_SIZE_MAX));
   if (head === null) return undefined;
   const rows = makeNumberRows();
   const writer = new AtomListWriter();
@@ -124,7 +124,7 @@ function applyToNumberRows(
     if (bytes[position] === CLOSE) break;
   }
   if (bytes.length - position > HEAD_SIZE_MAX) return undefined;
-  if (!TAIL.test(bytes.latin1Slice(position))) return undefined;
+  if (!TAIL.test(bytes.toString('latin1', position))) return undefined;
   // Rows that end with a comma are followed by another.
   if (!isFirst && bytes[position - 1] === COMMA) return undefined;
   writer.byte(CLOSE);

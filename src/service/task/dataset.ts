@@ -1,6 +1,7 @@
 // Recording, committing, building views and reading of datasets.
+import { isUtf8 } from 'node:buffer';
 import type { ContentWriter, DatasetContent, Recording } from '../../dataset/dataset-type.ts';
-import { decodeBatch, encodeBatch } from '../../dataset/recorded-batch.ts';
+import { BatchEncoder, decodeBatch } from '../../dataset/recorded-batch.ts';
 import type { RecordedRow } from '../../dataset/recorded-row.ts';
 import { rowsFromArrow } from '../../dataset/recording-arrow.ts';
 import { type RecordingForm, rowFromNdjson, rowsFromJson } from '../../dataset/recording-json.ts';
@@ -11,9 +12,10 @@ import type { Task } from '../../exec/task.ts';
 import type { Relation } from '../../plan/catalog.ts';
 import { readDatasetFile, writeDatasetFile } from '../../store/dataset-file.ts';
 import { assert } from '../../util/assert.ts';
-import { failure } from '../../util/error.ts';
+import { failure, type RowanError } from '../../util/error.ts';
 import { JsonSyntaxError } from '../../util/exact-json.ts';
 import { ArenaScope } from '../../value/arena-set.ts';
+import type { Path } from '../../value/path.ts';
 import type { Snapshot } from '../../value/snapshot.ts';
 import { snapshotSpans } from '../../value/snapshot-memory.ts';
 import { readDataset } from '../dataset-reading.ts';
@@ -23,63 +25,110 @@ import { materialize } from '../materialized-relation.ts';
 import { bytesBody } from '../request-body.ts';
 import type { WorkerContext } from '../worker-context.ts';
 
+/** Rows of a stream that are admitted and encoded together; they are held as objects. */
+const ROWS_AT_ONCE = 2048;
+
 export function recordTask(
-  { form, body, type, params, state, content }: EngineTasks['record']['args'],
-  _task: Task,
+  { form, body, part, type, params, state, content }: EngineTasks['record']['args'],
+  task: Task,
   context: WorkerContext,
 ): EngineTasks['record']['result'] {
   const recording = recordingOf(context, type);
-  const rows = parseRows(form, body);
-  const admission = recording.admit(rows, params, state);
-  const names = recording.duplicateRow === undefined ? undefined : admission.rows.map(nameText);
-  if (names !== undefined) checkNewRows(admission.rows, recording, content, context);
+  const checker =
+    recording.duplicateRow === undefined
+      ? undefined
+      : new NewRowChecker(recording.duplicateRow, content, context);
+  const encoder = new BatchEncoder();
+  let current = state;
+  for (const rows of rowGroups(form, body, part)) {
+    task.checkCancelled();
+    const admission = recording.admit(rows, params, current);
+    current = admission.state;
+    for (const row of admission.rows) {
+      checker?.check(row);
+      encoder.add(row);
+    }
+  }
   return {
-    batch: encodeBatch(admission.rows),
-    rowCount: admission.rows.length,
-    state: admission.state,
-    names,
+    batch: encoder.finish(),
+    rowCount: encoder.rowCount,
+    state: current,
+    names: checker === undefined ? undefined : [...checker.names],
   };
 }
 
-function nameText(row: RecordedRow): string {
-  return row.name.toString();
-}
-
-function parseRows(form: RecordingForm, body: Uint8Array): RecordedRow[] {
-  if (form === 'arrow') return rowsFromArrow(body, nowSeconds());
-  if (form !== 'ndjson') return rowsFromJson(form, bytesBody(body).json());
-  const lines = new TextDecoder('utf-8', { fatal: true }).decode(body).split('\n');
-  return lines.flatMap((line, index) => {
-    if (line.trim() === '') return [];
-    try {
-      return [rowFromNdjson(line)];
-    } catch (thrown) {
-      if (!(thrown instanceof JsonSyntaxError)) throw thrown;
-      throw failure(
-        'INVALID_JSON',
-        `line ${index + 1} of the body is not JSON: ${thrown.message}`,
-        {
-          line: index + 1,
-          column: thrown.column,
-        },
-      );
-    }
-  });
-}
-
-function checkNewRows(
-  rows: readonly RecordedRow[],
-  recording: Recording,
-  content: DatasetContent | undefined,
-  { arenas }: WorkerContext,
-): void {
-  const committed = content === undefined ? undefined : snapshotRelation(content.snapshot, arenas);
-  const seen = new Set<string>();
+/** At least one group, so that a type may refuse bodies without rows. */
+function* rowGroups(
+  form: RecordingForm,
+  body: Uint8Array,
+  part: EngineTasks['record']['args']['part'],
+): Iterable<RecordedRow[]> {
+  if (form !== 'ndjson' && form !== 'arrow') {
+    yield rowsFromJson(form, bytesBody(body).json());
+    return;
+  }
+  const rows =
+    form === 'ndjson'
+      ? rowsFromLines(body, part?.first ?? 1)
+      : rowsFromArrow(body, part?.ts ?? nowSeconds(), part?.first);
+  let group: RecordedRow[] = [];
   for (const row of rows) {
-    const name = nameText(row);
-    const isKnown = seen.has(name) || (committed?.findRows(row.name, []).length ?? 0) > 0;
-    if (isKnown) throw recording.duplicateRow?.(row.name);
-    seen.add(name);
+    if (group.push(row) < ROWS_AT_ONCE) continue;
+    yield group;
+    group = [];
+  }
+  yield group;
+}
+
+function* rowsFromLines(body: Uint8Array, firstLine: number): Iterable<RecordedRow> {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  // Decoders refuse shared memory; the check also refuses what they would replace.
+  if (!isUtf8(bytes)) throw failure('INVALID_JSON', 'request body is not valid UTF-8');
+  let number = firstLine;
+  for (let start = 0; start < bytes.length; number++) {
+    const found = bytes.indexOf(0x0a, start);
+    const end = found === -1 ? bytes.length : found;
+    const line = bytes.toString('utf8', start, end);
+    start = end + 1;
+    if (line.trim() !== '') yield rowFromLine(line, number);
+  }
+}
+
+function rowFromLine(line: string, number: number): RecordedRow {
+  try {
+    return rowFromNdjson(line);
+  } catch (thrown) {
+    if (!(thrown instanceof JsonSyntaxError)) throw thrown;
+    throw failure('INVALID_JSON', `line ${number} of the body is not JSON: ${thrown.message}`, {
+      line: number,
+      column: thrown.column,
+    });
+  }
+}
+
+/** For types in which a row may be recorded once only. */
+class NewRowChecker {
+  /** printed names of the rows that were checked */
+  readonly names = new Set<string>();
+  readonly #refusal: (name: Path) => RowanError;
+  readonly #committed: Relation | undefined;
+
+  constructor(
+    refusal: (name: Path) => RowanError,
+    content: DatasetContent | undefined,
+    { arenas }: WorkerContext,
+  ) {
+    this.#refusal = refusal;
+    this.#committed =
+      content === undefined ? undefined : snapshotRelation(content.snapshot, arenas);
+  }
+
+  /** @throws what the type says of a row that is there already */
+  check({ name }: RecordedRow): void {
+    const text = name.toString();
+    const isKnown = this.names.has(text) || (this.#committed?.findRows(name, []).length ?? 0) > 0;
+    if (isKnown) throw this.#refusal(name);
+    this.names.add(text);
   }
 }
 
