@@ -140,5 +140,32 @@ export interface VectorKernels {
   gatherPairKeys(pairs: number, count: number, words: number): void;
   findTie(pairs: number, from: number, count: number): number;
   rowsOfPairs(pairs: number, count: number, out: number): void;
+  sortFewPairs(pairs: number, count: number): void;
+  setPairKeys(pairs: number, count: number, keys: number): void;
+  endOfTie(pairs: number, from: number, count: number): number;
+  sortTies(
+    pairs: number,
+    from: number,
+    count: number,
+    most: number,
+    first: number,
+    spare: number,
+  ): number;
+  groupLeast(
+    groups: number,
+    words: number,
+    count: number,
+    start: number,
+    cells: number,
+    first: number,
+    spare: number,
+  ): void;
+  mergeLeast(
+    target: number,
+    source: number,
+    cellCount: number,
+    first: number,
+    spare: number,
+  ): void;
   hashDecimalNames(first: number, positions: number, count: number, out: number): void;
 }

@@ -13,12 +13,13 @@ import type { VectorEngine } from './engine.ts';
 import { vectorFilter } from './filter.ts';
 import { matchFilteredScan } from './filtered-scan.ts';
 import { GroupTable } from './group-table.ts';
-import { vectorTop } from './top.ts';
+import { NumberedRows } from './numbered-rows.ts';
+import { vectorSort } from './sort.ts';
 
 export function vectorAccelerator(engine: VectorEngine): Accelerator {
   return (node, runtime) => {
-    const overGroups = groupOperator(node, runtime);
-    if (overGroups !== undefined) return overGroups;
+    const overColumns = columnOperator(node, runtime);
+    if (overColumns !== undefined) return overColumns;
     const run = vectorOperator(node, engine);
     if (run === undefined) return undefined;
     const general = compilePlan(node, withoutAccelerator(runtime));
@@ -33,10 +34,9 @@ export function isVectorNode(node: PlanNode): boolean {
     case 'aggregate':
       return matchGroupInput(node.input) !== undefined;
     case 'sort':
-      if (node.keep !== undefined && matchFilteredScan(node.input) !== undefined) return true;
-      return isGroupSort(node);
+      return isRowSort(node) || isGroupSort(node);
     case 'project':
-      return isGroupProject(node);
+      return isColumnProject(node);
     case 'filter':
       return matchFilteredScan(node) !== undefined;
     default:
@@ -44,14 +44,20 @@ export function isVectorNode(node: PlanNode): boolean {
   }
 }
 
-/** Operators over groups, which lie in columns. */
-function groupOperator(node: PlanNode, runtime: Runtime): RowSource | undefined {
-  if (isGroupProject(node)) {
+function isRowSort({ late, ties, keys, input }: SortNode): boolean {
+  const suits = !late && ties === 'row-hash' && keys.length > 0;
+  return suits && matchFilteredScan(input) !== undefined;
+}
+
+/** Operators over rows that lie in columns, as those below give them. */
+function columnOperator(node: PlanNode, runtime: Runtime): RowSource | undefined {
+  if (isColumnProject(node)) {
     const input = compilePlan(node.input, runtime);
     const compiler = makeCompiler(runtime, () => []);
     return () => {
       const rows = input();
-      const columns = rows instanceof GroupTable ? rows.project(node.items) : undefined;
+      const hasColumns = rows instanceof GroupTable || rows instanceof NumberedRows;
+      const columns = hasColumns ? rows.project(node.items) : undefined;
       return columns ?? compileProject(node, () => rows, compiler)();
     };
   }
@@ -67,19 +73,30 @@ function groupOperator(node: PlanNode, runtime: Runtime): RowSource | undefined 
   return undefined;
 }
 
-type GroupProject = ProjectNode & { readonly items: readonly NamedProjectItem[] };
+type ColumnProject = ProjectNode & { readonly items: readonly NamedProjectItem[] };
 
-function isGroupProject(node: PlanNode): node is GroupProject {
+/** A select list of keys and aggregates over groups, or of columns over rows by number. */
+function isColumnProject(node: PlanNode): node is ColumnProject {
   if (node.kind !== 'project' || node.name !== undefined || node.keepsInput) return false;
-  if (!isOverGroups(node.input)) return false;
+  const suits = isOverGroups(node.input)
+    ? isGroupValue
+    : isOverNumbers(node.input)
+      ? (kind: BoundExpression['kind']) => kind === 'column'
+      : undefined;
+  if (suits === undefined) return false;
   const names = new Set(node.items.map((item) => (item.kind === 'named' ? item.path[0] : '')));
   return (
     names.size === node.items.length &&
     node.items.every(
-      (item) =>
-        item.kind === 'named' && item.path.length === 1 && isGroupValue(item.expression.kind),
+      (item) => item.kind === 'named' && item.path.length === 1 && suits(item.expression.kind),
     )
   );
+}
+
+/** Whether the rows of a node may come as numbers of rows of a table. */
+function isOverNumbers(node: PlanNode): boolean {
+  if (node.kind === 'limit') return isOverNumbers(node.input);
+  return node.kind === 'sort' && isRowSort(node);
 }
 
 function isGroupSort(node: PlanNode): node is SortNode {
@@ -108,7 +125,7 @@ type VectorOperator = (compiler: Compiler) => Iterable<ExecRow> | undefined;
 function vectorOperator(node: PlanNode, engine: VectorEngine): VectorOperator | undefined {
   if (!isVectorNode(node)) return undefined;
   if (node.kind === 'aggregate') return (compiler) => vectorGroups(node, compiler, engine);
-  if (node.kind === 'sort') return (compiler) => vectorTop(node, compiler, engine);
+  if (node.kind === 'sort') return (compiler) => vectorSort(node, compiler, engine);
   if (node.kind === 'filter') return (compiler) => vectorFilter(node, compiler, engine);
   return undefined;
 }

@@ -5,6 +5,12 @@ import type { RowNames } from '../../value/snapshot.ts';
 import { threadArenas } from '../thread-memory.ts';
 import type { Scratch } from './scratch.ts';
 
+/** The name of row 0 when names are consecutive numbers that kernels can print, else undefined. */
+export function firstDecimalName(rowNames: RowNames, rowCount: number): number | undefined {
+  if (rowNames.kind !== 'sequence' || rowNames.first < 0) return undefined;
+  return rowNames.first + rowCount < 2 ** 32 ? rowNames.first : undefined;
+}
+
 /**
  * Hashes of the names of the rows start + position, as a vector of Uint64. Sixteen spare bytes
  * behind the positions are overwritten.
@@ -12,10 +18,11 @@ import type { Scratch } from './scratch.ts';
 export type RowHasher = (start: number, positions: number, count: number) => number;
 
 export function rowHasher(rowNames: RowNames, rowCount: number, scratch: Scratch): RowHasher {
-  if (rowNames.kind === 'sequence' && rowNames.first + rowCount < 2 ** 32) {
+  const first = firstDecimalName(rowNames, rowCount);
+  if (first !== undefined) {
     return (start, positions, count) => {
       const out = scratch.take(count * 8);
-      scratch.kernels.hashDecimalNames(rowNames.first + start, positions, count, out);
+      scratch.kernels.hashDecimalNames(first + start, positions, count, out);
       return out;
     };
   }

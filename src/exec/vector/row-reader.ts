@@ -16,10 +16,10 @@ interface ReadColumn {
 export class RowReader {
   readonly #names: RowNamesView;
   readonly #columns: readonly ReadColumn[];
-  readonly #ts: number;
+  /** of all cells, in seconds */
+  readonly ts: number;
   readonly #isFlat: boolean;
 
-  /** @param ts the timestamp of all cells, in seconds */
   constructor(
     snapshot: ColumnarSnapshot,
     needed: NeededColumns,
@@ -32,12 +32,22 @@ export class RowReader {
       .filter(({ path }) => isNeeded(path, needed))
       .map(({ path, column }) => ({ path, view: new ColumnView(column, arenas) }))
       .sort((a, b) => comparePaths(a.path, b.path));
-    this.#ts = ts;
+    this.ts = ts;
     this.#isFlat = this.#columns.every(({ path }) => path.length === 1);
   }
 
   nameAt(index: number): Path {
     return this.#names.pathAt(index);
+  }
+
+  /** The column that a path names; undefined when it names none, or more than one. */
+  columnAt(path: readonly string[]): ColumnView | undefined {
+    const wanted = new Path(path);
+    const related = this.#columns.filter(
+      (column) => column.path.startsWith(wanted) || wanted.startsWith(column.path),
+    );
+    const [only] = related;
+    return related.length === 1 && only?.path.equals(wanted) ? only.view : undefined;
   }
 
   at(index: number): TableRow {
@@ -54,7 +64,7 @@ export class RowReader {
       const atom = view.atomAt(index);
       if (atom === null) continue;
       names.push(path.elements[0] as string);
-      values.push(new Scalar(atom, this.#ts));
+      values.push(new Scalar(atom, this.ts));
     }
     return new Row(names, values);
   }
@@ -63,7 +73,7 @@ export class RowReader {
     const builder = new RowBuilder();
     for (const { path, view } of this.#columns) {
       const atom = view.atomAt(index);
-      if (atom !== null) builder.addPath(path, new Scalar(atom, this.#ts));
+      if (atom !== null) builder.addPath(path, new Scalar(atom, this.ts));
     }
     return builder.build();
   }

@@ -9,7 +9,7 @@ import type { TruthProgram } from './program.ts';
 import { type RowHasher, rowHasher } from './row-hash.ts';
 import { Scratch } from './scratch.ts';
 
-export interface TopJobArgs {
+export interface OrderJobArgs {
   readonly arena: number;
   readonly columns: readonly ColumnSnapshot[];
   readonly chunkRowCounts: readonly number[];
@@ -18,6 +18,9 @@ export interface TopJobArgs {
   readonly rowNames: RowNames;
   readonly filter: TruthProgram | undefined;
   readonly words: readonly OrderWord[];
+}
+
+export interface TopJobArgs extends OrderJobArgs {
   readonly keep: number;
 }
 

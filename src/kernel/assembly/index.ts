@@ -9,6 +9,7 @@ export * from './filter';
 export * from './join';
 export * from './order';
 export * from './row-hash';
+export * from './sort';
 export * from './bin';
 export * from './forest-train';
 export * from './tree-predict';

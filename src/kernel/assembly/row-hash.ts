@@ -35,20 +35,28 @@ function shortHash(text: usize, length: i32): u64 {
   return mix((<u64>y * K2) ^ (<u64>z * K3)) * K2;
 }
 
+/** The hash of a row name that is a decimal number; `spare`: 16 bytes to write it to. */
+@inline
+export function decimalNameHash(name: u32, spare: usize): u64 {
+  const end = spare + 16;
+  let number = name;
+  let start = end;
+  do {
+    start -= 1;
+    store<u8>(start, <u8>(48 + (number % 10)));
+    number /= 10;
+  } while (number != 0);
+  return shortHash(start, <i32>(end - start));
+}
+
 /**
  * Hashes of the row names first + position, written in decimal (0 to 4,294,967,295).
  * positions: Int32, count of them, followed by 16 spare bytes that are overwritten; out: Uint64.
  */
 export function hashDecimalNames(first: f64, positions: usize, count: i32, out: usize): void {
-  const end = positions + ((<usize>count) << 2) + 16;
+  const spare = positions + ((<usize>count) << 2);
   for (let i: usize = 0; i < <usize>count; i++) {
-    let number = <u32>(<u64>first + <u64>load<u32>(positions + (i << 2)));
-    let start = end;
-    do {
-      start -= 1;
-      store<u8>(start, <u8>(48 + (number % 10)));
-      number /= 10;
-    } while (number != 0);
-    store<u64>(out + (i << 3), shortHash(start, <i32>(end - start)));
+    const name = <u32>(<u64>first + <u64>load<u32>(positions + (i << 2)));
+    store<u64>(out + (i << 3), decimalNameHash(name, spare));
   }
 }

@@ -245,7 +245,7 @@ test('one group over everything is the same', () => {
   );
 });
 
-test('the first rows in an order are the same', () => {
+test('rows in an order, or the first of them, are the same', () => {
   const key = fc
     .tuple(
       fc.constantFrom(
@@ -267,11 +267,32 @@ test('the first rows in an order are the same', () => {
   const order = fc.array(key, { minLength: 1, maxLength: 3 });
   fc.assert(
     fc.property(table, order, where, fc.nat({ max: 12 }), (rows, sort, filter, limit) => {
-      bothAgree(rows, `SELECT i, s FROM data${filter} ORDER BY ${sort.join(', ')} LIMIT ${limit}`);
+      const select = `FROM data${filter} ORDER BY ${sort.join(', ')}`;
+      bothAgree(rows, `SELECT i, s ${select} LIMIT ${limit}`);
+      bothAgree(rows, `SELECT i, upper(s) ${select}`);
+      bothAgree(rows, `SELECT d, m, i AS "a.b" ${select} LIMIT ${limit} OFFSET 5`);
+      bothAgree(rows, `SELECT * ${select} LIMIT 5000`);
     }),
     { numRuns: 150 },
   );
 });
+
+test.each(['j', 't, j DESC', 'd DESC', 'w, j, m', 's', 'm DESC, rare'])(
+  'thousands of rows are sorted by %s',
+  (keys) => {
+    const rows = Array.from({ length: 3000 }, (_, index) => ({
+      j: (index * 7919) % 41,
+      d: index % 3 === 0 ? null : ((index * 104_729) % 1000) / 7,
+      t: ['a', 'B', 'zoé'][(index * 31) % 3] as string,
+      s: index % 5 === 0 ? null : `s${(index * 13) % 700}`,
+      m: index % 2 === 0 ? index % 11 : 'text',
+      w: new Timestamp((index * 7) % 90),
+      rare: index % 400 === 0 ? index : null,
+    }));
+    bothAgree(rows, `SELECT j, d FROM data ORDER BY ${keys}`);
+    bothAgree(rows, `SELECT t FROM data WHERE j < 30 ORDER BY ${keys}`);
+  },
+);
 
 test('groups in another order, or a part of them, are the same', () => {
   const key = fc
@@ -363,6 +384,7 @@ test.each([
   "SELECT sum(i * 2 + j) FROM data WHERE d > 0 OR NOT (m = 4) OR w > TIMESTAMP '1985-01-01'",
   'SELECT i FROM data WHERE i BETWEEN 2 AND 9 AND s IS NOT NULL',
   'SELECT s FROM data ORDER BY d DESC, s, m LIMIT 5',
+  'SELECT s FROM data ORDER BY d DESC, s, m',
   'SELECT b.t, count(*), sum(a.j + b.j) FROM data AS a JOIN other AS b ON a.i = b.j GROUP BY b.t',
   "SELECT sum(b.d) FROM data AS a LEFT JOIN other AS b ON a.t = b.s WHERE a.j > 3 OR b.t = 'a'",
 ])('%s runs on kernels alone', (sql) => {

@@ -1,31 +1,32 @@
-// ORDER BY … LIMIT over columns: kernels keep the first rows, and only these are made.
+// ORDER BY over columns: kernels keep the first rows or sort all of them by number, and only rows
+// that somebody reads are made.
 import type { SortNode } from '../../plan/plan.ts';
 import type { Compiler } from '../general/compiler.ts';
-import type { ExecRow } from '../general/row.ts';
 import { cutChunks, homeArena } from './chunk-range.ts';
 import { DictionaryTables } from './dictionary-table.ts';
 import type { VectorEngine } from './engine.ts';
 import { matchFilteredScan } from './filtered-scan.ts';
 import { Lowering } from './lower.ts';
+import { NumberedRows } from './numbered-rows.ts';
 import { lowerOrder } from './order-key.ts';
 import { rowFunction } from './row-function.ts';
 import { RowReader } from './row-reader.ts';
+import { sortRows } from './sort-job.ts';
 import { VectorTable } from './table.ts';
-import { candidateSize, firstCandidates, topJob } from './top-job.ts';
+import { candidateSize, firstCandidates, type TopJobArgs, topJob } from './top-job.ts';
 
-/** More rows than this are sorted by the general operator. */
+/** For more rows than this all are sorted. */
 const KEEP_MAX = 4096;
 const UNIT_COUNT_MAX = 16;
 
 /** Undefined when the general operator has to do it. */
-export function vectorTop(
+export function vectorSort(
   node: SortNode,
   compiler: Compiler,
   engine: VectorEngine,
-): ExecRow[] | undefined {
+): NumberedRows | undefined {
   const input = matchFilteredScan(node.input);
-  const { keep } = node;
-  if (input === undefined || keep === undefined || keep > KEEP_MAX || node.late) return undefined;
+  if (input === undefined || node.late) return undefined;
   if (node.ties !== 'row-hash' || node.keys.length === 0) return undefined;
   const table = VectorTable.of(compiler.runtime.catalog.dataset(input.scan.dataset));
   if (table === undefined || table.snapshot.rowCount < engine.rowCountMin) return undefined;
@@ -40,29 +41,30 @@ export function vectorTop(
     const words = lowerOrder(node.keys, lowering, tables);
     if (words === undefined) return undefined;
     const { snapshot, columns } = table;
-    const ranges = cutChunks(snapshot.chunkRowCounts.length, UNIT_COUNT_MAX);
     const args = {
       arena: homeArena(columns),
       columns,
       chunkRowCounts: snapshot.chunkRowCounts,
-      ranges,
+      ranges: cutChunks(snapshot.chunkRowCounts.length, UNIT_COUNT_MAX),
       rowCount: snapshot.rowCount,
       rowNames: snapshot.rowNames,
       filter,
       words,
-      keep,
     };
-    const parts = engine.parallel.run(topJob, args, ranges.length);
-    const size = candidateSize(words.length);
-    const candidates = concat(parts);
-    const first = firstCandidates(candidates, candidates.length / size, size, keep);
+    const { keep = Number.POSITIVE_INFINITY } = node;
+    const order = keep > KEEP_MAX ? sortRows(args, engine) : topRows({ ...args, keep }, engine);
     const reader = new RowReader(snapshot, input.scan.columns, engine.arenas, table.ts);
-    return Array.from({ length: first.length / size }, (_, i) =>
-      reader.at(first[i * size] as number),
-    );
+    return new NumberedRows(reader, keep < order.length ? order.subarray(0, keep) : order);
   } finally {
     tables.release();
   }
+}
+
+function topRows(args: TopJobArgs, engine: VectorEngine): Uint32Array {
+  const candidates = concat(engine.parallel.run(topJob, args, args.ranges.length));
+  const size = candidateSize(args.words.length);
+  const first = firstCandidates(candidates, candidates.length / size, size, args.keep);
+  return Uint32Array.from({ length: first.length / size }, (_, i) => first[i * size] as number);
 }
 
 function concat(parts: readonly Uint32Array[]): Uint32Array {

@@ -1,0 +1,268 @@
+// Sorting a whole table: rows become pairs of a word and a row number, which radix passes sort.
+//
+// One pass by the highest byte in which first words differ makes buckets; these are sorted by their
+// other bytes in parallel. Runs of equal words go on with the next word, and at last with the hash
+// of the row's name.
+import type { Arena } from '../../value/arena.ts';
+import type { Span } from '../../value/snapshot.ts';
+import { registerParallelJob } from '../parallel.ts';
+import { threadKernels } from '../thread-memory.ts';
+import { ChunkVectors } from './chunk.ts';
+import type { ChunkRange } from './chunk-range.ts';
+import type { VectorEngine } from './engine.ts';
+import { wordVector } from './order-key.ts';
+import { firstDecimalName, type RowHasher, rowHasher } from './row-hash.ts';
+import { Scratch } from './scratch.ts';
+import type { OrderJobArgs } from './top-job.ts';
+
+const PAIR_SIZE = 16;
+const BUCKET_COUNT = 256;
+/** Runs of at most so many pairs are sorted by insertion. */
+const FEW = 24;
+
+interface PairJobArgs extends OrderJobArgs {
+  readonly pairs: Span;
+  /** a Uint64 a row for each word but the first */
+  readonly otherWords: readonly Span[];
+}
+
+/** Makes the pairs of a range of chunks where its rows would stand if no row was dropped. */
+const pairJob = registerParallelJob<PairJobArgs, number>({
+  name: 'vector.sort-pairs',
+  execute(args, unit, scope) {
+    const scratch = new Scratch(args.arena);
+    try {
+      const { kernels, arena } = scratch;
+      const chunk = new ChunkVectors(scratch, args.columns);
+      const range = args.ranges[unit] as ChunkRange;
+      let row = firstRowOf(args, range);
+      const start = args.pairs.offset + row * PAIR_SIZE;
+      let count = 0;
+      for (let index = range.from; index < range.to; index++) {
+        scope.checkCancelled();
+        const rowCount = args.chunkRowCounts[index] as number;
+        chunk.moveTo(index, rowCount);
+        const truth = args.filter === undefined ? 0 : chunk.truth(args.filter);
+        args.words.forEach((word, i) => {
+          const words = wordVector(word, chunk, scratch);
+          const out = start + count * PAIR_SIZE;
+          if (i === 0) count += kernels.pairTrueKeys(words, truth, rowCount, row, out);
+          else {
+            const target = (args.otherWords[i - 1] as Span).offset + row * 8;
+            arena.u8.copyWithin(target, words, words + rowCount * 8);
+          }
+        });
+        row += rowCount;
+      }
+      return count;
+    } finally {
+      scratch.release();
+    }
+  },
+});
+
+function firstRowOf({ chunkRowCounts }: OrderJobArgs, { from }: ChunkRange): number {
+  return chunkRowCounts.slice(0, from).reduce((sum, count) => sum + count, 0);
+}
+
+interface BucketJobArgs extends PairJobArgs {
+  readonly spare: Span;
+  /** positions of the first pair of each bucket, and the number of all */
+  readonly starts: readonly number[];
+  /** buckets of each unit */
+  readonly units: readonly ChunkRange[];
+}
+
+const bucketJob = registerParallelJob<BucketJobArgs, void>({
+  name: 'vector.sort-buckets',
+  execute(args, unit, scope) {
+    const scratch = new Scratch(args.arena);
+    try {
+      const sorter = new PairSorter(args, scratch);
+      const range = args.units[unit] as ChunkRange;
+      for (let bucket = range.from; bucket < range.to; bucket++) {
+        scope.checkCancelled();
+        sorter.sort(args.starts[bucket] as number, args.starts[bucket + 1] as number);
+      }
+    } finally {
+      scratch.release();
+    }
+  },
+});
+
+/** Sorts stretches of the pairs; the spare pairs at the same places are overwritten. */
+class PairSorter {
+  readonly #args: BucketJobArgs;
+  readonly #scratch: Scratch;
+  readonly #counts: number;
+  readonly #name: number;
+  readonly #firstName: number | undefined;
+  readonly #hash: RowHasher;
+
+  constructor(args: BucketJobArgs, scratch: Scratch) {
+    this.#args = args;
+    this.#scratch = scratch;
+    this.#counts = scratch.keep(1024);
+    this.#name = scratch.keep(16);
+    this.#firstName = firstDecimalName(args.rowNames, args.rowCount);
+    this.#hash = rowHasher(args.rowNames, args.rowCount, scratch);
+  }
+
+  sort(from: number, to: number): void {
+    this.#sortKeys(from, to);
+    this.#resolveTies(from, to, 0);
+  }
+
+  /** @param word the number of the word that the keys are now */
+  #resolveTies(from: number, to: number, word: number): void {
+    const { kernels } = this.#scratch;
+    const pairs = this.#args.pairs.offset + from * PAIR_SIZE;
+    const count = to - from;
+    const others = this.#args.otherWords[word];
+    if (others === undefined) {
+      this.#hashTies(from, to);
+      return;
+    }
+    for (let at = kernels.findTie(pairs, 0, count); at < count; ) {
+      const end = kernels.endOfTie(pairs, at, count);
+      kernels.gatherPairKeys(pairs + at * PAIR_SIZE, end - at, others.offset);
+      this.#sortKeys(from + at, from + end);
+      this.#resolveTies(from + at, from + end, word + 1);
+      at = kernels.findTie(pairs, end, count);
+    }
+  }
+
+  #hashTies(from: number, to: number): void {
+    const { kernels } = this.#scratch;
+    const pairs = this.#args.pairs.offset + from * PAIR_SIZE;
+    const count = to - from;
+    const first = this.#firstName;
+    const next = (at: number) =>
+      first === undefined
+        ? kernels.findTie(pairs, at, count)
+        : kernels.sortTies(pairs, at, count, FEW, first, this.#name);
+    for (let at = next(0); at < count; ) {
+      const end = kernels.endOfTie(pairs, at, count);
+      this.#keysBecomeHashes(pairs + at * PAIR_SIZE, end - at);
+      this.#sortKeys(from + at, from + end);
+      at = next(end);
+    }
+  }
+
+  #keysBecomeHashes(pairs: number, count: number): void {
+    const scratch = this.#scratch;
+    scratch.reset();
+    const rows = scratch.take(count * 4 + 16);
+    scratch.kernels.rowsOfPairs(pairs, count, rows);
+    scratch.kernels.setPairKeys(pairs, count, this.#hash(0, rows, count));
+  }
+
+  #sortKeys(from: number, to: number): void {
+    const { kernels, arena } = this.#scratch;
+    const count = to - from;
+    const pairs = this.#args.pairs.offset + from * PAIR_SIZE;
+    if (count <= FEW) {
+      kernels.sortFewPairs(pairs, count);
+      return;
+    }
+    let source = pairs;
+    let target = this.#args.spare.offset + from * PAIR_SIZE;
+    for (const shift of varyingShifts(BigInt.asUintN(64, kernels.varyingBits(pairs, count)))) {
+      kernels.radixPass(source, target, count, shift, this.#counts);
+      [source, target] = [target, source];
+    }
+    if (source !== pairs) arena.u8.copyWithin(pairs, source, source + count * PAIR_SIZE);
+  }
+}
+
+/** Shifts of the bytes, from the lowest, that hold any of the bits. */
+function varyingShifts(bits: bigint): number[] {
+  const shifts: number[] = [];
+  let rest = bits;
+  let shift = 0;
+  while (rest !== 0n) {
+    // Bytes begin at the lowest bit that differs: fewer passes do.
+    while ((rest & 1n) === 0n) {
+      rest >>= 1n;
+      shift++;
+    }
+    shifts.push(shift);
+    rest >>= 8n;
+    shift += 8;
+  }
+  return shifts;
+}
+
+/** The numbers of all rows that the filter leaves, in order. */
+export function sortRows(args: OrderJobArgs, engine: VectorEngine): Uint32Array {
+  const arena = engine.arenas.get(args.arena);
+  const spans: Span[] = [];
+  const allocate = (sizeBytes: number) => {
+    const span = engine.arenas.allocateIn(args.arena, sizeBytes + 64);
+    spans.push(span);
+    return span;
+  };
+  try {
+    const pairs = allocate(args.rowCount * PAIR_SIZE);
+    const spare = allocate(args.rowCount * PAIR_SIZE);
+    const counts = allocate(BUCKET_COUNT * 4);
+    const otherWords = args.words.slice(1).map(() => allocate(args.rowCount * 8));
+    const made = { ...args, pairs, otherWords };
+    const unitCounts = engine.parallel.run(pairJob, made, args.ranges.length);
+    const count = closeGaps(made, unitCounts, arena);
+    const starts = makeBuckets(arena, { pairs, spare, counts }, count);
+    const units = cutBuckets(starts);
+    // The pass has moved the pairs to the spare place.
+    const job = { ...made, pairs: spare, spare: pairs, starts, units };
+    engine.parallel.run(bucketJob, job, units.length);
+    threadKernels(args.arena).rowsOfPairs(spare.offset, count, pairs.offset);
+    return arena.u32.slice(pairs.offset / 4, pairs.offset / 4 + count);
+  } finally {
+    for (const span of spans) engine.arenas.free(span);
+  }
+}
+
+/** Moves the pairs of all units together. @returns how many there are */
+function closeGaps(args: PairJobArgs, unitCounts: readonly number[], arena: Arena): number {
+  const base = args.pairs.offset;
+  let count = 0;
+  unitCounts.forEach((unitCount, unit) => {
+    const from = base + firstRowOf(args, args.ranges[unit] as ChunkRange) * PAIR_SIZE;
+    const to = base + count * PAIR_SIZE;
+    if (from !== to) arena.u8.copyWithin(to, from, from + unitCount * PAIR_SIZE);
+    count += unitCount;
+  });
+  return count;
+}
+
+interface BucketSpans {
+  readonly pairs: Span;
+  readonly spare: Span;
+  readonly counts: Span;
+}
+
+/** Moves pairs to the spare place, in order of the highest byte in which their keys differ. */
+function makeBuckets(arena: Arena, { pairs, spare, counts }: BucketSpans, count: number): number[] {
+  const kernels = threadKernels(arena.id);
+  const varying = BigInt.asUintN(64, kernels.varyingBits(pairs.offset, count));
+  const shift = Math.max(0, varying.toString(2).length - 8);
+  kernels.radixPass(pairs.offset, spare.offset, count, shift, counts.offset);
+  // After the pass each count is the end of its bucket.
+  const ends = arena.u32.subarray(counts.offset / 4, counts.offset / 4 + BUCKET_COUNT);
+  return [0, ...ends];
+}
+
+/** Buckets put together until a unit has enough to do. */
+function cutBuckets(starts: readonly number[]): ChunkRange[] {
+  const count = starts[BUCKET_COUNT] as number;
+  const sizeMin = Math.max(16_384, count / 32);
+  const units: ChunkRange[] = [];
+  let from = 0;
+  for (let bucket = 1; bucket <= BUCKET_COUNT; bucket++) {
+    const size = (starts[bucket] as number) - (starts[from] as number);
+    if (size < sizeMin && bucket < BUCKET_COUNT) continue;
+    units.push({ from, to: bucket });
+    from = bucket;
+  }
+  return units;
+}
