@@ -50,12 +50,14 @@ let cursor = 0;
 /**
  * Reads arrays as long as there is room, separated by commas or, when `isLines`, by line feeds.
  * Stops before whatever is not certainly an array of finite numbers, and at the end.
+ * @param rowCountMax at most the room that there is
  */
 export function readNumberRows(
   bytes: Uint8Array,
   start: number,
   isLines: boolean,
   into: NumberRows,
+  rowCountMax = ROW_COUNT_MAX,
 ): void {
   const { ends } = into;
   const separator = isLines ? LF : COMMA;
@@ -65,7 +67,7 @@ export function readNumberRows(
   into.position = start;
   let count = 0;
   cursor = start;
-  while (into.rowCount < ROW_COUNT_MAX) {
+  while (into.rowCount < rowCountMax) {
     skipSpace(bytes, space);
     count = readRow(bytes, space, into.numbers, count);
     if (count === -1) return;

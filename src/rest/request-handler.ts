@@ -193,8 +193,10 @@ export class RequestHandler {
       acceptExpectation(request, response, streams ? undefined : options);
     }
     if (streams) {
-      const pieces = streamBytes(request, options, route.bodyMayPause === true);
-      return this.#answer(exchange, match, streamBody(pieces), STREAM_TRAITS);
+      // Who waits for a reply before it goes on must have its head.
+      const isLive = route.bodyMayPause === true;
+      const pieces = streamBytes(request, options, isLive);
+      return this.#answer(exchange, match, streamBody(pieces), { ...STREAM_TRAITS, isLive });
     }
     return readBody(request, options).then((bytes) =>
       this.#answer(exchange, match, bytesBody(bytes)),

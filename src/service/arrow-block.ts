@@ -8,6 +8,8 @@ const DICTIONARY_BATCH = 2;
 const RECORD_BATCH = 3;
 /** Sizes of more cannot be meant. */
 const METADATA_SIZE_MAX = 64 * 2 ** 20;
+/** A record batch may be this many times as large as a block. */
+const LARGE_BATCH_FACTOR = 16;
 const END_OF_STREAM = Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0);
 
 /**
@@ -89,7 +91,8 @@ class MessageReader {
     const metadata = this.#buffer.subarray(headSize, headSize + metadataSize);
     const { kind, rowCount, bodySize } = readMetadata(metadata);
     const size = headSize + metadataSize + bodySize;
-    if (bodySize > this.#blockSize * 16) throw partTooLarge('record batch', this.#blockSize * 4);
+    const bodySizeMax = this.#blockSize * LARGE_BATCH_FACTOR;
+    if (bodySize > bodySizeMax) throw partTooLarge('record batch', bodySizeMax);
     await this.#need(size);
     const bytes = this.#buffer.subarray(0, size);
     this.#buffer = this.#buffer.subarray(size);

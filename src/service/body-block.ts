@@ -37,11 +37,13 @@ export class PendingBytes {
 
 /**
  * Whole lines, in blocks of at least the size but for the last. The last line needs no line feed.
- * @throws BODY_TOO_LARGE for a line of several times the size
+ * @param blockSize 1: lines are handed on as they arrive
+ * @throws BODY_TOO_LARGE for a longer line
  */
 export async function* lineBlocks(
   body: AsyncIterable<Uint8Array>,
   blockSize: number,
+  lineSizeMax = blockSize * LONG_PART_FACTOR,
 ): AsyncGenerator<BodyBlock> {
   const pending = new PendingBytes();
   let first = 1;
@@ -49,7 +51,7 @@ export async function* lineBlocks(
     const end = pending.size + piece.length < blockSize ? 0 : piece.lastIndexOf(LF) + 1;
     if (end === 0) {
       pending.push(piece);
-      if (pending.size > blockSize * LONG_PART_FACTOR) throw partTooLarge('line', blockSize);
+      if (pending.size > lineSizeMax) throw partTooLarge('line', lineSizeMax);
       continue;
     }
     pending.push(piece.subarray(0, end));
@@ -63,8 +65,7 @@ export async function* lineBlocks(
 
 const LONG_PART_FACTOR = 4;
 
-export function partTooLarge(what: string, blockSize: number): RowanError {
-  const sizeMax = blockSize * LONG_PART_FACTOR;
+export function partTooLarge(what: string, sizeMax: number): RowanError {
   return new RowanError(
     'BODY_TOO_LARGE',
     413,

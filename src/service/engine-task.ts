@@ -124,6 +124,16 @@ export interface EngineTasks {
     };
     result: undefined;
   };
+  /** Emits a line for each line of input; the last is an error when that line failed. */
+  lines: {
+    args: {
+      readonly function: string;
+      readonly lines: Uint8Array;
+      readonly firstLine: number;
+      readonly ts: number;
+    };
+    result: { readonly hasFailed: boolean };
+  };
   details: { args: { readonly function: string }; result: unknown };
   batch: {
     args: { readonly function: string; readonly ts: number } & (

@@ -27,8 +27,13 @@ export function bytesBody(bytes: Uint8Array): RequestBody {
   };
 }
 
+/** Not more than is worth a task of its own. */
+const PIECE_SIZE = 1 << 18;
+
 async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  if (bytes.length > 0) yield bytes;
+  for (let start = 0; start < bytes.length; start += PIECE_SIZE) {
+    yield bytes.subarray(start, start + PIECE_SIZE);
+  }
 }
 
 /** A body that is still arriving: only its pieces can be had. */

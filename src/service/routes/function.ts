@@ -5,6 +5,7 @@ import { BATCH_PARAMETERS, batchInputOf } from '../batch-parameters.ts';
 import { MAIN_THREAD_SCOPE } from '../engine.ts';
 import type { ApplicationFormat } from '../engine-task.ts';
 import { nowSeconds } from '../id.ts';
+import { applyLines } from '../line-stream.ts';
 import { isBodyDeferred } from '../parameter-binding.ts';
 import { jsonReply, type Reply } from '../request.ts';
 import { type BoundRequest, type ParameterSet, type Route, route } from '../route.ts';
@@ -107,6 +108,27 @@ export const FUNCTION_ROUTES: readonly Route[] = [
   route({ ...application, verb: 'POST' }),
   route({ ...batch, verb: 'GET' }),
   route({ ...batch, verb: 'POST' }),
+  route({
+    verb: 'POST',
+    path: '/v1/functions/:id/stream',
+    summary: 'Applies a function to inputs that arrive one a line, for as long as they come',
+    role: 'reader',
+    body: { description: 'one JSON value a line: an input each' },
+    reply: {
+      description:
+        'one JSON value a line, in the order of the inputs; a line {"error", "line"} is the last',
+    },
+    streamsBody: () => true,
+    bodyMayPause: true,
+    handle(request, service) {
+      const { id } = service.functions.get(request.params.id as string);
+      return {
+        status: 200,
+        contentType: 'application/x-ndjson',
+        stream: applyLines(service, id, request.body.stream(), request.signal),
+      };
+    },
+  }),
   route({
     verb: 'GET',
     path: '/v1/functions/:id/info',

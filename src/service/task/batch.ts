@@ -1,13 +1,12 @@
 // Applying a function to many inputs.
 import { ChunkSink } from '../../exec/output/sink.ts';
 import type { Task } from '../../exec/task.ts';
+import { applyJson } from '../../function/apply-json.ts';
 import { AtomListWriter } from '../../function/atom-list-writer.ts';
-import { plainValue, valueFromJson } from '../../function/function-json.ts';
 import type { CompiledFunction } from '../../function/function-type.ts';
 import { makeNumberRows, readNumberRows } from '../../function/number-row-reader.ts';
 import type { NumberRowCall } from '../../function/plain-call.ts';
 import type { CallScope } from '../../plan/function.ts';
-import { Scalar } from '../../value/value.ts';
 import { BATCH_PARAMETERS, batchInputOf } from '../batch-parameters.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import { bindBody } from '../parameter-binding.ts';
@@ -50,7 +49,7 @@ export function* applyBatch(
     yield '[';
     for (let i = 0; i < input.length; i++) {
       if (i > 0) yield ',';
-      yield applyElement(compiled, input[i], ts, scope);
+      yield applyJson(compiled, input[i], ts, scope);
     }
     yield ']';
   } else if (typeof input === 'object' && input !== null) {
@@ -58,27 +57,13 @@ export function* applyBatch(
     let separator = '';
     for (const [key, element] of Object.entries(input)) {
       yield `${separator}${JSON.stringify(key)}:`;
-      yield applyElement(compiled, element, ts, scope);
+      yield applyJson(compiled, element, ts, scope);
       separator = ',';
     }
     yield '}';
   } else {
-    yield input === null || input === undefined ? 'null' : applyElement(compiled, input, ts, scope);
+    yield input === null || input === undefined ? 'null' : applyJson(compiled, input, ts, scope);
   }
-}
-
-/** The JSON text of the output for one input. @throws what the function throws */
-export function applyElement(
-  compiled: CompiledFunction,
-  element: unknown,
-  ts: number,
-  scope: CallScope,
-): string {
-  scope.checkCancelled();
-  const text = compiled.plainCalls?.plain?.(element);
-  if (text !== undefined) return text;
-  const output = compiled.apply(valueFromJson(element, ts), scope);
-  return output instanceof Scalar && output.atom === null ? 'null' : plainValue(output);
 }
 
 const HEAD = /^[ \t\r\n]*\{[ \t\r\n]*"input"[ \t\r\n]*:[ \t\r\n]*\[/;

@@ -8,6 +8,7 @@ import {
   plainOutput,
 } from '../../function/function-json.ts';
 import type { CompiledFunction } from '../../function/function-type.ts';
+import { LineApplier } from '../../function/line-applier.ts';
 import type { CallScope } from '../../plan/function.ts';
 import { ArenaScope } from '../../value/arena-set.ts';
 import type { ApplicationFormat, EngineTasks } from '../engine-task.ts';
@@ -43,6 +44,23 @@ export function applyTask(
   const compiled = mirror.compiledFunction(id);
   const text = applyFunction(compiled, application, callScope);
   task.emit(new TextEncoder().encode(text));
+}
+
+/** How long lines are answered before what is ready is handed on, in milliseconds. */
+const EMIT_INTERVAL_MS = 50;
+
+export function linesTask(
+  { function: id, lines, firstLine, ts }: EngineTasks['lines']['args'],
+  task: Task,
+  { mirror, callScope }: WorkerContext,
+): EngineTasks['lines']['result'] {
+  const options = { scope: callScope, ts, firstLine };
+  const applier = new LineApplier(mirror.compiledFunction(id), lines, options);
+  while (!applier.isDone) {
+    task.checkCancelled();
+    for (const chunk of applier.run(performance.now() + EMIT_INTERVAL_MS)) task.emit(chunk);
+  }
+  return { hasFailed: applier.hasFailed };
 }
 
 export function detailsTask(

@@ -5,7 +5,7 @@ import type { WorkerContext } from '../worker-context.ts';
 import { batchTask } from './batch.ts';
 import { commitTask, loadTask, readTask, recordTask, saveTask, viewTask } from './dataset.ts';
 import { loadUrlTask, saveUrlTask } from './dataset-file.ts';
-import { applyTask, bindTask, detailsTask } from './function.ts';
+import { applyTask, bindTask, detailsTask, linesTask } from './function.ts';
 import { procedureTask } from './procedure.ts';
 import { queryTask } from './query.ts';
 
@@ -28,6 +28,7 @@ export const TASKS: {
   procedure: procedureTask,
   bind: bindTask,
   apply: applyTask,
+  lines: linesTask,
   details: detailsTask,
   batch: batchTask,
 };
