@@ -9,6 +9,7 @@ import type { RowSource } from '../general/operator/source.ts';
 import { compilePlan, makeCompiler } from '../general/plan.ts';
 import type { ExecRow } from '../general/row.ts';
 import { matchGroupInput, vectorGroups } from './aggregate.ts';
+import { matchFirstOfGroups, vectorDistinctOn } from './distinct-on.ts';
 import type { VectorEngine } from './engine.ts';
 import { vectorFilter } from './filter.ts';
 import { matchFilteredScan } from './filtered-scan.ts';
@@ -37,6 +38,8 @@ export function isVectorNode(node: PlanNode): boolean {
       return isRowSort(node) || isGroupSort(node);
     case 'project':
       return isColumnProject(node);
+    case 'distinct-on':
+      return matchFirstOfGroups(node) !== undefined;
     case 'filter':
       return matchFilteredScan(node) !== undefined;
     default:
@@ -96,6 +99,7 @@ function isColumnProject(node: PlanNode): node is ColumnProject {
 /** Whether the rows of a node may come as numbers of rows of a table. */
 function isOverNumbers(node: PlanNode): boolean {
   if (node.kind === 'limit') return isOverNumbers(node.input);
+  if (node.kind === 'distinct-on') return matchFirstOfGroups(node) !== undefined;
   return node.kind === 'sort' && isRowSort(node);
 }
 
@@ -126,6 +130,7 @@ function vectorOperator(node: PlanNode, engine: VectorEngine): VectorOperator | 
   if (!isVectorNode(node)) return undefined;
   if (node.kind === 'aggregate') return (compiler) => vectorGroups(node, compiler, engine);
   if (node.kind === 'sort') return (compiler) => vectorSort(node, compiler, engine);
+  if (node.kind === 'distinct-on') return (compiler) => vectorDistinctOn(node, compiler, engine);
   if (node.kind === 'filter') return (compiler) => vectorFilter(node, compiler, engine);
   return undefined;
 }

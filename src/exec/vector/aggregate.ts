@@ -14,6 +14,7 @@ import {
   type Reader,
   readOutput,
 } from './aggregate-output.ts';
+import { cellsInOrder } from './cell-order.ts';
 import { cutChunks, homeArena } from './chunk-range.ts';
 import { DictionaryTables } from './dictionary-table.ts';
 import type { VectorEngine } from './engine.ts';
@@ -212,7 +213,14 @@ class GroupQuery {
       read(memory, (measure) => (cells[measure] as Span).offset),
     );
     const rows = (cells[this.#rowsMeasure] as Span).offset / 4;
-    const found = this.#cellsInOrder(memory.u32, rows);
+    const { u32 } = memory;
+    const found = cellsInOrder(
+      this.#keys.map(({ program, order }) => ({
+        cardinality: program.cardinality,
+        codes: order(),
+      })),
+      (cell) => u32[rows + cell * 2] !== 0 || u32[rows + cell * 2 + 1] !== 0,
+    );
     if (found.length === 0 && this.#keys.length === 0) return this.#emptyResult(outputs);
     const keys = this.#keys.map((key, depth) => ({
       codes: this.#codesOf(found, depth),
@@ -221,30 +229,6 @@ class GroupQuery {
     }));
     const aggregates = outputs.map((output) => readOutput(output, found));
     return new GroupTable({ rowCount: found.length, keys, aggregates });
-  }
-
-  /** Cells of groups that have rows, in the order of their keys. */
-  #cellsInOrder(u32: Uint32Array, rows: number): Int32Array {
-    const isMet = (cell: number) =>
-      u32[rows + cell * 2] !== 0 || u32[rows + cell * 2 + 1] !== 0 ? 1 : 0;
-    let prefixes = Int32Array.of(0);
-    const last = this.#keys.length - 1;
-    if (last === -1) return prefixes.slice(0, isMet(0));
-    this.#keys.forEach((key, depth) => {
-      const { cardinality } = key.program;
-      const order = key.order();
-      const next = new Int32Array(prefixes.length * cardinality);
-      let count = 0;
-      for (const prefix of prefixes) {
-        const base = prefix * cardinality;
-        for (const code of order) {
-          next[count] = base + code;
-          count += depth === last ? isMet(base + code) : 1;
-        }
-      }
-      prefixes = next.slice(0, count);
-    });
-    return prefixes;
   }
 
   /** The digit of cell numbers that is the code of a key. */
@@ -276,7 +260,7 @@ class GroupQuery {
 }
 
 /** Few units when cells are many: each unit has its own. */
-function unitCountFor(cellCount: number): number {
+export function unitCountFor(cellCount: number): number {
   return cellCount <= 4096 ? 32 : cellCount <= 1 << 18 ? 4 : 2;
 }
 

@@ -95,14 +95,18 @@ function addGroups(
   chunk: Vectors,
   scratch: Scratch,
 ): void {
-  const groups = groupsOf(args, chunk, scratch);
+  const groups = cellsOfRows(args, chunk, scratch);
   args.measures.forEach((measure, index) => {
     accumulate(measure, groups, (cells[index] as Span).offset, chunk, scratch);
   });
 }
 
-/** The cell of each row. */
-function groupsOf(args: GroupJobArgs, chunk: Vectors, scratch: Scratch): number {
+/** The cell of each row, as a vector of Int32. */
+export function cellsOfRows(
+  args: Pick<GroupJobArgs, 'keys' | 'filter' | 'cellCount'>,
+  chunk: Vectors,
+  scratch: Scratch,
+): number {
   const { kernels } = scratch;
   const count = chunk.rowCount;
   const [first, ...others] = args.keys;

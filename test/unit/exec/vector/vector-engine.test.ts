@@ -294,6 +294,27 @@ test.each(['j', 't, j DESC', 'd DESC', 'w, j, m', 's', 'm DESC, rare'])(
   },
 );
 
+test('the first rows of groups are the same', () => {
+  const key = fc.constantFrom('s', 't', 'j', 'm', 'i');
+  const direction = fc.constantFrom('', ' DESC');
+  const rest = fc.constantFrom('', ', d', ', j DESC, rare', ', i, s DESC', ', d, w');
+  fc.assert(
+    fc.property(table, key, key, direction, rest, where, (rows, one, two, down, then, filter) => {
+      const from = `FROM data${filter}`;
+      bothAgree(rows, `SELECT DISTINCT ON (${one}) i, d, t ${from} ORDER BY ${one}${down}${then}`);
+      bothAgree(
+        rows,
+        `SELECT DISTINCT ON (${one}, ${two}) * ${from} ORDER BY ${one}, ${two}${down}${then}`,
+      );
+      bothAgree(
+        rows,
+        `SELECT DISTINCT ON (${one}) d ${from} ORDER BY ${one}, ${two}${then} LIMIT 3`,
+      );
+    }),
+    { numRuns: 100 },
+  );
+});
+
 test('groups in another order, or a part of them, are the same', () => {
   const key = fc
     .tuple(fc.constantFrom('n', 'low', 'high', 'key', 'j'), fc.constantFrom('', ' DESC'))
@@ -385,6 +406,7 @@ test.each([
   'SELECT i FROM data WHERE i BETWEEN 2 AND 9 AND s IS NOT NULL',
   'SELECT s FROM data ORDER BY d DESC, s, m LIMIT 5',
   'SELECT s FROM data ORDER BY d DESC, s, m',
+  'SELECT DISTINCT ON (t, j) s FROM data WHERE j > 3 ORDER BY t DESC, j, d',
   'SELECT b.t, count(*), sum(a.j + b.j) FROM data AS a JOIN other AS b ON a.i = b.j GROUP BY b.t',
   "SELECT sum(b.d) FROM data AS a LEFT JOIN other AS b ON a.t = b.s WHERE a.j > 3 OR b.t = 'a'",
 ])('%s runs on kernels alone', (sql) => {
