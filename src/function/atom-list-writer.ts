@@ -5,9 +5,12 @@ import { atomToJsonText } from '../value/json.ts';
 const CHUNK_SIZE = 1 << 16;
 const ZERO = 0x30;
 const MINUS = 0x2d;
+const POINT = 0x2e;
 /** Integers below are taken apart by 32-bit arithmetic. */
 const SMALL_INTEGER_END = 1_000_000_000;
-const SMALL_SIZE_MAX = 11;
+const FRACTION_DIGIT_COUNT = 4;
+const FRACTION_SCALE = 10 ** FRACTION_DIGIT_COUNT;
+const SMALL_SIZE_MAX = 16;
 
 const encoder = new TextEncoder();
 
@@ -23,8 +26,8 @@ export class AtomListWriter {
   }
 
   atom(atom: Atom): void {
-    if (typeof atom === 'number' && Number.isInteger(atom) && Math.abs(atom) < SMALL_INTEGER_END) {
-      this.#smallInteger(atom);
+    if (typeof atom === 'number' && atom < SMALL_INTEGER_END && atom > -SMALL_INTEGER_END) {
+      this.#smallNumber(atom);
     } else this.text(atomToJsonText(atom));
   }
 
@@ -43,24 +46,48 @@ export class AtomListWriter {
     this.#flush();
   }
 
-  #smallInteger(value: number): void {
-    if (this.#size + SMALL_SIZE_MAX > CHUNK_SIZE) this.#flush();
-    const bytes = this.#bytes;
-    let position = this.#size;
-    let left = value;
-    if (left < 0) {
-      bytes[position++] = MINUS;
-      left = -left;
+  /**
+   * Decimals of at most 15 digits and doubles correspond one to one, so a number that a few
+   * decimals give exactly has no shorter text than theirs.
+   */
+  #smallNumber(value: number): void {
+    const size = value < 0 ? -value : value;
+    const integer = size | 0;
+    const fraction = size === integer ? 0 : Math.round((size - integer) * FRACTION_SCALE);
+    if (size !== integer) {
+      const isExact =
+        fraction > 0 &&
+        fraction < FRACTION_SCALE &&
+        (integer * FRACTION_SCALE + fraction) / FRACTION_SCALE === size;
+      if (!isExact) {
+        this.text(atomToJsonText(value));
+        return;
+      }
     }
-    let end = position + 1;
-    for (let power = 10; power <= left; power *= 10) end++;
-    this.#size = end;
-    left |= 0;
-    while (end > position) {
+    if (this.#size + SMALL_SIZE_MAX > CHUNK_SIZE) this.#flush();
+    if (value < 0) this.#bytes[this.#size++] = MINUS;
+    let digitCount = 1;
+    for (let power = 10; power <= integer; power *= 10) digitCount++;
+    this.#digits(integer, digitCount);
+    if (fraction === 0) return;
+    this.#bytes[this.#size++] = POINT;
+    let shown = fraction;
+    let shownCount = FRACTION_DIGIT_COUNT;
+    for (; shown % 10 === 0; shownCount--) shown /= 10;
+    this.#digits(shown, shownCount);
+  }
+
+  /** Exactly so many digits of an integer of 32 bits. */
+  #digits(value: number, count: number): void {
+    const bytes = this.#bytes;
+    const start = this.#size;
+    let left = value | 0;
+    for (let position = start + count - 1; position >= start; position--) {
       const rest = (left / 10) | 0;
-      bytes[--end] = ZERO + left - rest * 10;
+      bytes[position] = ZERO + left - rest * 10;
       left = rest;
     }
+    this.#size = start + count;
   }
 
   #flush(): void {

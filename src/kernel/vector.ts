@@ -160,12 +160,6 @@ export interface VectorKernels {
     first: number,
     spare: number,
   ): void;
-  mergeLeast(
-    target: number,
-    source: number,
-    cellCount: number,
-    first: number,
-    spare: number,
-  ): void;
+  mergeLeast(target: number, source: number, cellCount: number, first: number, spare: number): void;
   hashDecimalNames(first: number, positions: number, count: number, out: number): void;
 }

@@ -46,7 +46,13 @@ test.each(['full', 'table', 'aos', 'soa', 'sparse', 'csv', 'ndjson'] as const)(
     for (const headers of [true, false]) {
       for (const rowNames of [true, false]) {
         for (const sortColumns of [true, false]) {
-          const options = { ...DEFAULT_OUTPUT, headers, rowNames, sortColumns, rowHashes: rowNames };
+          const options = {
+            ...DEFAULT_OUTPUT,
+            headers,
+            rowNames,
+            sortColumns,
+            rowHashes: rowNames,
+          };
           expect(textOf(rows, format, options)).toBe(textOf([...rows], format, options));
         }
       }

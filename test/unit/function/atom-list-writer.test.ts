@@ -22,6 +22,8 @@ test('atoms are written as JSON has them', () => {
     fc.integer(),
     fc.integer({ min: -1100, max: 1100 }),
     fc.double({ noNaN: true }).map((n) => n + 0),
+    fc.integer({ min: -99_999_999, max: 99_999_999 }).map((n) => n / 10_000 + 0),
+    fc.tuple(fc.integer(), fc.integer({ min: 1, max: 7 })).map(([n, digits]) => n / 10 ** digits),
     fc.string({ unit: 'grapheme' }),
     fc.constantFrom<Atom>(null, 999_999_999, 1_000_000_000, -1_000_000_000, 2n ** 62n),
   );
