@@ -5,7 +5,7 @@ const CELLS_PER_SLOT = 16;
 
 /** Cells of one worker's slot. Leaders own the unit cells while their parallel job runs. */
 export const CELL = {
-  /** one of STATE */
+  /** one of STATE, or the serial number of the call by a leader that is not answered yet */
   state: 0,
   /** bumped and notified after anything was posted to the worker */
   wake: 1,
@@ -45,6 +45,23 @@ export function createControl(): Int32Array {
 
 export function cellOf(slot: number, cell: number): number {
   return slot * CELLS_PER_SLOT + cell;
+}
+
+/** The number of a leader's call, unlike all states and all calls that may still be on their way. */
+export function callSerial(leader: number, count: number): number {
+  return ((leader + 1) << 24) | (count & 0xff_ffff);
+}
+
+/** A called worker starts to help. @returns false when the leader has taken its call back */
+export function answerCall(control: Int32Array, slot: number, serial: number): boolean {
+  const cell = cellOf(slot, CELL.state);
+  return Atomics.compareExchange(control, cell, serial, STATE.helping) === serial;
+}
+
+/** Takes a call back. @returns false when it was answered */
+export function revokeCall(control: Int32Array, slot: number, serial: number): boolean {
+  const cell = cellOf(slot, CELL.state);
+  return Atomics.compareExchange(control, cell, serial, STATE.idle) === serial;
 }
 
 /** Takes an idle worker; exactly one claimant succeeds. */

@@ -39,6 +39,8 @@ export type HostReply = { readonly result: unknown } | { readonly error: ErrorBo
 
 /** A leader's job, posted to a helper. */
 export interface JobMessage {
+  /** of the call; see callSerial */
+  readonly serial: number;
   readonly job: string;
   readonly args: unknown;
   readonly unitCount: number;

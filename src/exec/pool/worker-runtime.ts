@@ -4,7 +4,17 @@ import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_
 import { errorBody, RowanError } from '../../util/error.ts';
 import { findParallelJob, type JobScope, type Parallel, type ParallelJob } from '../parallel.ts';
 import { cancelled, type Task } from '../task.ts';
-import { CELL, cellOf, claim, POOL_CELL, STATE, wake } from './control.ts';
+import {
+  answerCall,
+  CELL,
+  callSerial,
+  cellOf,
+  claim,
+  POOL_CELL,
+  revokeCall,
+  STATE,
+  wake,
+} from './control.ts';
 import type { HostReply, JobMessage, JobReply, ToMain, ToWorker, WorkerStart } from './message.ts';
 
 export type TaskHandler = (args: never, task: Task) => unknown;
@@ -94,9 +104,12 @@ class EngineWorker {
     for (const [leader, port] of this.#peers) {
       const received = receiveMessageOnPort(port);
       if (received === undefined) continue;
+      const message = received.message as JobMessage;
+      // The leader may have done everything by itself in the meantime.
+      if (!answerCall(this.#control, this.#slot, message.serial)) return true;
       // What the leader knows from broadcasts must be known here before its units run.
       this.#applyBroadcasts();
-      port.postMessage(this.#help(leader, received.message as JobMessage));
+      port.postMessage(this.#help(leader, message));
       this.#becomeIdle();
       Atomics.add(this.#control, cellOf(leader, CELL.helpersDone), 1);
       Atomics.notify(this.#control, cellOf(leader, CELL.helpersDone));
@@ -223,7 +236,7 @@ class WorkerTask implements Task {
     }
     Atomics.add(control, cell, 1);
     const whole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength;
-    const owned = whole && bytes.buffer instanceof ArrayBuffer ? bytes : Uint8Array.from(bytes);
+    const owned = whole && bytes.buffer instanceof ArrayBuffer ? bytes : new Uint8Array(bytes);
     this.#start.mainPort.postMessage({ type: 'chunk', id: this.#id, bytes: owned }, [
       owned.buffer as ArrayBuffer,
     ]);
@@ -251,6 +264,14 @@ class WorkerTask implements Task {
   }
 }
 
+/** A worker that was asked to help. */
+interface Call {
+  readonly peer: number;
+  readonly serial: number;
+}
+
+let callCount = 0;
+
 class WorkerParallel implements Parallel {
   readonly threadCount: number;
   readonly #start: WorkerStart;
@@ -273,27 +294,43 @@ class WorkerParallel implements Parallel {
     try {
       Atomics.store(control, cellOf(slot, CELL.nextUnit), 0);
       Atomics.store(control, cellOf(slot, CELL.helpersDone), 0);
-      const helpers = this.#callHelpers({ job: job.name, args, unitCount });
+      const calls = this.#callHelpers({ job: job.name, args, unitCount });
       const own = takeUnits(control, slot, job as ParallelJob<never, unknown>, args, unitCount);
-      const replies = [own, ...this.#collect(helpers)];
+      const replies = [own, ...this.#collect(this.#answered(calls))];
       return inUnitOrder<Result>(replies, unitCount);
     } finally {
       this.#running = false;
     }
   }
 
-  #callHelpers(message: JobMessage): number[] {
-    const { control } = this.#start;
+  #callHelpers(message: Omit<JobMessage, 'serial'>): Call[] {
+    const { control, slot } = this.#start;
     const wanted = Math.min(this.threadCount, message.unitCount) - 1;
-    const helpers: number[] = [];
+    const calls: Call[] = [];
     for (const [peer, port] of this.#peers) {
-      if (helpers.length === wanted) break;
-      if (!claim(control, peer, STATE.helping)) continue;
-      port.postMessage(message);
+      if (calls.length === wanted) break;
+      const serial = callSerial(slot, callCount++);
+      if (!claim(control, peer, serial)) continue;
+      port.postMessage({ ...message, serial });
       wake(control, peer);
-      helpers.push(peer);
+      calls.push({ peer, serial });
     }
-    return helpers;
+    return calls;
+  }
+
+  /**
+   * The helpers that do take part. One that has not woken up by the time all units are taken is
+   * let go: waiting for it would only delay the result.
+   */
+  #answered(calls: readonly Call[]): number[] {
+    const { control, mainPort } = this.#start;
+    const answered = calls.filter(({ peer, serial }) => !revokeCall(control, peer, serial));
+    const hasRevoked = answered.length < calls.length;
+    // A task that waits for a worker can have one that was let go.
+    if (hasRevoked && Atomics.load(control, POOL_CELL.queued) > 0) {
+      mainPort.postMessage({ type: 'idle' } satisfies ToMain);
+    }
+    return answered.map(({ peer }) => peer);
   }
 
   #collect(helpers: readonly number[]): JobReply[] {

@@ -37,6 +37,17 @@ test('units come back in order on any number of threads', async () => {
   }
 });
 
+test('short jobs of several leaders never get units of one another', async () => {
+  const engine = open({ threadCount: 3 });
+  engine.warmUp();
+  const offsets = Array.from({ length: 400 }, (_, i) => i);
+  const results = await Promise.all(
+    offsets.map((offset) => engine.run('squares', { offset, count: 3 })),
+  );
+  expect(results).toEqual(offsets.map((o) => [o ** 2, (o + 1) ** 2, (o + 2) ** 2]));
+  await engine.close();
+});
+
 test('the first failing unit in order is the failure of the job', async () => {
   const engine = open();
   engine.warmUp();
