@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { failure, RowanError } from '../util/error.ts';
 import type { Caller } from './authentication.ts';
+import { requestIdOf } from './request-id.ts';
 
 export class Exchange {
   readonly request: IncomingMessage;
@@ -10,8 +11,12 @@ export class Exchange {
   readonly requestId: string;
   readonly startedAt = performance.now();
   /** headers of every reply, names and values in turn */
-  commonHeaders: string[] = [];
+  readonly commonHeaders: string[];
   caller: Caller | undefined;
+  /** the reply is a stream of events: its headers go out before the first of them */
+  isLive = false;
+  /** of the reply, once there is one */
+  status: number | undefined;
   /** the pattern of the route, once it is known */
   pattern = 'unknown';
   path = '';
@@ -24,10 +29,11 @@ export class Exchange {
   readonly #socket: Socket;
   readonly #bytesBefore: number;
 
-  constructor(request: IncomingMessage, response: ServerResponse, requestId: string) {
+  constructor(request: IncomingMessage, response: ServerResponse) {
     this.request = request;
     this.response = response;
-    this.requestId = requestId;
+    this.requestId = requestIdOf(request.headers);
+    this.commonHeaders = ['X-Request-Id', this.requestId];
     this.#socket = request.socket;
     this.#bytesBefore = request.socket.bytesWritten;
   }
@@ -39,6 +45,15 @@ export class Exchange {
       if (this.isAbandoned) this.#abort.abort(clientGone());
     }
     return this.#abort.signal;
+  }
+
+  /** HEAD: everything but the body */
+  get isHead(): boolean {
+    return this.request.method === 'HEAD';
+  }
+
+  get acceptEncoding(): string | undefined {
+    return this.request.headers['accept-encoding'] as string | undefined;
   }
 
   get isAborted(): boolean {

@@ -1,13 +1,15 @@
 // A request of a route as it came over HTTP.
+import type { CallContext } from '../service/call-context.ts';
 import { bindParameters, isAsync } from '../service/parameter-binding.ts';
 import type { RequestBody, Role, Verb } from '../service/request.ts';
 import type { BoundRequest, Route } from '../service/route.ts';
 import type { RouteMatch } from '../service/router.ts';
 import type { Exchange } from './exchange.ts';
 
+const NO_SANDBOXES: readonly object[] = [];
 const NEVER = new AbortController().signal;
 
-export class HttpRequest implements BoundRequest {
+export class HttpRequest implements BoundRequest, CallContext {
   readonly verb: Verb;
   readonly path: string;
   readonly query: readonly (readonly [string, string])[];
@@ -19,6 +21,8 @@ export class HttpRequest implements BoundRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly values: Readonly<Record<string, unknown>>;
   readonly isAsync: boolean;
+  /** it comes from outside: no script waits for it */
+  readonly sandboxes = NO_SANDBOXES;
   readonly #exchange: Exchange;
   readonly #outlivesClient: boolean;
 

@@ -10,6 +10,8 @@ export interface OriginPolicy {
   readonly isLoopback: boolean;
   /** the name given to listen on */
   readonly host: string;
+  /** clients name the same host again and again */
+  lastOwnHost?: string;
 }
 
 const EXPOSED = 'Location, EntityPath, X-Request-Id, Retry-After';
@@ -64,8 +66,11 @@ export function checkOrigin(
 }
 
 function isOwnHost(policy: OriginPolicy, authority: string): boolean {
+  if (authority === policy.lastOwnHost) return true;
   const name = hostName(authority);
-  return isLoopbackHost(name) || name.toLowerCase() === policy.host.toLowerCase();
+  const isOwn = isLoopbackHost(name) || name.toLowerCase() === policy.host.toLowerCase();
+  if (isOwn) policy.lastOwnHost = authority;
+  return isOwn;
 }
 
 function isOwnOrigin(policy: OriginPolicy, origin: string): boolean {

@@ -5,20 +5,7 @@ import type { Reply } from '../service/request.ts';
 import { errorBody, RowanError } from '../util/error.ts';
 import { stringifyJson } from '../util/exact-json.ts';
 import { chooseCoding, compressor } from './content-coding.ts';
-
-export interface ResponseContext {
-  readonly response: ServerResponse;
-  /** HEAD: everything but the body */
-  readonly isHead: boolean;
-  readonly acceptEncoding: string | undefined;
-  /** headers of every reply, names and values in turn */
-  readonly commonHeaders: readonly string[];
-  readonly requestId: string;
-  /** the reply is a stream of events: its headers go out before the first of them */
-  readonly isLive: boolean;
-  /** Told before each piece of a stream is waited for. */
-  onProgress?(): void;
-}
+import type { Exchange } from './exchange.ts';
 
 const COMPRESSED_BYTES_MIN = 1024;
 const COMPRESSIBLE =
@@ -26,31 +13,33 @@ const COMPRESSIBLE =
 const EVENT_STREAM = 'text/event-stream';
 
 /** Resolves when the last byte is handed to the socket, or the client is gone. */
-export function writeReply(context: ResponseContext, reply: Reply): void | Promise<void> {
-  if (reply.stream !== undefined) return writeStream(context, reply, reply.stream);
+export function writeReply(exchange: Exchange, reply: Reply): Promise<void> | undefined {
+  if (reply.stream !== undefined) return writeStream(exchange, reply, reply.stream);
   const body =
     reply.json !== undefined ? stringifyJson(reply.json) : (reply.text ?? reply.bytes ?? '');
-  const headers = [...context.commonHeaders];
+  exchange.status = reply.status;
+  const headers = exchange.commonHeaders.slice();
   const type = contentTypeOf(reply);
   if (type !== undefined) headers.push('Content-Type', type);
   addHeaders(headers, reply.headers);
-  const { response } = context;
+  const { response } = exchange;
   const hasNoBody = reply.status === 204 || reply.status === 304;
   const size = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
   if (size > COMPRESSED_BYTES_MIN && !hasNoBody && isCompressible(type, reply)) {
     headers.push('Vary', 'Accept-Encoding');
-    const coding = chooseCoding(context.acceptEncoding);
+    const coding = chooseCoding(exchange.acceptEncoding);
     if (coding !== undefined) {
       headers.push('Content-Encoding', coding);
       response.writeHead(reply.status, headers);
-      if (context.isHead) return finish(response);
+      if (exchange.isHead) return finish(response);
       return compressWhole(response, compressor(coding), body);
     }
   }
   if (!hasNoBody) headers.push('Content-Length', String(size));
   response.writeHead(reply.status, headers);
-  if (hasNoBody || context.isHead || size === 0) return finish(response);
+  if (hasNoBody || exchange.isHead || size === 0) return finish(response);
   response.end(body);
+  return undefined;
 }
 
 /** The reply of a failure; `details` and the like are the error's own. */
@@ -82,8 +71,9 @@ function isCompressible(type: string | undefined, reply: Reply): boolean {
   return !Object.keys(reply.headers ?? {}).some((name) => /^content-encoding$/i.test(name));
 }
 
-function finish(response: ServerResponse): void {
+function finish(response: ServerResponse): undefined {
   response.end();
+  return undefined;
 }
 
 async function compressWhole(
@@ -97,30 +87,31 @@ async function compressWhole(
 }
 
 async function writeStream(
-  context: ResponseContext,
+  exchange: Exchange,
   reply: Reply,
   stream: AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  const { response } = context;
+  const { response } = exchange;
   const type = contentTypeOf(reply);
   const iterator = stream[Symbol.asyncIterator]();
   // A failure before the first piece is still a reply of its own; an event stream opens at once.
-  const isLive = type?.startsWith(EVENT_STREAM) === true || context.isLive;
-  const first = isLive || context.isHead ? undefined : await iterator.next();
-  const headers = [...context.commonHeaders];
+  const isLive = type?.startsWith(EVENT_STREAM) === true || exchange.isLive;
+  const first = isLive || exchange.isHead ? undefined : await iterator.next();
+  exchange.status = reply.status;
+  const headers = exchange.commonHeaders.slice();
   if (type !== undefined) headers.push('Content-Type', type);
   addHeaders(headers, reply.headers);
   const canCompress = !isLive && isCompressible(type, reply);
   if (canCompress) headers.push('Vary', 'Accept-Encoding');
-  const coding = canCompress ? chooseCoding(context.acceptEncoding) : undefined;
+  const coding = canCompress ? chooseCoding(exchange.acceptEncoding) : undefined;
   if (coding !== undefined) headers.push('Content-Encoding', coding);
   response.writeHead(reply.status, headers);
-  if (context.isHead) {
+  if (exchange.isHead) {
     await iterator.return?.();
     return finish(response);
   }
   if (isLive) response.flushHeaders();
-  const source = rest(first, iterator, context);
+  const source = rest(first, iterator, exchange);
   if (coding === undefined) await pump(response, source);
   else await compressStream(response, source, compressor(coding));
   if (!response.destroyed) response.end();
@@ -130,13 +121,13 @@ async function writeStream(
 async function* rest(
   first: IteratorResult<Uint8Array> | undefined,
   iterator: AsyncIterator<Uint8Array>,
-  context: ResponseContext,
+  exchange: Exchange,
 ): AsyncGenerator<Uint8Array> {
   try {
     let next = first ?? (await iterator.next());
     while (next.done !== true) {
       yield next.value;
-      context.onProgress?.();
+      exchange.extendTime();
       next = await iterator.next();
     }
   } finally {

@@ -1,26 +1,32 @@
 // From a request to its reply: checks in the order in which they cost least, then the route.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { automaticId, automaticRunId, nowSeconds } from '../service/id.ts';
+import { runInContext } from '../service/call-context.ts';
 import { parseQueryString } from '../service/parameter-binding.ts';
 import type { Reply, RequestBody } from '../service/request.ts';
-import { bytesBody, EMPTY_BODY, streamBody, valueBody } from '../service/request-body.ts';
-import type { BoundRequest, Route } from '../service/route.ts';
+import { bytesBody, EMPTY_BODY, streamBody } from '../service/request-body.ts';
 import type { RouteDispatcher } from '../service/route-dispatcher.ts';
 import type { RouteMatch } from '../service/router.ts';
 import type { Service } from '../service/service.ts';
 import { failure, RowanError } from '../util/error.ts';
-import { type Admission, isConstruction, isHeavy } from './admission.ts';
+import type { Admission } from './admission.ts';
 import { type Authentication, requireRole } from './authentication.ts';
 import { checkDeclaredLength, hasBody, readBody, streamBytes } from './body-reader.ts';
-import type { Outcome } from './call-metrics.ts';
 import { Exchange } from './exchange.ts';
 import { HttpRequest } from './http-request.ts';
 import type { Metrics } from './metrics.ts';
 import type { RestOptions } from './options.ts';
 import { checkOrigin, corsHeaders, type OriginPolicy, preflightHeaders } from './origin.ts';
-import { errorReply, type ResponseContext, writeReply } from './reply-writer.ts';
-import { requestIdOf } from './request-id.ts';
+import { errorReply, writeReply } from './reply-writer.ts';
 import { parseTarget } from './request-target.ts';
+import {
+  formatLabel,
+  type Measured,
+  type RouteTraits,
+  STREAM_TRAITS,
+  traitsOf,
+} from './route-traits.ts';
+import { locationOf, timeLimitOf, withId } from './time-limit.ts';
+import { lingerBeforeClose } from './unread-body.ts';
 
 export interface HandlerParts {
   readonly options: RestOptions;
@@ -43,27 +49,8 @@ const NO_PAIRS: readonly (readonly [string, string])[] = [];
 const HEALTH_PATH = '/v1/health';
 const HEADER_COUNT_MAX = 2000;
 
-interface RouteTraits {
-  readonly isHeavy: boolean;
-  readonly isConstruction: boolean;
-  readonly isLive: boolean;
-  /** what is counted beside the request itself */
-  readonly measured: Measured | undefined;
-}
-
-type Measured = 'query' | 'application' | 'batch';
-
-/** A client that sends slowly must not keep a place from others; its pieces are queued themselves. */
-const STREAM_TRAITS: RouteTraits = {
-  isHeavy: false,
-  isConstruction: false,
-  isLive: false,
-  measured: undefined,
-};
-
 export class RequestHandler {
   readonly #parts: HandlerParts;
-  readonly #traits = new Map<Route, RouteTraits>();
   /** exchanges that end only when the client or the server does */
   readonly #live = new Set<Exchange>();
 
@@ -73,8 +60,7 @@ export class RequestHandler {
 
   /** Nothing here is asynchronous unless it must be: small requests end in the same turn. */
   handle(request: IncomingMessage, response: ServerResponse): void {
-    const exchange = new Exchange(request, response, requestIdOf(request.headers));
-    exchange.commonHeaders = ['X-Request-Id', exchange.requestId];
+    const exchange = new Exchange(request, response);
     response.on('close', () => {
       exchange.closed();
       this.#parts.onEnd(exchange);
@@ -103,7 +89,7 @@ export class RequestHandler {
     const { host, origin } = request.headers;
     const policy = this.#parts.originPolicy;
     const cors = corsHeaders(policy, origin);
-    if (cors.length > 0) exchange.commonHeaders.push(...cors);
+    for (const text of cors) exchange.commonHeaders.push(text);
     this.#checkHead(request);
     const target = parseTarget(request.url as string);
     exchange.path = target.path;
@@ -129,7 +115,7 @@ export class RequestHandler {
       ...{ verb: 'OPTIONS', path, query: [], body: EMPTY_BODY, headers: {}, signal },
       ...{ role: 'open', requestId },
     });
-    await writeReply(this.#contextOf(exchange, false), reply);
+    await writeReply(exchange, reply);
   }
 
   #checkHead(request: IncomingMessage): void {
@@ -207,7 +193,7 @@ export class RequestHandler {
     exchange: Exchange,
     match: RouteMatch,
     given: RequestBody,
-    traits = this.#traitsOf(match.route),
+    traits = traitsOf(match.route),
   ): void | Promise<void> {
     const ownLimitMs = traits.isHeavy ? this.#parts.options.queryTimeoutMs : undefined;
     const timeLimitMs = timeLimitOf(exchange.request, ownLimitMs);
@@ -228,39 +214,33 @@ export class RequestHandler {
     traits: RouteTraits,
     timeLimitMs: number | undefined,
   ): void | Promise<void> {
-    let outcome: Outcome = 'error';
-    let later: Promise<void> | undefined;
     if (traits.isLive) this.#live.add(exchange);
-    const end = (): void => {
-      exchange.end();
-      if (traits.isLive) this.#live.delete(exchange);
-      if (traits.isHeavy) this.#parts.admission.leave();
-      if (traits.measured === undefined) return;
-      if (exchange.isAborted) outcome = 'cancelled';
-      this.#measure(traits.measured, bound, outcome, exchange);
-    };
-    const write = (reply: Reply): void | Promise<void> => {
-      if (reply.status < 400) outcome = 'ok';
-      return writeReply(this.#contextOf(exchange, traits.isLive), reply);
-    };
+    exchange.isLive = traits.isLive;
+    let later: Promise<void> | undefined;
     try {
-      const reply = bound.route.handle(bound, this.#parts.service);
+      const reply = this.#handle(bound);
       if (reply instanceof Promise) {
         const inTime =
           timeLimitMs === undefined || traits.isLive
             ? reply
             : this.#inTime(exchange, bound, reply, timeLimitMs);
-        later = inTime.then(write);
-      } else later = write(reply) ?? undefined;
+        later = inTime.then((made) => writeReply(exchange, made));
+      } else later = writeReply(exchange, reply);
     } finally {
-      if (later === undefined) end();
+      if (later === undefined) this.#finish(exchange, bound, traits);
     }
-    return later
-      ?.catch((thrown) => {
-        outcome = 'error';
-        throw thrown;
-      })
-      .finally(end);
+    return later?.finally(() => this.#finish(exchange, bound, traits));
+  }
+
+  #handle(bound: HttpRequest): Reply | Promise<Reply> {
+    return runInContext(bound, () => bound.route.handle(bound, this.#parts.service));
+  }
+
+  #finish(exchange: Exchange, bound: HttpRequest, traits: RouteTraits): void {
+    exchange.end();
+    if (traits.isLive) this.#live.delete(exchange);
+    if (traits.isHeavy) this.#parts.admission.leave();
+    if (traits.measured !== undefined) this.#measure(traits.measured, bound, exchange);
   }
 
   /** The reply, or a 504 when it takes too long; constructions then go on by themselves. */
@@ -270,7 +250,7 @@ export class RequestHandler {
     reply: Promise<Reply>,
     timeLimitMs: number,
   ): Promise<Reply> {
-    const { isConstruction } = this.#traitsOf(bound.route);
+    const { isConstruction } = traitsOf(bound.route);
     reply.catch(() => undefined); // told to nobody when time is up first
     try {
       return await Promise.race([reply, exchange.limitTime(timeLimitMs, !isConstruction)]);
@@ -286,44 +266,20 @@ export class RequestHandler {
     }
   }
 
-  #measure(
-    measured: Measured,
-    { params, values, headers }: BoundRequest,
-    outcome: Outcome,
-    exchange: Exchange,
-  ): void {
+  #measure(measured: Measured, bound: HttpRequest, exchange: Exchange): void {
     const seconds = (performance.now() - exchange.startedAt) / 1000;
-    const { metrics } = this.#parts;
+    const { metrics, service } = this.#parts;
+    const { status } = exchange;
+    const isOk = status !== undefined && status < 400;
+    const outcome = exchange.isAborted ? 'cancelled' : isOk ? 'ok' : 'error';
     if (measured === 'query') {
-      metrics.observeQuery(formatLabel(values.format, headers.accept), outcome, seconds);
-    } else metrics.calls.observe(params.id as string, measured, outcome, seconds);
-  }
-
-  #traitsOf(route: Route): RouteTraits {
-    let traits = this.#traits.get(route);
-    if (traits === undefined) {
-      traits = {
-        isHeavy: isHeavy(route),
-        isConstruction: isConstruction(route),
-        isLive: /\/(watches|events)$/.test(route.path),
-        measured: measuredOf(route),
-      };
-      this.#traits.set(route, traits);
+      const label = formatLabel(bound.values.format, bound.headers.accept);
+      metrics.observeQuery(label, outcome, seconds);
+      return;
     }
-    return traits;
-  }
-
-  #contextOf(exchange: Exchange, isLive: boolean): ResponseContext {
-    const { request, response, commonHeaders, requestId } = exchange;
-    return {
-      response,
-      isHead: request.method === 'HEAD',
-      acceptEncoding: request.headers['accept-encoding'] as string | undefined,
-      commonHeaders,
-      requestId,
-      isLive,
-      onProgress: () => exchange.extendTime(),
-    };
+    const name = bound.params.id as string;
+    const isKnown = service.functions.find(name) !== undefined;
+    if (isKnown) metrics.calls.observe(name, measured, outcome, seconds);
   }
 
   #fail(exchange: Exchange, thrown: unknown): void {
@@ -342,33 +298,9 @@ export class RequestHandler {
       if (isUnread) lingerBeforeClose(request);
     }
     exchange.end();
-    const written = writeReply(this.#contextOf(exchange, false), reply);
+    const written = writeReply(exchange, reply);
     written?.catch(() => response.destroy());
   }
-}
-
-/** How long, and for how many bytes, a refused body is still taken so that the reply arrives. */
-const LINGER_MS = 1000;
-const LINGER_BYTES_MAX = 64 * 2 ** 20;
-
-/**
- * Closing a socket while bytes arrive resets the connection, and the client may never see why it
- * was refused. So what it sends is thrown away for a moment.
- */
-function lingerBeforeClose(request: IncomingMessage): void {
-  const { socket } = request;
-  socket.destroySoon = () => {
-    socket.end();
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-    let size = 0;
-    request.on('data', (part: Buffer) => {
-      size += part.length;
-      if (size > LINGER_BYTES_MAX) socket.destroy();
-    });
-    request.resume();
-    request.once('end', () => socket.destroy());
-    socket.once('close', () => clearTimeout(timer));
-  };
 }
 
 /** Asks for the body that a client holds back, unless it is already known to be refused. */
@@ -394,64 +326,4 @@ function stopping(): RowanError {
 
 function isStoppingError(thrown: unknown): boolean {
   return thrown instanceof RowanError && thrown.code === 'SHUTTING_DOWN';
-}
-
-/** The smaller of the caller's limit and the service's. @throws INVALID_PARAMETER */
-function timeLimitOf(request: IncomingMessage, ownMs: number | undefined): number | undefined {
-  const text = request.headers['x-request-timeout'];
-  if (text === undefined) return ownMs;
-  const limit = typeof text === 'string' && /^[0-9]{1,9}$/.test(text) ? Number(text) : 0;
-  if (limit === 0) {
-    throw failure(
-      'INVALID_PARAMETER',
-      `X-Request-Timeout: a whole number of milliseconds was expected; instead got '${text}'`,
-    );
-  }
-  return ownMs === undefined ? limit : Math.min(limit, ownMs);
-}
-
-/** Gives what is made without an id one now, so that a late reply can say where it is. */
-function withId({ route }: RouteMatch, body: RequestBody): RequestBody {
-  if (!isCollection(route) || body.isEmpty) return body;
-  const document = body.json();
-  if (typeof document !== 'object' || document === null || Array.isArray(document)) return body;
-  const { id } = document as { readonly id?: unknown };
-  if (id !== undefined && id !== null) return body;
-  const made = route.path.endsWith('/runs') ? automaticRunId(nowSeconds()) : automaticId();
-  return valueBody({ ...document, id: made });
-}
-
-function locationOf({ path, route, body }: HttpRequest): string {
-  if (!isCollection(route)) return path;
-  const { id } = body.json() as { readonly id: unknown };
-  return `${path}/${encodeURIComponent(String(id))}`;
-}
-
-function isCollection({ path }: Route): boolean {
-  return /\/(datasets|procedures|functions|plugins|sensors|runs)$/.test(path);
-}
-
-function measuredOf({ path }: Route): Measured | undefined {
-  if (path === '/v1/query') return 'query';
-  return /^\/v1\/functions\/:id\/(application|batch)$/.exec(path)?.[1] as Measured | undefined;
-}
-
-const FORMATS = new Set([
-  'full',
-  'table',
-  'aos',
-  'soa',
-  'sparse',
-  'atom',
-  'csv',
-  'ndjson',
-  'arrow',
-]);
-
-/** Formats that are none count as one, so that callers cannot make series. */
-function formatLabel(format: unknown, accept: string | undefined): string {
-  if (format === undefined || format === '') {
-    return /\b(csv|ndjson|arrow)\b/.exec(accept ?? '')?.[1] ?? 'full';
-  }
-  return FORMATS.has(format as string) ? (format as string) : 'unknown';
 }
