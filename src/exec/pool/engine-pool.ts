@@ -31,6 +31,8 @@ export interface EnginePoolOptions {
 
 export interface TaskOptions {
   readonly signal?: AbortSignal;
+  /** buffers of the arguments that are handed over instead of copied */
+  readonly transfer?: readonly ArrayBuffer[];
   onProgress?(document: unknown): void;
   /** Takes a piece of the result; the task waits while too many pieces are not taken. */
   onChunk?(bytes: Uint8Array): void | Promise<void>;
@@ -164,7 +166,8 @@ export class EnginePool {
       Atomics.store(this.#control, cellOf(slot.index, CELL.cancel), 0);
       Atomics.store(this.#control, cellOf(slot.index, CELL.chunksInFlight), 0);
       try {
-        this.#post(slot, { type: 'task', id: task.id, kind: task.kind, args: task.args });
+        const { id, kind, args, options } = task;
+        this.#post(slot, { type: 'task', id, kind, args }, options.transfer);
       } catch (thrown) {
         slot.task = undefined;
         Atomics.store(this.#control, cellOf(slot.index, CELL.state), STATE.idle);
@@ -351,7 +354,11 @@ export class EnginePool {
     return error;
   }
 
-  #post(slot: Slot, message: ToWorker, transfer: MessagePort[] = []): void {
+  #post(
+    slot: Slot,
+    message: ToWorker,
+    transfer: readonly (MessagePort | ArrayBuffer)[] = [],
+  ): void {
     slot.mainPort.postMessage(message, transfer);
     wake(this.#control, slot.index);
   }

@@ -1,6 +1,7 @@
 // The loop of an engine worker: sleeps on its wake cell, then serves tasks of the main thread,
 // broadcasts, and parallel jobs of other workers.
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { assert } from '../../util/assert.ts';
 import { errorBody, RowanError } from '../../util/error.ts';
 import { findParallelJob, type JobScope, type Parallel, type ParallelJob } from '../parallel.ts';
 import { cancelled, type Task } from '../task.ts';
@@ -346,10 +347,17 @@ class WorkerParallel implements Parallel {
       if (done >= helpers.length) break;
       Atomics.wait(control, cell, done, WAIT_TIMEOUT_MS);
     }
-    return helpers.map((helper) => {
-      const port = this.#peers.get(helper) as MessagePort;
-      return receiveMessageOnPort(port)?.message as JobReply;
-    });
+    return helpers.map((helper) => receiveReply(this.#peers.get(helper) as MessagePort));
+  }
+}
+
+/** The reply that lies on a port, behind calls that this worker never answered, being busy. */
+function receiveReply(port: MessagePort): JobReply {
+  for (;;) {
+    const received = receiveMessageOnPort(port);
+    assert(received !== undefined, 'a helper is done before its reply is there');
+    const message = received.message as JobMessage | JobReply;
+    if ('results' in message) return message;
   }
 }
 
