@@ -16,6 +16,9 @@ const LINES_AT_ONCE = 32;
 /** The same for arrays of numbers, which take less time. */
 const ROWS_AT_ONCE = 1024;
 
+/** Read and answered at once, so all blocks of a thread share it. */
+let rowsOfThread: NumberRows | undefined;
+
 export interface LineOptions {
   readonly scope: CallScope;
   /** timestamp of all cells of the inputs, in seconds */
@@ -32,7 +35,6 @@ export class LineApplier {
   #position = 0;
   #line: number;
   #hasFailed = false;
-  #rows: NumberRows | undefined;
 
   constructor(compiled: CompiledFunction, block: Uint8Array, options: LineOptions) {
     this.#compiled = compiled;
@@ -77,8 +79,8 @@ export class LineApplier {
   #runNumberRows(out: AtomListWriter): boolean {
     const call = this.#compiled.plainCalls?.numberRow;
     if (call === undefined || this.#bytes[this.#position] !== OPEN) return false;
-    this.#rows ??= makeNumberRows();
-    const rows = this.#rows;
+    rowsOfThread ??= makeNumberRows();
+    const rows = rowsOfThread;
     readNumberRows(this.#bytes, this.#position, true, rows, ROWS_AT_ONCE);
     let answered = 0;
     for (let start = 0; answered < rows.rowCount; answered++) {

@@ -185,7 +185,7 @@ export class RequestHandler {
       return this.#answer(exchange, match, streamBody(pieces), { ...STREAM_TRAITS, isLive });
     }
     return readBody(request, options).then((bytes) =>
-      this.#answer(exchange, match, bytesBody(bytes)),
+      this.#answer(exchange, match, bytesBody(bytes, true)),
     );
   }
 

@@ -8,17 +8,22 @@ const NO_BYTES = new Uint8Array(0);
 export const EMPTY_BODY: RequestBody = {
   isEmpty: true,
   bytes: NO_BYTES,
+  take: () => NO_BYTES,
   json: () => undefined,
   stream: () => piecesOf(NO_BYTES),
 };
 
-/** A body as it came over the wire; parsed at most once, and only when asked for. */
-export function bytesBody(bytes: Uint8Array): RequestBody {
+/**
+ * A body as it came over the wire; parsed at most once, and only when asked for.
+ * @param isOurs nobody else has the bytes
+ */
+export function bytesBody(bytes: Uint8Array, isOurs = false): RequestBody {
   if (bytes.length === 0) return EMPTY_BODY;
   let parsed: { value: unknown } | undefined;
   return {
     isEmpty: isBlank(bytes),
     bytes,
+    take: () => (isOurs && isWhole(bytes) ? bytes : Uint8Array.from(bytes)),
     json() {
       parsed ??= { value: parseBody(bytes) };
       return parsed.value;
@@ -46,6 +51,7 @@ export function streamBody(pieces: AsyncIterable<Uint8Array>): RequestBody {
     get bytes() {
       return refuse();
     },
+    take: refuse,
     json: refuse,
     stream: () => pieces,
   };
@@ -55,7 +61,11 @@ export function streamBody(pieces: AsyncIterable<Uint8Array>): RequestBody {
 export function valueBody(value: unknown): RequestBody {
   if (value === undefined) return EMPTY_BODY;
   if (value instanceof Uint8Array) return bytesBody(value);
-  return bytesBody(new TextEncoder().encode(stringifyJson(value)));
+  return bytesBody(new TextEncoder().encode(stringifyJson(value)), true);
+}
+
+function isWhole(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
+  return bytes.buffer instanceof ArrayBuffer && bytes.length === bytes.buffer.byteLength;
 }
 
 function isBlank(bytes: Uint8Array): boolean {

@@ -25,6 +25,8 @@ export interface RequestBody {
   /** true: nothing, or white space only */
   readonly isEmpty: boolean;
   readonly bytes: Uint8Array;
+  /** The bytes for somebody who hands their buffer on; the body is not read again. */
+  take(): Uint8Array<ArrayBuffer>;
   /** @throws INVALID_JSON */
   json(): unknown;
   /** The bytes in pieces, as they arrive where the route takes them so; read once. */

@@ -9,6 +9,8 @@ const HELD_BACK_SIZE_MAX = 256 * 1024;
 export interface StreamOptions {
   readonly contentType: string;
   readonly signal: AbortSignal;
+  /** buffers of the arguments that are handed over instead of copied */
+  readonly transfer?: readonly ArrayBuffer[];
   /** Bytes that tell a reader of a broken stream what happened. */
   onBreak?(error: unknown): Uint8Array | undefined;
 }
@@ -18,7 +20,7 @@ export async function streamTask<Kind extends 'query' | 'read' | 'apply' | 'batc
   service: Service,
   kind: Kind,
   args: EngineTasks[Kind]['args'],
-  { contentType, signal, onBreak }: StreamOptions,
+  { contentType, signal, transfer = [], onBreak }: StreamOptions,
 ): Promise<Reply> {
   const pipe = new BytePipe();
   const abort = new AbortController();
@@ -26,7 +28,7 @@ export async function streamTask<Kind extends 'query' | 'read' | 'apply' | 'batc
   if (signal.aborted) cancel();
   signal.addEventListener('abort', cancel, { once: true });
   const work = service
-    .compute(kind, args, { signal: abort.signal, onChunk: (bytes) => pipe.write(bytes) })
+    .compute(kind, args, { signal: abort.signal, transfer, onChunk: (bytes) => pipe.write(bytes) })
     .then(() => pipe.end())
     .catch((error: unknown) => pipe.fail(error, onBreak?.(error)))
     .finally(() => signal.removeEventListener('abort', cancel));

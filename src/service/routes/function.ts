@@ -70,7 +70,9 @@ function handleBatch(request: BoundRequest, service: Service): Reply | Promise<R
   const call = { function: entity.id, ts: nowSeconds() };
   const options = { contentType: JSON_TYPE, signal };
   if (isBodyDeferred(route, request)) {
-    return streamTask(service, 'batch', { ...call, verb, path, body: shared(body.bytes) }, options);
+    const bytes = body.take();
+    const args = { ...call, verb, path, body: bytes };
+    return streamTask(service, 'batch', args, { ...options, transfer: [bytes.buffer] });
   }
   const input = batchInputOf(request.values);
   if (entity.isLight && elementCount(input) <= LIGHT_BATCH_MAX) {
@@ -79,13 +81,6 @@ function handleBatch(request: BoundRequest, service: Service): Reply | Promise<R
     return { status: 200, contentType: JSON_TYPE, text };
   }
   return streamTask(service, 'batch', { ...call, input }, options);
-}
-
-/** A copy that a worker reads without another. */
-function shared(bytes: Uint8Array): Uint8Array {
-  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
-  copy.set(bytes);
-  return copy;
 }
 
 function elementCount(input: unknown): number {
