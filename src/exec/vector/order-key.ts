@@ -1,9 +1,10 @@
 // Sort keys as words: unsigned 64-bit numbers that order rows as the keys do. Ranks and integers of
 // known range share a word, so that most orders compare by a single number.
+import { COMPARE } from '../../kernel/vector.ts';
 import type { SortKey } from '../../plan/expression.ts';
 import type { DictionaryTables } from './dictionary-table.ts';
 import type { LoweredCodes, Lowering } from './lower.ts';
-import type { CodeProgram, NumberProgram } from './program.ts';
+import type { CodeProgram, NumberProgram, TruthProgram } from './program.ts';
 import type { Scratch } from './scratch.ts';
 import type { Vectors } from './vectors.ts';
 
@@ -89,6 +90,22 @@ function rankProgram(codes: LoweredCodes, dictionaries: DictionaryTables): CodeP
     rankOf[code] = rank;
   });
   return dictionaries.mapCodes(program, rankOf, program.cardinality);
+}
+
+/**
+ * A comparison that rows must pass whose first word is at most `limit`. Undefined when the first
+ * key is no plain integer; it says nothing about rows without a value.
+ */
+export function boundOfFirstKey(word: OrderWord, limit: bigint): TruthProgram | undefined {
+  if (word.kind !== 'packed') return undefined;
+  const [first, ...others] = word.keys;
+  if (first === undefined || 'ranks' in first.source) return undefined;
+  const shift = others.reduce((sum, { bits }) => sum + bits, 0);
+  const field = Number(BigInt.asUintN(64, limit) >> BigInt(shift));
+  const { numbers, least } = first.source;
+  const value = (first.descending ? first.top - field : field) + least - 1;
+  const operator = first.descending ? COMPARE['>='] : COMPARE['<='];
+  return { op: 'compare', operator, left: numbers, right: { op: 'constant', value } };
 }
 
 /** @returns the address of a Uint64 for each row of the chunk */

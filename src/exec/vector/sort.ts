@@ -41,11 +41,13 @@ export function vectorSort(
     const words = lowerOrder(node.keys, lowering, tables);
     if (words === undefined) return undefined;
     const { snapshot, columns } = table;
+    // A unit learns from its first chunk which rows of the others it need not look at.
+    const chunkCount = snapshot.chunkRowCounts.length;
     const args = {
       arena: homeArena(columns),
       columns,
       chunkRowCounts: snapshot.chunkRowCounts,
-      ranges: cutChunks(snapshot.chunkRowCounts.length, UNIT_COUNT_MAX),
+      ranges: cutChunks(chunkCount, Math.min(UNIT_COUNT_MAX, Math.max(4, chunkCount >> 3))),
       rowCount: snapshot.rowCount,
       rowNames: snapshot.rowNames,
       filter,

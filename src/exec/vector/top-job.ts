@@ -4,10 +4,12 @@ import type { ColumnSnapshot, RowNames } from '../../value/snapshot.ts';
 import { registerParallelJob } from '../parallel.ts';
 import { ChunkVectors } from './chunk.ts';
 import type { ChunkRange } from './chunk-range.ts';
-import { type OrderWord, wordVector } from './order-key.ts';
+import { boundOfFirstKey, type OrderWord, wordVector } from './order-key.ts';
+import { PickedVectors } from './picked-vectors.ts';
 import type { TruthProgram } from './program.ts';
 import { type RowHasher, rowHasher } from './row-hash.ts';
 import { Scratch } from './scratch.ts';
+import type { Vectors } from './vectors.ts';
 
 export interface OrderJobArgs {
   readonly arena: number;
@@ -108,19 +110,55 @@ class TopRows {
   /** @param start the number of the chunk's first row */
   add(start: number): void {
     const { filter, keep } = this.#args;
-    const [first, ...others] = this.#args.words;
+    const [first] = this.#args.words;
     if (first === undefined || keep === 0) return;
-    const { rowCount } = this.#chunk;
-    const { kernels } = this.#scratch;
     const truth = filter === undefined ? 0 : this.#chunk.truth(filter);
-    const words = wordVector(first, this.#chunk, this.#scratch);
+    const picked = this.#pick(first, truth);
+    if (picked === undefined) {
+      const all = this.#candidates(first, this.#chunk, truth);
+      this.#collect(start, all.positions, all.positions, all.count, all.vectors);
+    } else if (picked.count > 0) {
+      const rows = new PickedVectors(this.#scratch, this.#chunk, picked.positions, picked.count);
+      const some = this.#candidates(first, rows, 0);
+      const rowPositions = this.#scratch.take(some.count * 4 + 16);
+      const { kernels } = this.#scratch;
+      kernels.gatherI32(picked.positions, some.positions, some.count, rowPositions);
+      this.#collect(start, rowPositions, some.positions, some.count, some.vectors);
+    }
+  }
+
+  /** Positions of the few rows that may be among the first; undefined when they are not few. */
+  #pick(
+    first: OrderWord,
+    truth: number,
+  ): { readonly positions: number; readonly count: number } | undefined {
+    if (this.#heapSize < this.#args.keep) return undefined;
+    const bound = boundOfFirstKey(first, this.#limit());
+    if (bound?.op !== 'compare' || this.#chunk.numbers(bound.left).valid !== 0) return undefined;
+    const { kernels } = this.#scratch;
+    const { rowCount } = this.#chunk;
+    const passes = this.#chunk.truth(bound);
+    if (truth !== 0) kernels.andTruth(passes, truth, rowCount, passes);
+    const count = kernels.countTrue(passes, rowCount);
+    if (count > rowCount / 4) return undefined;
+    const positions = this.#scratch.take(rowCount * 4);
+    kernels.selectTrue(passes, rowCount, positions);
+    return { positions, count };
+  }
+
+  /** Rows whose first word is not beyond the limit, and the words of all rows. */
+  #candidates(first: OrderWord, rows: Vectors, truth: number) {
+    const { kernels } = this.#scratch;
+    const { rowCount } = rows;
+    const { keep, words: all } = this.#args;
+    const words = wordVector(first, rows, this.#scratch);
     this.#heapSize = kernels.keepLeast(words, truth, rowCount, this.#heap, this.#heapSize, keep);
     // Sixteen spare bytes behind the positions belong to the hash kernel.
     const positions = this.#scratch.take(rowCount * 4 + 16);
     const count = kernels.selectAtMost(words, truth, rowCount, this.#limit(), positions);
-    if (count === 0) return;
-    const vectors = [words, ...others.map((word) => wordVector(word, this.#chunk, this.#scratch))];
-    this.#collect(start, positions, count, vectors);
+    const others = count === 0 ? [] : all.slice(1);
+    const vectors = [words, ...others.map((word) => wordVector(word, rows, this.#scratch))];
+    return { positions, count, vectors };
   }
 
   finish(): Candidates {
@@ -133,14 +171,23 @@ class TopRows {
     return this.#scratch.arena.i64[this.#heap / 8] as bigint;
   }
 
-  #collect(start: number, positions: number, count: number, vectors: readonly number[]): void {
+  /** @param rows positions in the chunk @param positions the same rows in `vectors` */
+  #collect(
+    start: number,
+    rows: number,
+    positions: number,
+    count: number,
+    vectors: readonly number[],
+  ): void {
+    if (count === 0) return;
     const { u32 } = this.#scratch.arena;
-    const hashes = this.#hash(start, positions, count);
+    // Hashing spoils what lies behind the positions, but not the positions.
+    const hashes = this.#hash(start, rows, count);
     for (let i = 0; i < count; i++) {
       const position = u32[positions / 4 + i] as number;
       if (this.#count === this.#capacity) this.#shrink();
       let word = this.#count++ * this.#size;
-      this.#words[word++] = start + position;
+      this.#words[word++] = start + (u32[rows / 4 + i] as number);
       for (const vector of vectors) {
         this.#words[word++] = u32[vector / 4 + 2 * position + 1] as number;
         this.#words[word++] = u32[vector / 4 + 2 * position] as number;

@@ -152,7 +152,7 @@ export abstract class Vectors {
       const truth = this.truth(when);
       const value = this.#operand(this.numbers(result));
       const data = this.scratch.take(count * 8);
-      const steps = [value, rest].map(({ kind }) => (kind === 'constant' ? 0 : 8));
+      const steps = [value, rest].map(({ kind }) => (kind === 'constant' ? 0 : 16));
       const [valueStep = 0, restStep = 0] = steps;
       kernels.chooseF64(truth, value.data, valueStep, rest.data, restStep, count, data);
       let valid = 0;

@@ -55,7 +55,7 @@ export function andBytes(a: usize, b: usize, count: i32, out: usize): void {
   }
 }
 
-/** out = a where truth is true, else b. Steps: 8, or 0 for a constant. */
+/** out = a where truth is true, else b. Steps: 16, or 0 for a constant that is stored twice. */
 export function chooseF64(
   truth: usize,
   a: usize,
@@ -65,9 +65,18 @@ export function chooseF64(
   count: i32,
   out: usize,
 ): void {
-  for (let i: usize = 0; i < <usize>count; i++) {
-    const isTrue = load<u8>(truth + i) == 2;
-    store<f64>(out + (i << 3), select<f64>(load<f64>(a + i * aStep), load<f64>(b + i * bStep), isTrue));
+  const two = i64x2.splat(2);
+  let p = a;
+  let q = b;
+  for (let i: usize = 0; i < <usize>count; i += 2) {
+    const bytes = v128.load16_lane(truth + i, i64x2.splat(0), 0);
+    const wide = i64x2.extend_low_i32x4_u(
+      i32x4.extend_low_i16x8_u(i16x8.extend_low_i8x16_u(bytes)),
+    );
+    const isTrue = i64x2.eq(wide, two);
+    v128.store(out + (i << 3), v128.bitselect(v128.load(p), v128.load(q), isTrue));
+    p += aStep;
+    q += bStep;
   }
 }
 

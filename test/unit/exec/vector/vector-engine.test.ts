@@ -277,11 +277,12 @@ test('rows in an order, or the first of them, are the same', () => {
   );
 });
 
-test.each(['j', 't, j DESC', 'd DESC', 'w, j, m', 's', 'm DESC, rare'])(
+test.each(['j', 'u DESC, t', 'u, d, m', 't, j DESC', 'd DESC', 'w, j, m', 's', 'm DESC, rare'])(
   'thousands of rows are sorted by %s',
   (keys) => {
     const rows = Array.from({ length: 3000 }, (_, index) => ({
       j: (index * 7919) % 41,
+      u: (index * 7919) % 1009,
       d: index % 3 === 0 ? null : ((index * 104_729) % 1000) / 7,
       t: ['a', 'B', 'zoé'][(index * 31) % 3] as string,
       s: index % 5 === 0 ? null : `s${(index * 13) % 700}`,
@@ -291,6 +292,8 @@ test.each(['j', 't, j DESC', 'd DESC', 'w, j, m', 's', 'm DESC, rare'])(
     }));
     bothAgree(rows, `SELECT j, d FROM data ORDER BY ${keys}`);
     bothAgree(rows, `SELECT t FROM data WHERE j < 30 ORDER BY ${keys}`);
+    bothAgree(rows, `SELECT * FROM data ORDER BY ${keys} LIMIT 3`);
+    bothAgree(rows, `SELECT * FROM data WHERE j > 2 ORDER BY ${keys} LIMIT 40`);
   },
 );
 
