@@ -256,22 +256,25 @@ const NEEDS_DECODING = /[%+]/;
  * @throws INVALID_PARAMETER for a malformed escape
  */
 export function parseQueryString(text: string): [string, string][] {
-  if (text === '') return [];
-  return text
-    .split('&')
-    .filter((part) => part !== '')
-    .map((part) => {
-      const equals = part.indexOf('=');
-      const key = equals === -1 ? part : part.slice(0, equals);
-      const value = equals === -1 ? '' : part.slice(equals + 1);
-      return [decodeQueryText(key), decodeQueryText(value)];
-    });
+  const pairs: [string, string][] = [];
+  for (let start = 0; start < text.length; ) {
+    let end = text.indexOf('&', start);
+    if (end === -1) end = text.length;
+    if (end > start) {
+      let equals = text.indexOf('=', start);
+      if (equals === -1 || equals > end) equals = end;
+      const key = text.slice(start, equals);
+      pairs.push([decodeQueryText(key), decodeQueryText(text.slice(equals + 1, end))]);
+    }
+    start = end + 1;
+  }
+  return pairs;
 }
 
 function decodeQueryText(text: string): string {
   if (!NEEDS_DECODING.test(text)) return text;
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
+    return decodeURIComponent(text.includes('+') ? text.replaceAll('+', ' ') : text);
   } catch {
     throw failure('INVALID_PARAMETER', `malformed % escape in query string at '${text}'`);
   }

@@ -25,11 +25,12 @@ export interface RouteMatch {
 }
 
 const RECENT_COUNT_MAX = 1000;
-const RECENT_KEY_LENGTH_MAX = 256;
+const RECENT_PATH_LENGTH_MAX = 256;
 
 export class Router {
   readonly #root = makeNode();
-  readonly #recent = new Map<string, RouteMatch>();
+  /** the latest request of a path */
+  readonly #recent = new Map<string, { readonly verb: string; readonly match: RouteMatch }>();
   readonly routes: readonly Route[];
 
   constructor(routes: readonly Route[]) {
@@ -59,23 +60,22 @@ export class Router {
 
   /** The route of a verb and path as they were sent. @throws UNKNOWN_RESOURCE, INVALID_PARAMETER */
   find(verb: string, path: string): RouteMatch {
-    const key = `${verb} ${path}`;
-    const known = this.#recent.get(key);
-    if (known !== undefined) return known;
+    const known = this.#recent.get(path);
+    if (known !== undefined && known.verb === verb) return known.match;
     const matches = this.#match(path);
     const wanted = verb === 'HEAD' ? 'GET' : verb;
     for (const { params, routes } of matches) {
       const route = routes.get(wanted);
-      if (route !== undefined) return this.#remember(key, { route, params });
+      if (route !== undefined) return this.#remember(verb, path, { route, params });
     }
     throw unknownResource(verb, path, verbsOf(matches));
   }
 
   /** Clients ask for few paths very often; which paths exist never changes. */
-  #remember(key: string, match: RouteMatch): RouteMatch {
-    if (key.length > RECENT_KEY_LENGTH_MAX) return match;
+  #remember(verb: string, path: string, match: RouteMatch): RouteMatch {
+    if (path.length > RECENT_PATH_LENGTH_MAX) return match;
     if (this.#recent.size >= RECENT_COUNT_MAX) this.#recent.clear();
-    this.#recent.set(key, match);
+    this.#recent.set(path, { verb, match });
     return match;
   }
 
