@@ -84,7 +84,7 @@ function datasetRows(service: Service): SeriesValue[] {
   const values: SeriesValue[] = [];
   let others = 0;
   for (const dataset of service.datasets.live()) {
-    const { rowCount } = dataset.status() as { readonly rowCount?: number };
+    const { rowCount } = (dataset.status() ?? {}) as { readonly rowCount?: number };
     if (rowCount === undefined) continue;
     if (values.length < DATASET_SERIES_MAX) {
       values.push({ value: rowCount, labels: { dataset: dataset.id } });

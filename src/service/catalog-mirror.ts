@@ -1,10 +1,12 @@
 // The catalogue as one thread sees it: definitions from the main thread, relations and compiled
 // functions made from them when they are first needed.
+import type { DatasetContent } from '../dataset/dataset-type.ts';
 import { snapshotRelation } from '../dataset/snapshot-relation.ts';
 import type { Accelerator } from '../exec/general/compiler.ts';
 import type { CompiledFunction, FunctionScope } from '../function/function-type.ts';
 import type { Catalog, Relation } from '../plan/catalog.ts';
 import type { CallScope, FunctionCatalog, UserFunction } from '../plan/function.ts';
+import { assert } from '../util/assert.ts';
 import { failure } from '../util/error.ts';
 import type { ArenaAllocator } from '../value/arena-set.ts';
 import type {
@@ -16,6 +18,14 @@ import type {
 } from './definition.ts';
 import { entityMissing, entityNotReady } from './entity-error.ts';
 import type { TypeRegistry } from './type-registry.ts';
+
+export interface LoadedDataset extends ReadyDataset {
+  readonly content: DatasetContent;
+}
+
+function isLoaded(definition: ReadyDataset): definition is LoadedDataset {
+  return definition.content !== undefined;
+}
 
 interface CachedFunction {
   readonly definition: ReadyFunction;
@@ -35,6 +45,8 @@ export interface CatalogMirrorOptions {
   readonly callScope: CallScope;
   /** true: only functions whose calls are cheap are compiled in this thread */
   readonly lightOnly: boolean;
+  /** Reads the content of a dataset that was kept. */
+  loadContent?(dataset: string): DatasetContent;
   /** the vector engine, where there is one */
   readonly accelerate?: Accelerator;
 }
@@ -107,7 +119,7 @@ export class CatalogMirror implements Catalog {
   }
 
   dataset(name: string): Relation {
-    const definition = this.readyDataset(name);
+    const definition = this.datasetWithContent(name);
     const known = this.#relations.get(definition);
     if (known !== undefined) return known;
     if (definition.unreadable !== undefined) {
@@ -118,12 +130,18 @@ export class CatalogMirror implements Catalog {
     return relation;
   }
 
-  /** @throws ENTITY_NOT_FOUND, ENTITY_NOT_READY */
-  readyDataset(name: string): ReadyDataset {
+  /** @throws ENTITY_NOT_FOUND, ENTITY_NOT_READY, DATA_ERROR when its content cannot be read */
+  datasetWithContent(name: string): LoadedDataset {
     const definition = this.#datasets.get(name);
     if (definition === undefined) throw entityMissing('dataset', name);
     if (!definition.ready) throw entityNotReady('dataset', name);
-    return definition;
+    if (isLoaded(definition)) return definition;
+    const { loadContent } = this.#options;
+    assert(loadContent !== undefined, 'content is read where tasks run');
+    const loaded = { ...definition, content: loadContent(name) };
+    // The news that it is there has been sent, but is read after this task.
+    this.#datasets.set(name, loaded);
+    return loaded;
   }
 
   findUserFunction(name: string): UserFunction | undefined {

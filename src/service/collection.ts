@@ -129,8 +129,9 @@ export class EntityCollection<Entity extends LiveEntity> {
     const entry = this.#entries.get(id);
     if (entry === undefined) throw entityUnavailable(this.kind, id, 'missing');
     if (entry.current !== undefined) return entry.current;
-    const { state, progress } = entry.shown;
-    throw entityUnavailable(this.kind, id, state === 'ok' ? 'missing' : state, progress);
+    const { state } = entry.shown;
+    const why = state === 'ok' ? 'missing' : state;
+    throw entityUnavailable(this.kind, id, why, progressOf(entry.shown));
   }
 
   /** The entity for another entity or a query. @throws ENTITY_NOT_FOUND, ENTITY_NOT_READY */
@@ -226,6 +227,21 @@ export class EntityCollection<Entity extends LiveEntity> {
     this.#entryFor(build);
   }
 
+  /** An entity that worked has turned out not to. @returns false when it was not the current one */
+  fail(entity: Entity, error: unknown): boolean {
+    const entry = this.#entries.get(entity.id);
+    if (entry?.current !== entity) return false;
+    entry.current = undefined;
+    if (entry.shown.state === 'ok') {
+      entry.shown.state = 'error';
+      entry.shown.error = error;
+    }
+    this.#hooks.publish(entity.id, undefined);
+    this.#tell('state', entity.id);
+    entity.dispose();
+    return true;
+  }
+
   /** Removes an entry; waits until the work of a first construction has stopped. */
   async delete(id: string): Promise<void> {
     const entry = this.#entries.get(id);
@@ -255,14 +271,9 @@ export class EntityCollection<Entity extends LiveEntity> {
   statusDocument(id: string): Record<string, unknown> {
     const entry = this.#entries.get(id);
     if (entry === undefined) throw entityMissing(this.kind, id);
-    const { config, state, error } = entry.shown;
+    const { config, state } = entry.shown;
     const status = state === 'ok' ? entry.current?.status() : undefined;
-    const progress =
-      state === 'error'
-        ? { ...asObject(entry.shown.progress), exception: errorBody(error) }
-        : state === 'ok'
-          ? undefined
-          : entry.shown.progress;
+    const progress = progressOf(entry.shown);
     return {
       id,
       ...(config.type === undefined ? {} : { type: config.type }),
@@ -371,6 +382,13 @@ export function nonexistent(kind: EntityKind, id: string): RowanError {
     kind,
     id,
   });
+}
+
+/** How far a build got and, when it failed, why. */
+function progressOf({ state, progress, error }: Build): unknown {
+  if (state === 'ok') return undefined;
+  if (state !== 'error') return progress;
+  return { ...asObject(progress), exception: errorBody(error) };
 }
 
 function asObject(value: unknown): Record<string, unknown> {

@@ -2,12 +2,14 @@
 import type { DatasetContent, DatasetType, Params } from '../dataset/dataset-type.ts';
 import { decodeBatch } from '../dataset/recorded-batch.ts';
 import type { RecordingForm } from '../dataset/recording-json.ts';
+import { assert } from '../util/assert.ts';
 import { Path } from '../value/path.ts';
 import type { ColumnarSnapshot } from '../value/snapshot.ts';
 import type { LiveEntity } from './collection.ts';
 import type { EntityConfig } from './config.ts';
 import type { ReadyDataset } from './definition.ts';
 import type { Engine } from './engine.ts';
+import { entityMissing } from './entity-error.ts';
 import { notRecordable } from './output-dataset.ts';
 import { SerialQueue } from './serial-queue.ts';
 
@@ -22,6 +24,16 @@ export interface DatasetHost {
   published(dataset: DatasetEntity): void;
   /** It has rows that are visible to the next request, but not committed yet. */
   needsCommit(dataset: DatasetEntity): void;
+  /** Its content was kept, but cannot be read. */
+  unreadable(dataset: DatasetEntity, error: unknown): void;
+}
+
+/** Content that is read when somebody first needs it. */
+export interface ContentSource {
+  /** what the type tells of it; undefined: not known before it is read */
+  readonly status: unknown;
+  /** @throws DATA_ERROR, OUT_OF_MEMORY */
+  load(): Promise<DatasetContent>;
 }
 
 /** The content of a dataset into which nothing was recorded: no memory, so shared by all. */
@@ -44,6 +56,8 @@ export interface DatasetOptions {
   /** number of this dataset in the store */
   readonly storeId: number;
   readonly content?: DatasetContent;
+  /** instead of `content` */
+  readonly source?: ContentSource;
 }
 
 export class DatasetEntity implements LiveEntity {
@@ -54,7 +68,10 @@ export class DatasetEntity implements LiveEntity {
   readonly storeId: number;
   readonly #host: DatasetHost;
   readonly #queue = new SerialQueue();
-  #content: DatasetContent;
+  /** undefined: nobody has needed it yet */
+  #content: DatasetContent | undefined;
+  readonly #source: ContentSource | undefined;
+  #loading: Promise<DatasetContent> | undefined;
   /** what the type remembers, with the rows that are not committed */
   #state: unknown;
   #pending: Uint8Array[] = [];
@@ -68,11 +85,11 @@ export class DatasetEntity implements LiveEntity {
     this.params = options.params;
     this.storeId = options.storeId;
     this.#host = host;
-    this.#content = options.content ?? {
-      snapshot: NO_ROWS,
-      state: options.type.recording?.initialState ?? null,
-    };
-    this.#state = this.#content.state;
+    this.#source = options.source;
+    const initialState = options.type.recording?.initialState ?? null;
+    this.#state = options.content?.state ?? initialState;
+    if (options.source !== undefined) return;
+    this.#content = options.content ?? { snapshot: NO_ROWS, state: initialState };
     host.engine.snapshots.hold(this.#content.snapshot);
   }
 
@@ -84,12 +101,49 @@ export class DatasetEntity implements LiveEntity {
     return this.config.type ?? this.datasetType.name;
   }
 
+  /** The content of a dataset whose content somebody has needed. */
   get content(): DatasetContent {
+    assert(this.#content !== undefined, 'content is loaded before it is used');
     return this.#content;
   }
 
+  /** Reads the content unless it is there. @throws DATA_ERROR, OUT_OF_MEMORY */
+  loaded(): Promise<DatasetContent> {
+    if (this.#content !== undefined) return Promise.resolve(this.#content);
+    this.#loading ??= this.#load().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  async #load(): Promise<DatasetContent> {
+    assert(this.#source !== undefined, 'content that is not there has a source');
+    let content: DatasetContent;
+    try {
+      content = await this.#source.load();
+    } catch (thrown) {
+      this.#host.unreadable(this, thrown);
+      throw thrown;
+    }
+    const { snapshots } = this.#host.engine;
+    if (this.#isDisposed) {
+      snapshots.discard(content.snapshot);
+      throw entityMissing('dataset', this.id);
+    }
+    snapshots.hold(content.snapshot);
+    this.#content = content;
+    this.#host.published(this);
+    return content;
+  }
+
   status(): unknown {
-    return this.datasetType.status(this.#content);
+    if (this.#content !== undefined) return this.datasetType.status(this.#content);
+    return this.#source?.status;
+  }
+
+  /** Reads what only the content can tell. */
+  async refresh(): Promise<void> {
+    if (this.status() === undefined) await this.loaded();
   }
 
   definition(): ReadyDataset {
@@ -121,7 +175,7 @@ export class DatasetEntity implements LiveEntity {
         type: this.datasetType.name,
         params: this.params,
         state: this.#state,
-        content: recording.duplicateRow === undefined ? undefined : this.#content,
+        content: recording.duplicateRow === undefined ? undefined : await this.loaded(),
       });
       if (rowCount === 0) return;
       const repeated = names?.find((name) => this.#pendingNames.has(name));
@@ -133,6 +187,7 @@ export class DatasetEntity implements LiveEntity {
 
   /** Takes rows from the store again, after a restart. */
   restoreRows(batches: readonly Uint8Array[], state: unknown): void {
+    this.#state = this.#source === undefined && batches.length === 0 ? this.#state : state;
     const isUnique = this.datasetType.recording?.duplicateRow !== undefined;
     for (const batch of batches) {
       const names = isUnique
@@ -160,7 +215,7 @@ export class DatasetEntity implements LiveEntity {
       if (this.#pending.length === 0) return;
       const batches = this.#pending;
       const { snapshots } = this.#host.engine;
-      const previous = this.#content;
+      const previous = await this.loaded();
       const content = await this.#host.engine.run('commit', {
         type: this.datasetType.name,
         params: this.params,
@@ -186,16 +241,17 @@ export class DatasetEntity implements LiveEntity {
 
   /** Writes the committed content to a URL. */
   async saveTo(url: string): Promise<void> {
-    await this.#host.engine.run('saveUrl', { content: this.#content, url });
+    await this.#host.engine.run('saveUrl', { content: await this.loaded(), url });
   }
 
   /** true: content that no recorded rows lead to */
   get hasLoadedContent(): boolean {
-    return this.#content.snapshot.id !== NO_ROWS.id && this.#pending.length === 0;
+    return this.content.snapshot.id !== NO_ROWS.id && this.#pending.length === 0;
   }
 
   dispose(): void {
     this.#isDisposed = true;
+    if (this.#content === undefined) return;
     this.#host.engine.snapshots.release(this.#content.snapshot);
   }
 }

@@ -8,7 +8,8 @@ export interface ReadyDataset {
   readonly ready: true;
   readonly type: string;
   readonly params: Readonly<Record<string, unknown>>;
-  readonly content: DatasetContent;
+  /** undefined: it was kept and nobody has needed it yet */
+  readonly content: DatasetContent | undefined;
   /** a message instead of content: why it cannot be read yet or at all */
   readonly unreadable?: string;
 }

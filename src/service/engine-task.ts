@@ -7,6 +7,7 @@ import type { LoadedArtifact } from '../function/function-type.ts';
 import type { ValueType } from '../plan/type.ts';
 import type { ProcedureResult, RunEffects } from '../procedure/procedure-type.ts';
 import type { Snapshot } from '../value/snapshot.ts';
+import type { ContentParts } from './kept-content.ts';
 import type { WireValue } from './wire-value.ts';
 
 /** A part of a dataset that a route reads. */
@@ -82,8 +83,11 @@ export interface EngineTasks {
   };
   /** Reads content from a URL; undefined when nothing is there. */
   loadUrl: { args: { readonly url: string }; result: Snapshot | undefined };
-  /** Reads content from a file. */
-  load: { args: { readonly path: string }; result: Snapshot };
+  /** Reads content that was kept. */
+  open: {
+    args: { readonly type: string; readonly params: Params } & ContentParts;
+    result: DatasetContent;
+  };
   /** Builds the content of a view. */
   view: {
     args: { readonly type: string; readonly params: Params };

@@ -3,6 +3,7 @@
 import { builtinCatalog } from '../builtin/index.ts';
 import { registerParallelJob } from '../exec/parallel.ts';
 import { serveTasks } from '../exec/pool/worker-runtime.ts';
+import { QueryCache } from '../exec/query-cache.ts';
 import type { Task } from '../exec/task.ts';
 import { useArenas } from '../exec/thread-memory.ts';
 import { vectorAccelerator } from '../exec/vector/accelerate.ts';
@@ -55,13 +56,14 @@ function receive(message: StartMessage | MirrorMessage): void {
     callScope,
     lightOnly: false,
     accelerate,
+    loadContent: (dataset) => callScope.call({ kind: 'dataset-content', dataset }),
   });
   const files = new FileSystem({
     ...message.files,
     memory: new HostMemoryStore(callScope),
     credentials: new HostCredentials(callScope),
   });
-  context = { types, arenas, mirror, callScope, files, accelerate };
+  context = { types, arenas, mirror, callScope, files, accelerate, queries: new QueryCache() };
 }
 
 const handlers = Object.fromEntries(

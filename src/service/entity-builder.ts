@@ -7,11 +7,12 @@ import type { RunEffects } from '../procedure/procedure-type.ts';
 import { assert } from '../util/assert.ts';
 import { type ConstructionScope, type LiveEntity, nonexistent } from './collection.ts';
 import { completeParams, type EntityConfig } from './config.ts';
-import { DatasetEntity, type DatasetHost } from './dataset-entity.ts';
+import { type ContentSource, DatasetEntity, type DatasetHost } from './dataset-entity.ts';
 import type { Engine } from './engine.ts';
 import type { EngineTasks } from './engine-task.ts';
 import { FunctionEntity } from './function-entity.ts';
-import type { EntityRecord, KeptRows } from './persistence.ts';
+import type { KeptContent } from './kept-content.ts';
+import type { EntityRecord } from './persistence.ts';
 import type { PluginEntity, PluginType } from './plugin-type.ts';
 import { ProcedureEntity, type ProcedureHost } from './procedure-entity.ts';
 import { type ReferenceRole, resolveReferences } from './references.ts';
@@ -51,6 +52,9 @@ const ALL_ROLES: readonly ReferenceRole[] = [
 const RUN_ROLES: readonly ReferenceRole[] = ['dataset', 'table', 'input-query'];
 const STEP_ROLES: readonly ReferenceRole[] = ['function', 'procedure'];
 
+/** Tasks wait until the content that they need is there, so it must not wait for them to end. */
+const URGENT: TaskOptions = { isUrgent: true };
+
 export class EntityBuilder {
   readonly #host: BuilderHost;
 
@@ -88,27 +92,18 @@ export class EntityBuilder {
     return { snapshot, state: type.file.stateOf(snapshot) };
   }
 
-  /** A dataset with the rows that were kept. */
-  async datasetWithRows(record: EntityRecord, rows: KeptRows): Promise<DatasetEntity> {
+  /** A dataset whose content was kept; it is read when somebody first needs it. */
+  keptDataset(record: EntityRecord, kept: KeptContent | undefined): DatasetEntity {
     const { config, resolved: params, storeId } = record;
-    const { engine } = this.#host;
-    let content: DatasetContent | undefined;
-    if (rows.file !== undefined) {
-      const snapshot = await engine.run('load', { path: rows.file });
-      content = { snapshot, state: rows.fileState };
-    }
-    if (rows.committed.length > 0) {
-      const previous = content;
-      content = await engine.run('commit', {
-        type: this.#host.types.datasetType(typeName('dataset', config)).name,
-        params,
-        content: previous,
-        batches: rows.committed,
-        state: rows.state,
-      });
-      if (previous !== undefined) engine.snapshots.discard(previous.snapshot);
-    }
-    return this.#datasetEntity(config, params, content, storeId);
+    const type = this.#host.types.datasetType(typeName('dataset', config)).name;
+    const source: ContentSource | undefined =
+      kept === undefined
+        ? undefined
+        : {
+            status: kept.status,
+            load: () => this.#host.engine.run('open', { type, params, ...kept.parts() }, URGENT),
+          };
+    return this.#datasetEntity(config, params, source, storeId);
   }
 
   /** A dataset that a run has made. */
@@ -127,7 +122,7 @@ export class EntityBuilder {
   #datasetEntity(
     config: NamedConfig,
     params: Params,
-    content: DatasetContent | undefined,
+    content: DatasetContent | ContentSource | undefined,
     storeId = this.#host.nextStoreId(),
   ): DatasetEntity {
     const type = this.#host.types.datasetType(typeName('dataset', config));
@@ -138,7 +133,7 @@ export class EntityBuilder {
         type,
         params,
         storeId,
-        ...(content === undefined ? {} : { content }),
+        ...(content === undefined ? {} : 'load' in content ? { source: content } : { content }),
       },
       this.#host.datasetHost,
     );
@@ -174,7 +169,8 @@ export class EntityBuilder {
   async procedure(config: NamedConfig, kept: Kept = {}): Promise<ProcedureEntity> {
     const type = this.#host.types.procedureType(typeName('procedure', config));
     const given = kept.params ?? config.params ?? {};
-    type.check?.(completeParams(type, given));
+    const completed = completeParams(type, given);
+    type.check?.(completed);
     const resolved = await this.#resolve(type, given, STEP_ROLES, config.id);
     return new ProcedureEntity({ id: config.id, config, type, resolved }, this.#host.procedureHost);
   }

@@ -46,7 +46,9 @@ abstract class EntityObject<Entity extends LiveEntity> {
 
   async status(): Promise<unknown> {
     await this.host.service.settle();
-    return this.entity().status();
+    const entity: LiveEntity = this.entity();
+    await entity.refresh?.();
+    return entity.status();
   }
 
   protected request(verb: string, subPath: string, body?: unknown): Promise<unknown> {

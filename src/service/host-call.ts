@@ -1,4 +1,5 @@
 // What a worker may ask the service while it waits.
+import type { DatasetContent } from '../dataset/dataset-type.ts';
 import type { Credential, ResourceType } from '../file/credential.ts';
 import type { MemoryFile } from '../file/memory-scheme.ts';
 import type { WireValue } from './wire-value.ts';
@@ -8,6 +9,7 @@ export type HostRequest =
   | { readonly kind: 'memory-file-names' }
   | { readonly kind: 'memory-file-set'; readonly name: string; readonly file: MemoryFile }
   | { readonly kind: 'credential'; readonly type: ResourceType; readonly url: string }
+  | { readonly kind: 'dataset-content'; readonly dataset: string }
   | { readonly kind: 'fetch'; readonly url: string }
   | {
       readonly kind: 'script';
@@ -23,6 +25,7 @@ export type HostRequest =
     };
 
 export interface HostReplies {
+  'dataset-content': DatasetContent;
   fetch: { content: Uint8Array; lastModified: number } | { error: string };
   script: WireValue[];
   'run-script': string | undefined;

@@ -3,6 +3,7 @@ import type { EntityKind } from '../dataset/entity-type.ts';
 import type { EntityConfig } from './config.ts';
 import type { DatasetEntity } from './dataset-entity.ts';
 import type { Engine } from './engine.ts';
+import type { KeptContent } from './kept-content.ts';
 import type { RunRecord } from './run.ts';
 
 /** An entity as it is kept. */
@@ -16,21 +17,21 @@ export interface EntityRecord {
   readonly storeId?: number;
 }
 
-/** The rows of a dataset as they are kept: a file, and what was recorded after it. */
+/** The rows of a dataset as they are kept. */
 export interface KeptRows {
-  readonly file: string | undefined;
-  readonly committed: readonly Uint8Array[];
+  /** undefined: nothing was committed */
+  readonly content: KeptContent | undefined;
+  /** what was recorded since */
   readonly uncommitted: readonly Uint8Array[];
   /** what the type remembers, after everything that was recorded */
   readonly state: unknown;
-  /** what it remembered when the file was written */
-  readonly fileState: unknown;
 }
 
 /** Everything that was kept; entities in the order in which they were created. */
 export interface KeptEntities {
   readonly entities: readonly (EntityRecord & { readonly kind: EntityKind })[];
   readonly runs: readonly { readonly procedureId: string; readonly run: RunRecord }[];
+  /** @throws DATA_ERROR when a file is missing or cut off */
   rowsOf(storeId: number): KeptRows;
 }
 
@@ -60,13 +61,7 @@ export class NoPersistence implements Persistence {
     return {
       entities: [],
       runs: [],
-      rowsOf: () => ({
-        file: undefined,
-        committed: [],
-        uncommitted: [],
-        state: null,
-        fileState: null,
-      }),
+      rowsOf: () => ({ content: undefined, uncommitted: [], state: null }),
     };
   }
 

@@ -101,7 +101,7 @@ async function rebuild(
         return;
       }
       const rows = kept.rowsOf(storeId);
-      const dataset = await target.builder.datasetWithRows(record, rows);
+      const dataset = target.builder.keptDataset(record, rows.content);
       target.datasets.restore(dataset);
       dataset.restoreRows(rows.uncommitted, rows.state);
       return;

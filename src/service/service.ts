@@ -8,7 +8,7 @@ import { MapMemoryStore } from '../file/memory-scheme.ts';
 import type { ProcedureParams, ProcedureResult, RunEffects } from '../procedure/procedure-type.ts';
 import type { Catalogue } from '../store/catalogue.ts';
 import { assert } from '../util/assert.ts';
-import { failure } from '../util/error.ts';
+import { failure, RowanError } from '../util/error.ts';
 import { type CollectionHooks, EntityCollection, type LiveEntity } from './collection.ts';
 import type { CredentialStore } from './credential-store.ts';
 import { DatasetEntity, type DatasetHost } from './dataset-entity.ts';
@@ -93,6 +93,9 @@ export class Service {
       onHostCall: (request) => this.#answerHostCall(request),
       onDefect: (message, stack) => logger.error({ stack }, message),
     });
+    this.onHostCall('dataset-content', ({ dataset }: { readonly dataset: string }) =>
+      this.datasets.use(dataset).loaded(),
+    );
     persistence.connect(this.engine);
     this.#builder = new EntityBuilder({
       types,
@@ -327,6 +330,13 @@ export class Service {
       appendRows: (dataset, batch, state) => this.#persistence.appendRows(dataset, batch, state),
       markCommitted: (dataset) => this.#persistence.markCommitted(dataset),
       needsCommit: (dataset) => this.#uncommitted.add(dataset),
+      unreadable: (dataset, error) => {
+        // A lack of memory passes; what is damaged stays so.
+        if (!(error instanceof RowanError) || error.code !== 'DATA_ERROR') return;
+        if (!this.datasets.fail(dataset, error)) return;
+        const about = { kind: 'dataset', id: dataset.id, err: error };
+        this.logger.warn(about, `dataset '${dataset.id}' could not be read`);
+      },
       published: (dataset) => {
         if (this.datasets.find(dataset.id) !== dataset) return;
         const definition = dataset.definition();

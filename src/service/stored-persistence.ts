@@ -1,14 +1,15 @@
 // Entities, runs and recorded rows in the catalogue of a data directory, committed content in files
 // beside it.
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EntityKind } from '../dataset/entity-type.ts';
 import type { Catalogue, Change } from '../store/catalogue.ts';
-import { removeFileDurably, removeOtherFiles } from '../store/durable-file.ts';
+import { damaged, removeFileDurably, removeOtherFiles } from '../store/durable-file.ts';
 import { assert } from '../util/assert.ts';
 import { parseJson, stringifyJson } from '../util/exact-json.ts';
 import type { DatasetEntity } from './dataset-entity.ts';
 import type { Engine } from './engine.ts';
+import type { ContentParts } from './kept-content.ts';
 import type { EntityRecord, KeptEntities, KeptRows, Persistence } from './persistence.ts';
 import type { RunRecord } from './run.ts';
 import { SerialQueue } from './serial-queue.ts';
@@ -20,7 +21,14 @@ interface ContentRecord {
   /** entries up to this one are in the file */
   readonly inFile: number;
   readonly file?: string;
+  readonly fileSizeBytes?: number;
   readonly fileState?: unknown;
+  /** what the type remembers after everything that is committed; none in old directories */
+  readonly state?: unknown;
+  /** what the type tells of the content, so that it need not be read for it */
+  readonly status?: unknown;
+  /** bytes of the entries that are committed and not in the file */
+  readonly logSizeBytes?: number;
 }
 
 interface DatasetLog {
@@ -104,26 +112,64 @@ export class StoredPersistence implements Persistence {
     removeOtherFiles(this.#directory, files);
   }
 
+  /** Reads what waits for a commit; what is committed only when somebody needs it. */
   #loadRows(storeId: number): KeptRows {
     const log = this.#logOf(storeId);
-    const content = this.#catalogue.get('settings', contentKey(storeId)) as
-      | ContentRecord
-      | undefined;
-    if (content !== undefined) log.content = content;
-    const fileState = log.content.fileState ?? null;
-    log.stateText = stringifyJson(fileState);
-    const committed: Uint8Array[] = [];
+    log.content = this.#contentOf(storeId);
+    const { committed, inFile, file, state, status, logSizeBytes = 0 } = log.content;
+    if (file !== undefined) this.#checkFile(file, log.content);
+    const isDescribed = state !== undefined;
+    log.sizeBytes = isDescribed ? logSizeBytes : 0;
+    log.stateText = stringifyJson(isDescribed ? state : (log.content.fileState ?? null));
     const uncommitted: Uint8Array[] = [];
-    for (const { sequence, bytes } of this.#catalogue.entries(logName(storeId))) {
-      if (sequence <= log.content.inFile) continue;
+    const entries = this.#catalogue.entries(logName(storeId), isDescribed ? committed : inFile);
+    for (const { sequence, bytes } of entries) {
       const { batch, stateText } = decodeEntry(bytes);
       log.sizeBytes += bytes.length;
       log.stateText = stateText ?? log.stateText;
-      (sequence <= log.content.committed ? committed : uncommitted).push(batch);
+      if (sequence > committed) uncommitted.push(batch);
     }
-    const file =
-      log.content.file === undefined ? undefined : join(this.#directory, log.content.file);
-    return { file, committed, uncommitted, state: parseJson(log.stateText), fileState };
+    return {
+      content:
+        committed === 0 && file === undefined
+          ? undefined
+          : { status, parts: () => this.#partsOf(storeId) },
+      uncommitted,
+      state: parseJson(log.stateText),
+    };
+  }
+
+  #partsOf(storeId: number): ContentParts {
+    const { committed, inFile, file, fileState = null } = this.#contentOf(storeId);
+    const batches: Uint8Array[] = [];
+    let lastState: string | undefined;
+    for (const { sequence, bytes } of this.#catalogue.entries(logName(storeId), inFile)) {
+      if (sequence > committed) break;
+      const { batch, stateText } = decodeEntry(bytes);
+      batches.push(batch);
+      lastState = stateText ?? lastState;
+    }
+    return {
+      file: file === undefined ? undefined : join(this.#directory, file),
+      fileState,
+      batches,
+      state: lastState === undefined ? fileState : parseJson(lastState),
+    };
+  }
+
+  #contentOf(storeId: number): ContentRecord {
+    const content = this.#catalogue.get('settings', contentKey(storeId));
+    return (content as ContentRecord | undefined) ?? NO_CONTENT;
+  }
+
+  /** Sees what can be seen without reading. @throws DATA_ERROR */
+  #checkFile(file: string, { fileSizeBytes }: ContentRecord): void {
+    const path = join(this.#directory, file);
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined) throw damaged(path, 'it is missing');
+    if (fileSizeBytes !== undefined && found.size < fileSizeBytes) {
+      throw damaged(path, 'it is cut off');
+    }
   }
 
   nextStoreId(): number {
@@ -192,7 +238,13 @@ export class StoredPersistence implements Persistence {
     const { storeId } = dataset;
     const log = this.#logOf(storeId);
     const committed = this.#catalogue.lastSequence(logName(storeId));
-    log.content = { ...log.content, committed };
+    log.content = {
+      ...log.content,
+      committed,
+      state: dataset.content.state,
+      status: dataset.status(),
+      logSizeBytes: log.sizeBytes,
+    };
     if (log.sizeBytes > LOG_SIZE_MAX) {
       await this.#checkpoint(dataset, log);
       return;
@@ -208,11 +260,17 @@ export class StoredPersistence implements Persistence {
   #checkpoint(dataset: DatasetEntity, log: DatasetLog): Promise<void> {
     return log.checkpoints.run(async () => {
       const { storeId, content } = dataset;
+      const status = dataset.status();
       const { committed, file: previous } = log.content;
       const file = `${storeId}-${committed}.arrow`;
       assert(this.#engine !== undefined, 'the engine is connected before content is saved');
-      await this.#engine.run('save', { content, path: join(this.#directory, file) });
-      log.content = { committed, inFile: committed, file, fileState: content.state };
+      const path = join(this.#directory, file);
+      await this.#engine.run('save', { content, path });
+      const { state } = content;
+      log.content = {
+        ...{ committed, inFile: committed, file, fileState: state, state, status },
+        fileSizeBytes: statSync(path).size,
+      };
       log.sizeBytes = 0;
       log.stateText = stringifyJson(content.state);
       await this.#catalogue.write([

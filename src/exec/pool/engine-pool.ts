@@ -33,6 +33,8 @@ export interface TaskOptions {
   readonly signal?: AbortSignal;
   /** buffers of the arguments that are handed over instead of copied */
   readonly transfer?: readonly ArrayBuffer[];
+  /** other tasks wait for its end: it comes first, and gets a worker whatever their number */
+  readonly isUrgent?: boolean;
   onProgress?(document: unknown): void;
   /** Takes a piece of the result; the task waits while too many pieces are not taken. */
   onChunk?(bytes: Uint8Array): void | Promise<void>;
@@ -116,7 +118,8 @@ export class EnginePool {
         reject,
       };
       options.signal?.addEventListener('abort', () => this.#cancel(task), { once: true });
-      this.#queue.push(task);
+      if (options.isUrgent === true) this.#queue.unshift(task);
+      else this.#queue.push(task);
       this.#dispatch();
     });
     return this.#keepProcessAlive(running);
@@ -184,7 +187,8 @@ export class EnginePool {
       const state = Atomics.load(this.#control, cellOf(slot.index, CELL.state));
       if (state === STATE.starting) starting++;
     }
-    const free = this.#options.taskCountMax - this.#slots.size;
+    const urgentCount = this.#queue.filter(({ options }) => options.isUrgent === true).length;
+    const free = this.#options.taskCountMax + urgentCount - this.#slots.size;
     for (let i = starting; i < Math.min(this.#queue.length, starting + free); i++) {
       this.#startWorker();
     }
@@ -256,9 +260,13 @@ export class EnginePool {
         );
         return;
       case 'host':
-        void this.#answerHostCall(slot, message.request);
+        void this.#answerHostCall(slot, message);
         return;
       case 'result':
+        if (message.bytes !== undefined) {
+          const { bytes, id } = message;
+          slot.delivery = slot.delivery.then(() => this.#handOver(slot, id, bytes));
+        }
         void slot.delivery.then(() => {
           this.#finish(slot, message.id)?.resolve(message.result);
           this.#dispatch();
@@ -286,27 +294,33 @@ export class EnginePool {
   }
 
   async #deliverChunk(slot: Slot, id: number, bytes: Uint8Array): Promise<void> {
+    await this.#handOver(slot, id, bytes);
+    const cell = cellOf(slot.index, CELL.chunksInFlight);
+    Atomics.sub(this.#control, cell, 1);
+    Atomics.notify(this.#control, cell);
+  }
+
+  async #handOver(slot: Slot, id: number, bytes: Uint8Array): Promise<void> {
     const task = slot.task?.id === id ? slot.task : undefined;
     try {
       await task?.options.onChunk?.(bytes);
     } catch {
       if (task !== undefined) this.#cancel(task);
-    } finally {
-      const cell = cellOf(slot.index, CELL.chunksInFlight);
-      Atomics.sub(this.#control, cell, 1);
-      Atomics.notify(this.#control, cell);
     }
   }
 
-  async #answerHostCall(slot: Slot, request: unknown): Promise<void> {
+  async #answerHostCall(
+    slot: Slot,
+    { call, request }: Extract<ToMain, { type: 'host' }>,
+  ): Promise<void> {
     let reply: HostReply;
     try {
       const { onHostCall } = this.#options;
       if (onHostCall === undefined) throw new Error('no host to call');
       const ask = () => onHostCall(request);
-      reply = { result: await (slot.task?.origin.runInAsyncScope(ask) ?? ask()) };
+      reply = { call, result: await (slot.task?.origin.runInAsyncScope(ask) ?? ask()) };
     } catch (thrown) {
-      reply = { error: errorBody(thrown) };
+      reply = { call, error: errorBody(thrown) };
     }
     slot.hostPort.postMessage(reply);
     const cell = cellOf(slot.index, CELL.hostReplies);

@@ -24,7 +24,13 @@ export type ToWorker =
 export type ToMain =
   | { readonly type: 'ready' }
   | { readonly type: 'idle' }
-  | { readonly type: 'result'; readonly id: number; readonly result: unknown }
+  | {
+      readonly type: 'result';
+      readonly id: number;
+      readonly result: unknown;
+      /** the last piece of the result */
+      readonly bytes?: Uint8Array | undefined;
+    }
   | {
       readonly type: 'error';
       readonly id: number;
@@ -33,9 +39,19 @@ export type ToMain =
     }
   | { readonly type: 'progress'; readonly id: number; readonly document: unknown }
   | { readonly type: 'chunk'; readonly id: number; readonly bytes: Uint8Array }
-  | { readonly type: 'host'; readonly id: number; readonly request: unknown };
+  | {
+      readonly type: 'host';
+      readonly id: number;
+      /** number of the call in its worker */
+      readonly call: number;
+      readonly request: unknown;
+    };
 
-export type HostReply = { readonly result: unknown } | { readonly error: ErrorBody };
+/** A task that was cancelled does not wait for its reply, which must not answer the next call. */
+export type HostReply = { readonly call: number } & (
+  | { readonly result: unknown }
+  | { readonly error: ErrorBody }
+);
 
 /** A leader's job, posted to a helper. */
 export interface JobMessage {

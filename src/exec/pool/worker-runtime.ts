@@ -87,7 +87,7 @@ class EngineWorker {
       if (handler === undefined) throw new Error(`no handler for tasks of kind "${kind}"`);
       const result = await handler(args as never, task);
       task.flushProgress();
-      reply = { type: 'result', id, result };
+      reply = { type: 'result', id, result, bytes: task.lastBytes };
     } catch (thrown) {
       reply = errorReply(id, thrown);
     }
@@ -196,6 +196,7 @@ class WorkerTask implements Task {
   readonly parallel: Parallel;
   readonly #id: number;
   readonly #start: WorkerStart;
+  lastBytes: Uint8Array | undefined;
   #progressPostedAt = Number.NEGATIVE_INFINITY;
   #pendingProgress: unknown;
 
@@ -236,33 +237,46 @@ class WorkerTask implements Task {
       Atomics.wait(control, cell, inFlight, WAIT_TIMEOUT_MS);
     }
     Atomics.add(control, cell, 1);
-    const whole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength;
-    const owned = whole && bytes.buffer instanceof ArrayBuffer ? bytes : new Uint8Array(bytes);
+    const owned = ownBytes(bytes);
     this.#start.mainPort.postMessage({ type: 'chunk', id: this.#id, bytes: owned }, [
       owned.buffer as ArrayBuffer,
     ]);
   }
 
+  emitLast(bytes: Uint8Array): void {
+    this.checkCancelled();
+    this.lastBytes = ownBytes(bytes);
+  }
+
   callHost(request: unknown): unknown {
     const { control, slot, hostPort } = this.#start;
     const cell = cellOf(slot, CELL.hostReplies);
-    const before = Atomics.load(control, cell);
-    this.#post({ type: 'host', id: this.#id, request });
+    const call = hostCallCount++;
+    this.#post({ type: 'host', id: this.#id, call, request });
     for (;;) {
-      Atomics.wait(control, cell, before, WAIT_TIMEOUT_MS);
+      const before = Atomics.load(control, cell);
       const received = receiveMessageOnPort(hostPort);
-      if (received !== undefined) {
-        const reply = received.message as HostReply;
-        if ('error' in reply) throw RowanError.fromBody(reply.error);
-        return reply.result;
+      if (received === undefined) {
+        this.checkCancelled();
+        Atomics.wait(control, cell, before, WAIT_TIMEOUT_MS);
+        continue;
       }
-      this.checkCancelled();
+      const reply = received.message as HostReply;
+      if (reply.call !== call) continue;
+      if ('error' in reply) throw RowanError.fromBody(reply.error);
+      return reply.result;
     }
   }
 
   #post(message: ToMain): void {
     this.#start.mainPort.postMessage(message);
   }
+}
+
+/** The same bytes alone in a buffer: messages carry whole buffers. */
+function ownBytes(bytes: Uint8Array): Uint8Array {
+  const isWhole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength;
+  return isWhole && bytes.buffer instanceof ArrayBuffer ? bytes : new Uint8Array(bytes);
 }
 
 /** A worker that was asked to help. */
@@ -272,6 +286,7 @@ interface Call {
 }
 
 let callCount = 0;
+let hostCallCount = 0;
 
 class WorkerParallel implements Parallel {
   readonly threadCount: number;

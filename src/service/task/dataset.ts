@@ -16,8 +16,7 @@ import { failure, type RowanError } from '../../util/error.ts';
 import { JsonSyntaxError } from '../../util/exact-json.ts';
 import { ArenaScope } from '../../value/arena-set.ts';
 import type { Path } from '../../value/path.ts';
-import type { Snapshot } from '../../value/snapshot.ts';
-import { snapshotSpans } from '../../value/snapshot-memory.ts';
+import { freeSnapshot, snapshotSpans } from '../../value/snapshot-memory.ts';
 import { readDataset } from '../dataset-reading.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import { nowSeconds } from '../id.ts';
@@ -173,12 +172,21 @@ export function saveTask(
   writeDatasetFile(path, content.snapshot, arenas);
 }
 
-export function loadTask(
-  { path }: EngineTasks['load']['args'],
-  _task: Task,
-  { arenas }: WorkerContext,
-): Snapshot {
-  return readDatasetFile(path, arenas);
+export function openTask(
+  { type, params, file, fileState, batches, state }: EngineTasks['open']['args'],
+  task: Task,
+  context: WorkerContext,
+): DatasetContent {
+  const inFile =
+    file === undefined
+      ? undefined
+      : { snapshot: readDatasetFile(file, context.arenas), state: fileState };
+  if (inFile !== undefined && batches.length === 0) return inFile;
+  try {
+    return commitTask({ type, params, content: inFile, batches, state }, task, context);
+  } finally {
+    if (inFile !== undefined) freeSnapshot(inFile.snapshot, context.arenas);
+  }
 }
 
 export function viewTask(
@@ -195,7 +203,7 @@ export function viewTask(
       params,
       dataset: (id) => mirror.dataset(id),
       status(id) {
-        const definition = mirror.readyDataset(id);
+        const definition = mirror.datasetWithContent(id);
         return types.datasetType(definition.type).status(definition.content) ?? null;
       },
       arenas,
@@ -215,7 +223,7 @@ export function readTask(
   task: Task,
   { mirror, types }: WorkerContext,
 ): undefined {
-  const { type, content } = mirror.readyDataset(dataset);
+  const { type, content } = mirror.datasetWithContent(dataset);
   const sink = new ChunkSink((bytes) => task.emit(bytes));
   const elements = readDataset(reading, {
     relation: mirror.dataset(dataset),

@@ -3,7 +3,7 @@ import type { Task } from '../../exec/task.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import type { WorkerContext } from '../worker-context.ts';
 import { batchTask } from './batch.ts';
-import { commitTask, loadTask, readTask, recordTask, saveTask, viewTask } from './dataset.ts';
+import { commitTask, openTask, readTask, recordTask, saveTask, viewTask } from './dataset.ts';
 import { loadUrlTask, saveUrlTask } from './dataset-file.ts';
 import { applyTask, bindTask, detailsTask, linesTask } from './function.ts';
 import { procedureTask } from './procedure.ts';
@@ -20,7 +20,7 @@ export const TASKS: {
   record: recordTask,
   commit: commitTask,
   save: saveTask,
-  load: loadTask,
+  open: openTask,
   saveUrl: saveUrlTask,
   loadUrl: loadUrlTask,
   view: viewTask,

@@ -1,5 +1,13 @@
 // What a restart brings back. A crash is a copy of the data directory as it was at that moment.
-import { cpSync, mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -201,6 +209,82 @@ test('a damaged file is reported by its dataset', async () => {
     progress: { exception: { code: 'DATA_ERROR' } },
   });
   expect(await query('SELECT count(*) FROM d', 'atom')).toBe(1);
+});
+
+describe('content that was kept', () => {
+  const isLoaded = (id: string) =>
+    rowan.service.datasets.get(id).definition().content !== undefined;
+
+  async function makeThree(): Promise<void> {
+    await recordRows('sparse.mutable');
+    for (const id of ['one', 'two']) {
+      const params = { inputData: 'SELECT x FROM d', outputDataset: id, runOnCreation: true };
+      await ok('PUT', `/v1/procedures/${id}`, { type: 'transform', params });
+    }
+  }
+
+  test('is read when a query needs it, and its status before', async () => {
+    await makeThree();
+    const before = await ok('GET', '/v1/datasets/one');
+    await crash();
+    expect(rowan.service.engine.arenas.usedBytes).toBe(0);
+    expect(await ok('GET', '/v1/datasets/one')).toEqual(before);
+    expect(await ok('GET', '/v1/datasets/d')).toMatchObject({
+      status: { rowCount: 1, columnCount: 2, valueCount: 2 },
+    });
+    expect(await ok('GET', '/v1/datasets')).toEqual(['d', 'one', 'two']);
+    expect(['d', 'one', 'two'].filter(isLoaded)).toEqual([]);
+    expect(await query('SELECT x FROM one', 'aos')).toEqual([{ _rowName: 'a', x: 1 }]);
+    expect(['d', 'one', 'two'].filter(isLoaded)).toEqual(['one']);
+    expect(await ok('GET', '/v1/datasets/d/rows')).toEqual(['a']);
+    expect(['d', 'one', 'two'].filter(isLoaded)).toEqual(['d', 'one']);
+    expect(await ok('GET', '/v1/datasets/one')).toEqual(before);
+  });
+
+  test('is read once for all who need it', async () => {
+    await makeThree();
+    await crash();
+    const text = 'SELECT count(*) FROM one JOIN two ON one.x = two.x';
+    const counts = await Promise.all(Array.from({ length: 8 }, () => query(text, 'atom')));
+    expect(counts).toEqual(Array(8).fill(1));
+    const { usedBytes } = rowan.service.engine.arenas;
+    for (const id of ['one', 'two']) await ok('DELETE', `/v1/datasets/${id}`);
+    await query('SELECT 1', 'atom');
+    expect(rowan.service.engine.arenas.usedBytes).toBeLessThan(usedBytes);
+  });
+
+  test('is read before rows are committed on top of it', async () => {
+    await recordRows('tabular');
+    await crash();
+    await ok('POST', '/v1/datasets/d/commit', {});
+    expect(await query('SELECT x, y FROM d ORDER BY rowName()', 'aos')).toEqual([
+      { _rowName: 'a', x: 1, y: 2 },
+      { _rowName: 'b', x: 3, y: 4 },
+    ]);
+    await crash();
+    expect(await query('SELECT count(*) FROM d', 'atom')).toBe(2);
+  });
+
+  test('harms nothing but its dataset when it is damaged', async () => {
+    await makeThree();
+    const { storeId } = rowan.service.datasets.get('one');
+    await rowan.close();
+    const file = files().find((name) => name.startsWith(`${storeId}-`)) as string;
+    const path = join(directory, 'datasets', file);
+    const bytes = readFileSync(path);
+    writeFileSync(path, bytes.fill(0x55, 8, bytes.length - 8));
+    await start();
+    expect(await ok('GET', '/v1/datasets/one')).toMatchObject({ state: 'ok' });
+    const reply = await rowan.post('/v1/query', { q: 'SELECT * FROM one' });
+    expect(reply).toMatchObject({ status: 400, json: { code: 'DATA_ERROR' } });
+    expect(await ok('GET', '/v1/datasets/one')).toMatchObject({
+      state: 'error',
+      progress: { exception: { code: 'DATA_ERROR' } },
+    });
+    expect(await query('SELECT x FROM two', 'aos')).toEqual([{ _rowName: 'a', x: 1 }]);
+    await ok('POST', '/v1/procedures/one/runs', {});
+    expect(await query('SELECT x FROM one', 'aos')).toEqual([{ _rowName: 'a', x: 1 }]);
+  });
 });
 
 test('a data directory has one process', async () => {
