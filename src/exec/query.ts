@@ -22,6 +22,7 @@ import { type FormatName, writeRows } from './output/format.ts';
 import { knownColumnsOf } from './output/known-columns.ts';
 import type { OutputOptions } from './output/options.ts';
 import type { Emit } from './output/sink.ts';
+import type { QueryCache } from './query-cache.ts';
 
 /** Query text, or an object with a text for each clause. */
 export type QueryText = string | QueryClauses;
@@ -92,6 +93,8 @@ export interface WriteQueryOptions extends QueryScope {
   readonly emit: Emit;
   /** names what `accelerate` runs, for EXPLAIN */
   readonly pathOf?: PathNamer | undefined;
+  /** queries prepared before by the same catalogue, scope and accelerator */
+  readonly cache?: QueryCache | undefined;
 }
 
 /**
@@ -107,10 +110,11 @@ export function writeQuery(text: string, options: WriteQueryOptions): void {
     writeRows(rows, options.format, options.output, options.emit);
     return;
   }
-  const prepared = prepareQuery(text, options);
+  const prepared = options.cache?.take(text) ?? prepareQuery(text, options);
   const knownColumns = knownColumnsOf(prepared.plan.root);
   const output = knownColumns === undefined ? options.output : { ...options.output, knownColumns };
   writeRows(prepared.run(), options.format, output, options.emit);
+  options.cache?.put(text, prepared);
 }
 
 /** One row for each operator, named by its position. */

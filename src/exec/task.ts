@@ -8,6 +8,8 @@ export interface Task extends JobScope {
   progress(document: unknown): void;
   /** Sends a piece of the result; blocks while the receiver is too far behind. */
   emit(bytes: Uint8Array): void;
+  /** Sends the last piece together with the end of the task, which saves a message. */
+  emitLast(bytes: Uint8Array): void;
   /** Asks the service something and blocks until it answers. @throws RowanError of the answer */
   callHost(request: unknown): unknown;
 }

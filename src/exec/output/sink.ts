@@ -14,7 +14,8 @@ export class ChunkSink {
   readonly #emit: Emit;
   #pending: string[] = [];
   #pendingLength = 0;
-  #buffer = new Uint8Array(CHUNK_SIZE_BYTES);
+  /** absent while nothing is gathered: most results are one short text and never need it */
+  #buffer: Uint8Array | undefined;
   #size = 0;
 
   constructor(emit: Emit) {
@@ -34,31 +35,41 @@ export class ChunkSink {
 
   /** Hands on what is left. */
   end(): void {
-    this.#encodePending();
-    this.#flush();
+    if (this.#size > 0) {
+      this.#encodePending();
+      this.#flush();
+    } else if (this.#pendingLength > 0) {
+      this.#emit(this.#takePending());
+    }
   }
 
   #encodePending(): void {
     if (this.#pendingLength === 0) return;
-    this.#append(encoder.encode(this.#pending.join('')));
+    this.#append(this.#takePending());
+  }
+
+  #takePending(): Uint8Array {
+    const bytes = encoder.encode(this.#pending.join(''));
     this.#pending = [];
     this.#pendingLength = 0;
+    return bytes;
   }
 
   #append(bytes: Uint8Array): void {
-    if (this.#size + bytes.length > this.#buffer.length) this.#flush();
-    if (bytes.length >= this.#buffer.length) {
+    if (this.#size + bytes.length > CHUNK_SIZE_BYTES) this.#flush();
+    if (bytes.length >= CHUNK_SIZE_BYTES) {
       this.#emit(bytes);
       return;
     }
+    this.#buffer ??= new Uint8Array(CHUNK_SIZE_BYTES);
     this.#buffer.set(bytes, this.#size);
     this.#size += bytes.length;
   }
 
   #flush(): void {
-    if (this.#size === 0) return;
+    if (this.#buffer === undefined) return;
     this.#emit(this.#buffer.subarray(0, this.#size));
-    this.#buffer = new Uint8Array(CHUNK_SIZE_BYTES);
+    this.#buffer = undefined;
     this.#size = 0;
   }
 }

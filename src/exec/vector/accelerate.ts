@@ -23,9 +23,14 @@ export function vectorAccelerator(engine: VectorEngine): Accelerator {
     if (overColumns !== undefined) return overColumns;
     const run = vectorOperator(node, engine);
     if (run === undefined) return undefined;
-    const general = compilePlan(node, withoutAccelerator(runtime));
+    // Compiled when it is needed, which for most queries is never.
+    let general: RowSource | undefined;
+    const runGenerally = () => {
+      general ??= compilePlan(node, withoutAccelerator(runtime));
+      return general();
+    };
     const compiler = makeCompiler(runtime, () => []);
-    return () => run(compiler) ?? general();
+    return () => run(compiler) ?? runGenerally();
   };
 }
 

@@ -25,18 +25,12 @@ export class VectorTable implements ColumnScope {
   readonly ts: number;
   readonly #columns: ColumnSnapshot[] = [];
   readonly #numbers = new Map<string, number>();
-  readonly #byPath: ReadonlyMap<string, ColumnSnapshot>;
-  readonly #prefixes: ReadonlySet<string>;
+  readonly #paths: PathIndex;
 
   private constructor(snapshot: ColumnarSnapshot, ts: number) {
     this.snapshot = snapshot;
     this.ts = ts;
-    this.#byPath = new Map(snapshot.columns.map((column) => [keyOf(column.path), column]));
-    this.#prefixes = new Set(
-      snapshot.columns.flatMap(({ path }) =>
-        path.slice(0, -1).map((_, i) => keyOf(path.slice(0, i + 1))),
-      ),
-    );
+    this.#paths = pathIndexOf(snapshot);
   }
 
   /**
@@ -69,8 +63,8 @@ export class VectorTable implements ColumnScope {
 
   find(path: readonly string[]): number | 'absent' | undefined {
     const key = keyOf(path);
-    if (this.#prefixes.has(key)) return undefined;
-    const column = this.#byPath.get(key);
+    if (this.#paths.prefixes.has(key)) return undefined;
+    const column = this.#paths.columns.get(key);
     if (column === undefined) return this.#liesBelowColumn(path) ? undefined : 'absent';
     let number = this.#numbers.get(key);
     if (number === undefined) {
@@ -81,8 +75,33 @@ export class VectorTable implements ColumnScope {
   }
 
   #liesBelowColumn(path: readonly string[]): boolean {
-    return path.some((_, length) => length > 0 && this.#byPath.has(keyOf(path.slice(0, length))));
+    return path.some(
+      (_, length) => length > 0 && this.#paths.columns.has(keyOf(path.slice(0, length))),
+    );
   }
+}
+
+/** The columns of a snapshot by path, and the paths that have columns below them. */
+interface PathIndex {
+  readonly columns: ReadonlyMap<string, ColumnSnapshot>;
+  readonly prefixes: ReadonlySet<string>;
+}
+
+const pathIndexes = new WeakMap<ColumnarSnapshot, PathIndex>();
+
+function pathIndexOf(snapshot: ColumnarSnapshot): PathIndex {
+  let index = pathIndexes.get(snapshot);
+  if (index === undefined) {
+    const prefixes = snapshot.columns.flatMap(({ path }) =>
+      path.slice(0, -1).map((_, i) => keyOf(path.slice(0, i + 1))),
+    );
+    index = {
+      columns: new Map(snapshot.columns.map((column) => [keyOf(column.path), column])),
+      prefixes: new Set(prefixes),
+    };
+    pathIndexes.set(snapshot, index);
+  }
+  return index;
 }
 
 /** U+0000 cannot occur in an element. */

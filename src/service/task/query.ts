@@ -8,16 +8,32 @@ import type { WorkerContext } from '../worker-context.ts';
 export async function queryTask(
   { text, format, output }: EngineTasks['query']['args'],
   task: Task,
-  { mirror, callScope, accelerate }: WorkerContext,
+  { mirror, callScope, accelerate, queries }: WorkerContext,
 ): Promise<undefined> {
   await loadFormat(format);
-  writeQuery(text, {
-    catalog: mirror,
-    scope: callScope,
-    accelerate,
-    pathOf: (node) => (isVectorNode(node) ? 'vector' : undefined),
-    format,
-    output,
-    emit: (bytes) => task.emit(bytes),
-  });
+  queries.keepFor(mirror.generation);
+  // One piece is held back, so that the last of them travels with the end of the task.
+  let last: Uint8Array | undefined;
+  const handOn = (send: (bytes: Uint8Array) => void) => {
+    if (last !== undefined) send(last);
+  };
+  try {
+    writeQuery(text, {
+      catalog: mirror,
+      scope: callScope,
+      accelerate,
+      pathOf: (node) => (isVectorNode(node) ? 'vector' : undefined),
+      format,
+      output,
+      cache: queries,
+      emit(piece) {
+        handOn((bytes) => task.emit(bytes));
+        last = piece;
+      },
+    });
+  } catch (thrown) {
+    handOn((bytes) => task.emit(bytes));
+    throw thrown;
+  }
+  handOn((bytes) => task.emitLast(bytes));
 }
