@@ -1,8 +1,10 @@
-// Compiles src to dist when something has changed: the kernel module first, then the TypeScript.
+// Brings dist up to date when something has changed: the kernel module first, then declarations
+// and modules from the compiler, then the bundle.
 
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildKernel } from './build-kernel.mjs';
+import { bundle } from './bundle.mjs';
 import {
   fingerprint,
   installWhenStale,
@@ -14,6 +16,8 @@ import {
   writeStamp,
 } from './lib.mjs';
 
+/** Each source file as a module of its own, for benchmarks and tests that look inside. */
+const MODULES = join('build', 'js');
 const STAMP = 'build/dist.stamp';
 const STAMP_WITH_ERRORS = 'build/dist-with-errors.stamp';
 
@@ -34,8 +38,10 @@ export async function build({ tolerateTypeErrors = false } = {}) {
     const stamp = fingerprint(paths);
     removeOrphans();
     const code = await runTool('typescript', 'tsc', ['-p', 'tsconfig.build.json']);
+    if (code !== 0 && !tolerateTypeErrors) return code;
+    await bundle({ tolerateTypeErrors });
     writeStamp(code === 0 ? STAMP : STAMP_WITH_ERRORS, stamp);
-    return tolerateTypeErrors ? 0 : code;
+    return 0;
   });
 }
 
@@ -44,23 +50,23 @@ function isInput(path) {
 }
 
 function inputPaths() {
-  const configs = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
-  return [...configs, ...listFiles('src', isInput)];
+  const configs = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+  return [...configs, 'scripts/bundle.mjs', ...listFiles('src', isInput)];
 }
 
-/** Removes the output of source files that are gone, and starts afresh when dist itself is. */
+/** Removes the output of source files that are gone, and starts afresh when the output itself is. */
 function removeOrphans() {
-  const outputs = listFiles('dist', (path) => path.endsWith('.js'));
-  if (outputs.length === 0) {
+  const outputs = listFiles(MODULES, (path) => path.endsWith('.js'));
+  if (outputs.length === 0 || !existsSync(join(projectRoot, 'dist/index.d.ts'))) {
     rmSync(join(projectRoot, 'build/tsc.tsbuildinfo'), { force: true });
     return;
   }
   for (const output of outputs) {
-    const stem = output.slice('dist/'.length, -'.js'.length);
+    const stem = output.slice(MODULES.length + 1, -'.js'.length);
     if (existsSync(join(projectRoot, 'src', `${stem}.ts`))) continue;
-    for (const extension of ['.js', '.js.map', '.d.ts']) {
-      rmSync(join(projectRoot, 'dist', stem + extension), { force: true });
-    }
+    rmSync(join(projectRoot, output), { force: true });
+    rmSync(join(projectRoot, `${output}.map`), { force: true });
+    rmSync(join(projectRoot, 'dist', `${stem}.d.ts`), { force: true });
   }
 }
 

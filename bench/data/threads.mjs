@@ -8,9 +8,9 @@ import {
   Worker,
   workerData,
 } from 'node:worker_threads';
-import { learnJobs } from '../../dist/learn/jobs.js';
-import { makeWorkspace } from '../../dist/learn/workspace.js';
-import { ArenaSet } from '../../dist/value/arena-set.js';
+import { learnJobs } from '../../build/js/learn/jobs.js';
+import { makeWorkspace } from '../../build/js/learn/workspace.js';
+import { ArenaSet } from '../../build/js/value/arena-set.js';
 
 /** A context for fits whose jobs run on `threadCount` threads, this one included. */
 export async function threadedContext(arenas, threadCount) {

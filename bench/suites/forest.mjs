@@ -5,11 +5,11 @@
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { buildMatrix } from '../../dist/learn/feature/matrix.js';
-import { fitForest } from '../../dist/learn/forest/forest.js';
-import { areaUnderCurve, booleanCurve } from '../../dist/learn/metric/boolean.js';
-import { compileScorer, scoreRows } from '../../dist/learn/tree/scorer.js';
-import { ArenaSet } from '../../dist/value/arena-set.js';
+import { buildMatrix } from '../../build/js/learn/feature/matrix.js';
+import { fitForest } from '../../build/js/learn/forest/forest.js';
+import { areaUnderCurve, booleanCurve } from '../../build/js/learn/metric/boolean.js';
+import { compileScorer, scoreRows } from '../../build/js/learn/tree/scorer.js';
+import { ArenaSet } from '../../build/js/value/arena-set.js';
 import { airlineCsv } from '../data/airline.mjs';
 import { airlineColumns } from '../data/airline-columns.mjs';
 import { threadedContext } from '../data/threads.mjs';

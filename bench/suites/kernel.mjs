@@ -1,6 +1,6 @@
 // The reason for kernels: the same loop in WebAssembly and in plain JavaScript.
 
-import { instantiateKernels } from '../../dist/kernel/kernels.js';
+import { instantiateKernels } from '../../build/js/kernel/kernels.js';
 import { randomUniforms } from '../data/random.mjs';
 
 export const description = 'vector kernels beside plain loops over typed arrays';

@@ -4,8 +4,8 @@
 // `--rows` rows are recorded through the API as a client would, which takes most of the time; by
 // default 200,000 are, since the whole result of a transposition is held in memory.
 
-import { open } from '../../dist/index.js';
-import { snapshotSize } from '../../dist/value/snapshot-memory.js';
+import { open } from '../../build/js/index.js';
+import { snapshotSize } from '../../build/js/value/snapshot-memory.js';
 import { randomIntegers } from '../data/random.mjs';
 
 export const description = 'a sparse dataset of 20 cells a row and as many columns as rows';

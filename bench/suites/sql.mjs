@@ -2,8 +2,8 @@
 // values. Tables are warm on both sides.
 
 import { DuckDBInstance } from '@duckdb/node-api';
-import { open } from '../../dist/index.js';
-import { constant, Row } from '../../dist/value/value.js';
+import { open } from '../../build/js/index.js';
+import { constant, Row } from '../../build/js/value/value.js';
 import { faresCsv, flightsCsv, ticketsCsv } from '../data/flights.mjs';
 
 export const description = 'queries over flights, beside DuckDB';

@@ -13,14 +13,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
-import { readDatasetFile, writeDatasetFile } from '../../dist/store/dataset-file.js';
-import { openCatalogue } from '../../dist/store/open-catalogue.js';
-import { ArenaSet } from '../../dist/value/arena-set.js';
-import { ColumnBuilder } from '../../dist/value/column-builder.js';
-import { Path } from '../../dist/value/path.js';
-import { freeSnapshot, snapshotSize } from '../../dist/value/snapshot-memory.js';
-import { SparseBuilder } from '../../dist/value/sparse-builder.js';
-import { chunkRowCounts } from '../../dist/value/table-builder.js';
+import { readDatasetFile, writeDatasetFile } from '../../build/js/store/dataset-file.js';
+import { openCatalogue } from '../../build/js/store/open-catalogue.js';
+import { ArenaSet } from '../../build/js/value/arena-set.js';
+import { ColumnBuilder } from '../../build/js/value/column-builder.js';
+import { Path } from '../../build/js/value/path.js';
+import { freeSnapshot, snapshotSize } from '../../build/js/value/snapshot-memory.js';
+import { SparseBuilder } from '../../build/js/value/sparse-builder.js';
+import { chunkRowCounts } from '../../build/js/value/table-builder.js';
 import { randomUniforms } from '../data/random.mjs';
 
 export const description = 'sparse rows, dataset files and the catalogue';

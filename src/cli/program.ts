@@ -1,14 +1,15 @@
 // All commands of `rowan`.
 import { Command } from 'commander';
+import { packageVersion } from '../util/package-file.ts';
 import { addKeysCommand } from './keys.ts';
 import { addQueryCommand } from './query.ts';
-import { addRunCommand, addServeCommand, programVersion } from './serve.ts';
+import { addRunCommand, addServeCommand } from './serve.ts';
 import { addTransferCommands } from './transfer.ts';
 
 export function makeProgram(): Command {
   const program = new Command('rowan')
     .description('A machine-learning data service: import, query, train, serve.')
-    .version(programVersion(), '--version', 'print the version')
+    .version(packageVersion(), '--version', 'print the version')
     .helpOption('--help', 'print this page')
     .showHelpAfterError('(rowan <command> --help lists what there is)');
   addServeCommand(program);

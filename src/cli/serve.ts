@@ -1,5 +1,4 @@
 // `rowan serve`: the service on the network until it is told to end.
-import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import { Rowan } from '../index.ts';
@@ -165,10 +164,4 @@ function openLog(options: ServeOptions): Logger {
   } catch (thrown) {
     return failCommand(thrown);
   }
-}
-
-/** The version of this program. */
-export function programVersion(): string {
-  const file = new URL('../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }

@@ -1,6 +1,7 @@
 // Loads the kernel module and binds it to a shared memory.
 
 import { readFileSync } from 'node:fs';
+import { packageFile } from '../util/package-file.ts';
 import type { BinKernels } from './bin.ts';
 import type { CsvKernels } from './csv.ts';
 import type { FillKernels } from './fill.ts';
@@ -14,10 +15,7 @@ let compiled: WebAssembly.Module | undefined;
 
 /** The compiled module, read and compiled once a thread. It can be posted to other threads. */
 export function kernelModule(): WebAssembly.Module {
-  // build/ lies beside src/ and dist/, so one address serves both.
-  compiled ??= new WebAssembly.Module(
-    readFileSync(new URL('../../build/kernel/kernel.wasm', import.meta.url)),
-  );
+  compiled ??= new WebAssembly.Module(readFileSync(packageFile('build/kernel/kernel.wasm')));
   return compiled;
 }
 

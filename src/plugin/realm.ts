@@ -6,9 +6,9 @@ import type {
   QuickJSRuntime,
   QuickJSWASMModule,
 } from 'quickjs-emscripten';
-import { assert } from '../util/assert.ts';
 import { failure } from '../util/error.ts';
 import { stringifyJson } from '../util/exact-json.ts';
+import { packageFile } from '../util/package-file.ts';
 import { describeException, type ExceptionSource, PROGRAM_FILE } from './exception.ts';
 import type { ThrownValue } from './guest/thrown.ts';
 import type { ScriptException } from './message.ts';
@@ -39,8 +39,8 @@ export class UncaughtException extends Error {
 const STACK_SIZE_MAX = 1 << 20;
 const NO_PROGRAM: PreparedProgram = { text: '', originalColumn: (_line, column) => column };
 
-/** The compiled modules that run inside the sandbox stand beside this file. */
-const MODULE_ROOT = new URL('..', import.meta.url);
+/** What runs inside the sandbox, bundled into one module without imports. */
+const SCOPE_MODULE = 'plugin/scope.js';
 
 export class Realm {
   readonly #host: RealmHost;
@@ -224,12 +224,10 @@ export class Realm {
 
   #buildScope(options: ScopeOptions): QuickJSHandle {
     const context = this.#context;
-    this.#runtime.setModuleLoader(readModule, resolveModule);
-    const loaded = context.evalCode(readModule('plugin/scope.js'), 'plugin/scope.js', {
-      type: 'module',
-    });
-    const exports = context.unwrapResult(loaded);
-    // From here on nothing can be imported any more.
+    const exports = context.unwrapResult(
+      context.evalCode(scopeText(), SCOPE_MODULE, { type: 'module' }),
+    );
+    // Nothing can be imported.
     // Names are changed, since modules that are loaded already need no loader.
     this.#runtime.setModuleLoader(
       (name) => ({ error: new Error(`module ${name} cannot be imported; use require`) }),
@@ -265,20 +263,9 @@ export function outOfMemory(): Error {
   return failure('OUT_OF_MEMORY', 'Out of memory. The script needed more than a script may use.');
 }
 
-const moduleTexts = new Map<string, string>();
+let scope: string | undefined;
 
-/** Modules are named by their path below the root, so that messages do not show where that is. */
-function readModule(name: string): string {
-  assert(/^(plugin\/|learn\/random\.js$)/.test(name), 'a scope loads modules of its own only');
-  let text = moduleTexts.get(name);
-  if (text === undefined) {
-    text = readFileSync(new URL(name, MODULE_ROOT), 'utf8');
-    moduleTexts.set(name, text);
-  }
-  return text;
-}
-
-function resolveModule(importer: string, specifier: string): string {
-  const path = new URL(specifier, `file:///${importer}`).pathname;
-  return path.slice(1);
+function scopeText(): string {
+  scope ??= readFileSync(packageFile(`dist/${SCOPE_MODULE}`), 'utf8');
+  return scope;
 }

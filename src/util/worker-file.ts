@@ -1,11 +1,11 @@
 // Finds the JavaScript file that a worker thread starts from.
+import { packageFile } from './package-file.ts';
 
 /**
- * The URL of a worker's entry file. Node cannot start a thread from TypeScript, so when the caller
- * itself runs from `src/` (as unit tests do) this is the compiled twin in `dist/`.
- * @param sourcePath path below `src/`, for example `exec/worker.ts`
+ * The URL of a worker's entry file. Node cannot start a thread from TypeScript, so it is always the
+ * bundled one in `dist/`, also when the caller runs from `src/` as unit tests do.
+ * @param sourcePath path below `src/`, as a literal: the bundler makes an entry of each that it finds
  */
 export function workerFile(sourcePath: string): URL {
-  const root = import.meta.url.endsWith('.ts') ? '../../dist/' : '../';
-  return new URL(root + sourcePath.replace(/\.ts$/, '.js'), import.meta.url);
+  return packageFile(`dist/${sourcePath.replace(/\.ts$/, '.js')}`);
 }

@@ -7,6 +7,11 @@ import { fileURLToPath } from 'node:url';
 
 export const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 
+/** A module compiled for itself, for threads and processes that a test starts from it. */
+export function compiledModule(sourcePath: string): URL {
+  return new URL(`../../build/js/${sourcePath.replace(/\.ts$/, '.js')}`, import.meta.url);
+}
+
 /** Files under version control, and new ones that are not ignored. */
 export function projectFiles(pattern: RegExp): string[] {
   const listing = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { packageFile } from '../../util/package-file.ts';
 
 export interface GuideFile {
   /** below /doc, with its slash */
@@ -10,7 +11,7 @@ export interface GuideFile {
   readonly title: string;
 }
 
-const FOLDER = fileURLToPath(new URL('../../../docs', import.meta.url));
+const FOLDER = fileURLToPath(packageFile('docs'));
 
 /** Decisions are for those who change the program. */
 const SHOWN_FOLDERS = ['', 'guide'];

@@ -1,11 +1,9 @@
 // Help, versions and signs of life.
-import { createRequire } from 'node:module';
+import { packageVersion } from '../../util/package-file.ts';
 import { jsonReply } from '../request.ts';
 import { type Route, route } from '../route.ts';
 
-const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string };
-
-export const SERVICE_VERSION = version;
+export const SERVICE_VERSION = packageVersion();
 
 export const GENERAL_ROUTES: readonly Route[] = [
   route({

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Catalogue, Change } from '../../../src/store/catalogue.ts';
 import { openCatalogue } from '../../../src/store/open-catalogue.ts';
-import { workerFile } from '../../../src/util/worker-file.ts';
+import { compiledModule } from '../../support/project.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rowan-catalogue-'));
 let directoryCount = 0;
@@ -192,7 +192,7 @@ describe('a catalogue on disk', () => {
 
   test('keeps what was acknowledged before the process was killed', async () => {
     const directory = newDirectory();
-    const module = workerFile('store/open-catalogue.ts').href;
+    const module = compiledModule('store/open-catalogue.ts').href;
     const script = join(root, 'writer.mjs');
     writeFileSync(
       script,

@@ -2,15 +2,18 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { workerFile } from '../../../src/util/worker-file.ts';
+import { compiledModule } from '../../support/project.ts';
 
-test('a worker of the sources starts from its compiled twin', () => {
-  const path = fileURLToPath(workerFile('util/worker-file.ts'));
-  expect(path).toMatch(/dist.util.worker-file\.js$/);
+const ENTRY = 'service/engine-worker.ts';
+
+test('a worker of the sources starts from its bundled twin', () => {
+  const path = fileURLToPath(workerFile(ENTRY));
+  expect(path).toMatch(/dist.service.engine-worker\.js$/);
   expect(existsSync(path)).toBe(true);
 });
 
-test('the compiled helper answers with its neighbour', async () => {
-  const source = workerFile('util/worker-file.ts');
-  const twin: typeof import('../../../src/util/worker-file.ts') = await import(source.href);
-  expect(twin.workerFile('util/worker-file.ts').href).toBe(source.href);
+test('a compiled module finds the same', async () => {
+  const module = compiledModule('util/worker-file.ts').href;
+  const twin: typeof import('../../../src/util/worker-file.ts') = await import(module);
+  expect(twin.workerFile(ENTRY).href).toBe(workerFile(ENTRY).href);
 });

@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { workerFile } from '../../../src/util/worker-file.ts';
 import { Arena } from '../../../src/value/arena.ts';
 import { ArenaScope, ArenaSet } from '../../../src/value/arena-set.ts';
 import type { Span } from '../../../src/value/snapshot.ts';
+import { compiledModule } from '../../support/project.ts';
 
 const SMALL = 1024;
 
@@ -177,7 +177,7 @@ describe('ArenaSet', () => {
         live.forEach(check);
         parentPort.postMessage(bad);
       });`;
-    const module = workerFile('value/arena-set.ts').href;
+    const module = compiledModule('value/arena-set.ts').href;
     const bads = await Promise.all(
       [1, 2].map((seed) => {
         const worker = new Worker(source, {
