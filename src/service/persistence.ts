@@ -49,6 +49,11 @@ export interface Persistence {
   markCommitted(dataset: DatasetEntity): Promise<void>;
   saveRun(procedureId: string, run: RunRecord): Promise<void>;
   forgetRun(procedureId: string, runId: string): Promise<void>;
+  /**
+   * Records of entities and runs whose saving begins while `work` runs, not what it waits for, are
+   * kept all or none, also through a crash.
+   */
+  together<Result>(work: () => Result): Result;
 }
 
 /** Keeps nothing. */
@@ -76,4 +81,8 @@ export class NoPersistence implements Persistence {
   async markCommitted(): Promise<void> {}
   async saveRun(): Promise<void> {}
   async forgetRun(): Promise<void> {}
+
+  together<Result>(work: () => Result): Result {
+    return work();
+  }
 }

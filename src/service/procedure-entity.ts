@@ -12,15 +12,24 @@ import { entityMissing, entityNotObtained, entityUnavailable } from './entity-er
 import { automaticRunId, nowSeconds } from './id.ts';
 import { Run } from './run.ts';
 
+/** What a run gives. */
+export interface RunOutcome {
+  readonly result: ProcedureResult;
+  /** Registers everything that it made, at once; resolves when that is durable. */
+  register(): Promise<void>;
+}
+
 /** What procedures need from the service. */
 export interface ProcedureHost {
-  /** Does the work of a run: computes, registers what it made, makes that durable. */
+  /** Does the work of a run; nothing that it made is registered yet. */
   execute(
     procedure: ProcedureEntity,
     run: Run,
     params: ProcedureParams,
     overrides: ProcedureParams,
-  ): Promise<ProcedureResult>;
+  ): Promise<RunOutcome>;
+  /** What begins to be saved while `work` runs is durable as a whole or not at all. */
+  together<Result>(work: () => Result): Result;
   saveRun(procedure: ProcedureEntity, run: Run): Promise<void>;
   forgetRun(procedure: ProcedureEntity, run: Run): Promise<void>;
   onRunEnd(procedure: ProcedureEntity, run: Run): void;
@@ -141,7 +150,10 @@ export class ProcedureEntity implements LiveEntity {
     if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
     try {
-      return await this.#host.execute(this, run, this.runParams(overrides), overrides);
+      const params = this.runParams(overrides);
+      const { result, register } = await this.#host.execute(this, run, params, overrides);
+      await this.#host.together(register);
+      return result;
     } finally {
       signal.removeEventListener('abort', abort);
     }
@@ -158,18 +170,24 @@ export class ProcedureEntity implements LiveEntity {
   async #execute(run: Run, overrides: ProcedureParams): Promise<void> {
     try {
       const params = this.runParams(overrides);
-      run.finish(await this.#host.execute(this, run, params, overrides));
+      const { result, register } = await this.#host.execute(this, run, params, overrides);
+      // Whoever finds what the run made finds it finished, and the other way round.
+      await this.#host.together(() => {
+        run.finish(result);
+        return Promise.all([register(), this.#saveEnd(run)]);
+      });
     } catch (thrown) {
       if (run.abort.signal.aborted && isCancellation(thrown)) run.cancelled();
       else run.fail(thrown);
-    }
-    try {
-      await run.known;
-      if (!this.#isDisposed && this.#runs.get(run.id) === run) await this.#host.saveRun(this, run);
-    } catch (thrown) {
-      run.fail(thrown);
+      await this.#saveEnd(run).catch((error: unknown) => run.fail(error));
     }
     this.#host.onRunEnd(this, run);
+  }
+
+  /** What is replaced or removed by now stays so. */
+  async #saveEnd(run: Run): Promise<void> {
+    if (this.#isDisposed || this.#runs.get(run.id) !== run) return;
+    await this.#host.saveRun(this, run);
   }
 
   /** @throws ENTITY_NOT_FOUND as sub-routes do while the run has not finished */

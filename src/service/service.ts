@@ -5,7 +5,7 @@ import type { EntityReference } from '../dataset/parameter.ts';
 import type { TaskOptions } from '../exec/pool/engine-pool.ts';
 import { FileSystem } from '../file/file-system.ts';
 import { MapMemoryStore } from '../file/memory-scheme.ts';
-import type { ProcedureParams, ProcedureResult, RunEffects } from '../procedure/procedure-type.ts';
+import type { ProcedureParams, RunEffects } from '../procedure/procedure-type.ts';
 import type { Catalogue } from '../store/catalogue.ts';
 import { assert } from '../util/assert.ts';
 import { failure, RowanError } from '../util/error.ts';
@@ -22,7 +22,7 @@ import type { HostHandler } from './host-call.ts';
 import type { Logger } from './logger.ts';
 import type { Persistence } from './persistence.ts';
 import type { PluginEntity } from './plugin-type.ts';
-import type { ProcedureEntity, ProcedureHost } from './procedure-entity.ts';
+import type { ProcedureEntity, ProcedureHost, RunOutcome } from './procedure-entity.ts';
 import type { Reply, RouteRequest } from './request.ts';
 import { restoreEntities } from './restore.ts';
 import type { Run } from './run.ts';
@@ -349,6 +349,7 @@ export class Service {
     return {
       execute: (procedure, run, params, overrides) =>
         this.#executeRun(procedure, run, params, overrides),
+      together: (work) => this.#persistence.together(work),
       saveRun: (procedure, run) =>
         procedure.config.persistent === false
           ? Promise.resolve()
@@ -367,24 +368,25 @@ export class Service {
     run: Run,
     params: ProcedureParams,
     overrides: ProcedureParams,
-  ): Promise<ProcedureResult> {
+  ): Promise<RunOutcome> {
     const type = procedure.procedureType;
     if (type.execution === 'service') {
-      return runOnMain(this, { procedure, type, run, params, overrides });
+      const result = await runOnMain(this, { procedure, type, run, params, overrides });
+      return { result, register: async () => {} };
     }
     const resolved = await this.#builder.runParams(type, params);
     assert(run.startedAt !== undefined, 'a run that works was started');
-    const { effects, ...outcome } = await this.compute(
+    const { effects, ...result } = await this.compute(
       'procedure',
       { type: type.name, params: resolved, startedAt: run.startedAt },
       { signal: run.abort.signal, onProgress: (progress) => run.report(progress) },
     );
-    await this.#applyEffects(effects);
-    return outcome;
+    const register = await this.#prepareEffects(effects);
+    return { result, register };
   }
 
-  /** Registers everything that a run has made, or nothing. */
-  async #applyEffects(effects: RunEffects): Promise<void> {
+  /** Makes ready what a run has made. @returns what registers it, all or nothing */
+  async #prepareEffects(effects: RunEffects): Promise<() => Promise<void>> {
     const datasets = effects.datasets.map((effect) => this.#builder.datasetOfRun(effect));
     let functions: FunctionEntity[];
     try {
@@ -395,10 +397,12 @@ export class Service {
       for (const dataset of datasets) dataset.dispose();
       throw thrown;
     }
-    await Promise.all([
-      ...datasets.map((dataset) => this.datasets.install(dataset)),
-      ...functions.map((entity) => this.functions.install(entity)),
-    ]);
+    return async () => {
+      await Promise.all([
+        ...datasets.map((dataset) => this.datasets.install(dataset)),
+        ...functions.map((entity) => this.functions.install(entity)),
+      ]);
+    };
   }
 }
 

@@ -55,6 +55,7 @@ export class StoredPersistence implements Persistence {
   readonly #directory: string;
   readonly #logs = new Map<number, DatasetLog>();
   readonly #storeIds = new Map<string, number>();
+  #together: { readonly changes: Change[]; readonly written: Promise<void> } | undefined;
   #engine: Engine | undefined;
   #lastStoreId = 0;
   #lastOrder = 0;
@@ -185,7 +186,7 @@ export class StoredPersistence implements Persistence {
     }
     if (kind === 'dataset' && record.storeId !== undefined) this.#storeIds.set(id, record.storeId);
     const value: StoredEntity = { ...record, order: ++this.#lastOrder };
-    await this.#catalogue.write([
+    await this.#write([
       { type: 'put', table: 'entities', key: [kind, id], value },
       ...this.#removalOfRuns(kind, id),
     ]);
@@ -195,7 +196,7 @@ export class StoredPersistence implements Persistence {
   async forgetEntity(kind: EntityKind, id: string): Promise<void> {
     const storeId = kind === 'dataset' ? this.#storeIds.get(id) : undefined;
     if (kind === 'dataset') this.#storeIds.delete(id);
-    await this.#catalogue.write([
+    await this.#write([
       { type: 'remove', table: 'entities', key: [kind, id] },
       ...this.#removalOfRuns(kind, id),
     ]);
@@ -287,11 +288,33 @@ export class StoredPersistence implements Persistence {
 
   saveRun(procedureId: string, run: RunRecord): Promise<void> {
     const key = [procedureId, run.id];
-    return this.#catalogue.write([{ type: 'put', table: 'runs', key, value: run }]);
+    return this.#write([{ type: 'put', table: 'runs', key, value: run }]);
   }
 
   forgetRun(procedureId: string, runId: string): Promise<void> {
-    return this.#catalogue.write([{ type: 'remove', table: 'runs', key: [procedureId, runId] }]);
+    return this.#write([{ type: 'remove', table: 'runs', key: [procedureId, runId] }]);
+  }
+
+  together<Result>(work: () => Result): Result {
+    assert(this.#together === undefined, 'what is written together is asked for at once');
+    const changes: Change[] = [];
+    let write = () => {};
+    const written = new Promise<void>((resolve) => {
+      write = () => resolve(changes.length === 0 ? undefined : this.#catalogue.write(changes));
+    });
+    this.#together = { changes, written };
+    try {
+      return work();
+    } finally {
+      this.#together = undefined;
+      write();
+    }
+  }
+
+  #write(changes: readonly Change[]): Promise<void> {
+    if (this.#together === undefined) return this.#catalogue.write(changes);
+    this.#together.changes.push(...changes);
+    return this.#together.written;
   }
 
   #logOf(storeId: number): DatasetLog {
