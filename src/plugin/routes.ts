@@ -73,7 +73,7 @@ export function pluginRoutes(runtime: () => ScriptRuntime): Route[] {
       examples: [{ path: `${TYPE_PATH}/run`, body: { source: 'args.x + 1', args: { x: 41 } } }],
       async handle(request) {
         const config = validate(SCRIPT_CONFIG, request.body.json() ?? {}, 'script');
-        return jsonReply(await runtime().run(config as ScriptConfig, request.signal));
+        return jsonReply(await runtime().run(config as ScriptConfig, { signal: request.signal }));
       },
     }),
     route({

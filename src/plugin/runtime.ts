@@ -25,6 +25,12 @@ export interface ScriptResult {
   readonly logs?: readonly LogEntry[];
 }
 
+export interface RunOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Hears each message at once; all of them are in the result too. */
+  onLog?(entry: LogEntry): void;
+}
+
 const HANDLER_TIMEOUT_MS = 30_000;
 const MEMORY_BYTES = 512 << 20;
 
@@ -57,7 +63,7 @@ export class ScriptRuntime {
     return new Sandbox(this.#sandboxOptions);
   }
 
-  makeHost(options: Pick<ScriptHostOptions, 'role' | 'owner' | 'own'>): ScriptHost {
+  makeHost(options: Omit<ScriptHostOptions, 'service' | 'address'>): ScriptHost {
     return new ScriptHost({ service: this.service, address: () => this.address, ...options });
   }
 
@@ -65,9 +71,13 @@ export class ScriptRuntime {
    * Runs a program in a scope of its own, with all rights.
    * @throws SCRIPT_EXCEPTION with the exception and the logs; TIMEOUT, OUT_OF_MEMORY, CANCELLED
    */
-  async run(config: ScriptConfig, signal?: AbortSignal): Promise<ScriptResult> {
+  async run(config: ScriptConfig, { signal, onLog }: RunOptions = {}): Promise<ScriptResult> {
     const { program } = await loadProgram(config, this.service.files, 'script');
-    const host = this.makeHost({ role: 'admin', owner: 'script' });
+    const host = this.makeHost({
+      role: 'admin',
+      owner: 'script',
+      ...(onLog === undefined ? {} : { onLog }),
+    });
     try {
       const outcome = await this.#pool.call('script', program, {
         host,

@@ -24,6 +24,8 @@ export interface ScriptHostOptions {
   /** Answers that only the owner of the script can give; undefined: not its question. */
   own?(name: string, argument: unknown): Promise<unknown> | undefined;
   /** named in the log, for instance `plugin 'p'` */
+  /** Hears what the script logs, beside the log of the service. */
+  onLog?(entry: LogEntry): void;
   readonly owner: string;
 }
 
@@ -39,9 +41,10 @@ export class ScriptHost implements CallHost {
     this.role = options.role;
   }
 
-  log({ c, s }: LogEntry): void {
-    const { service, owner } = this.#options;
-    service.logger.info({ script: owner, stream: s }, c.replace(/\n$/, ''));
+  log(entry: LogEntry): void {
+    const { service, owner, onLog } = this.#options;
+    service.logger.info({ script: owner, stream: entry.s }, entry.c.replace(/\n$/, ''));
+    onLog?.(entry);
   }
 
   async answer(name: string, argumentText: string, signal: AbortSignal): Promise<unknown> {

@@ -4,7 +4,7 @@ import { requireJavaScript } from '../function/script-apply.ts';
 import { runOnCreation } from '../procedure/parameter.ts';
 import type { ServiceProcedureType } from '../procedure/procedure-type.ts';
 import { RowanError } from '../util/error.ts';
-import type { ScriptRuntime } from './runtime.ts';
+import type { RunOptions, ScriptRuntime } from './runtime.ts';
 import { SCRIPT_CONFIG, type ScriptConfig } from './script-config.ts';
 
 /** @param runtime the runtime, once the service has started */
@@ -30,7 +30,10 @@ export function scriptRun(runtime: () => ScriptRuntime): ServiceProcedureType {
       const progress = context.steps([{ name: 'running', type: 'done' }]);
       progress.next();
       const config = args === undefined ? scriptConfig : { ...scriptConfig, args };
-      const { result, logs } = await runWithDetails(runtime(), config, context.signal);
+      const { result, logs } = await runWithDetails(runtime(), config, {
+        signal: context.signal,
+        onLog: ({ c, s }) => context.log(c.replace(/\n$/, ''), s),
+      });
       progress.finish();
       return {
         ...(result === undefined ? {} : { result }),
@@ -46,9 +49,9 @@ export function scriptRun(runtime: () => ScriptRuntime): ServiceProcedureType {
 }
 
 /** The exception and the logs of a script that threw become the details of the failed run. */
-async function runWithDetails(runtime: ScriptRuntime, config: ScriptConfig, signal: AbortSignal) {
+async function runWithDetails(runtime: ScriptRuntime, config: ScriptConfig, options: RunOptions) {
   try {
-    return await runtime.run(config, signal);
+    return await runtime.run(config, options);
   } catch (thrown) {
     if (!(thrown instanceof RowanError) || thrown.code !== 'SCRIPT_EXCEPTION') throw thrown;
     const { code, httpCode, message, extra } = thrown;

@@ -63,7 +63,7 @@ export class Scripting implements RowanExtension {
 
   /** Runs a program, as the route does. @throws SCRIPT_EXCEPTION, TIMEOUT, OUT_OF_MEMORY */
   run(config: ScriptConfig, signal?: AbortSignal): Promise<ScriptResult> {
-    return this.#started.run(config, signal);
+    return this.#started.run(config, { signal });
   }
 
   /** What scripts are told about the HTTP server. */

@@ -104,12 +104,20 @@ export const classifierTrain: WorkerProcedureType = {
     const entry = resolveEntry(await readConfiguration(context, options), options.algorithm);
     const unknownKeys = await withModelFile(context.files, options.modelFileUrl, async (file) => {
       const recipe = readRecipe(entry, options);
+      const tookTime = stopwatch(context, recipe);
       steps.next();
       const data = readTrainingData(context, options.trainingData, LABEL_FORM[options.mode]);
+      tookTime('extracting features');
+      if ((recipe.options.verbosity as number) >= VERBOSITY_OF_COUNTS) {
+        const counts = `${data.rowCount} rows of ${data.features.length} columns`;
+        context.log(`training ${recipe.learner.type} on ${counts}`);
+      }
       steps.next();
       const model = trainModel(context, data, recipe, (share) => steps.update(share));
+      tookTime('training');
       steps.next();
       await file.save(classifierToJson(workspaceOf(context.arenas), model));
+      tookTime('saving model');
       return recipe.unknownKeys;
     });
     steps.finish();
@@ -128,6 +136,20 @@ export const classifierTrain: WorkerProcedureType = {
     };
   },
 };
+
+/** The `verbosity` of learners that tells what is learned from. */
+const VERBOSITY_OF_COUNTS = 3;
+
+/** With `profile`, logs how long the work since the last call took. */
+function stopwatch(context: ProcedureContext, { options }: Recipe): (work: string) => void {
+  if (options.profile !== true) return () => undefined;
+  let started = performance.now();
+  return (work) => {
+    const now = performance.now();
+    context.log(`${work} took ${Math.round(now - started)} ms`);
+    started = now;
+  };
+}
 
 const LABEL_FORM: Readonly<Record<Mode, LabelForm>> = {
   boolean: 'truth',

@@ -116,6 +116,8 @@ export interface ServiceProcedureContext {
   readonly overrides: ProcedureParams;
   readonly procedureId: string;
   steps(steps: readonly StepDeclaration[]): Progress & { subProgress(document: unknown): void };
+  /** Logs a message of the run. */
+  log(message: string, stream?: 'logs' | 'log'): void;
   /** Finds or creates an entity (mode obtain). */
   obtain(kind: EntityKind, config: EntityReference): Promise<ObtainedEntity>;
   /** Runs another procedure and waits for it. */

@@ -25,6 +25,7 @@ interface RandomForestParams extends ForestOptions {
   readonly trainingData: InputQuery;
   readonly modelFileUrl: string;
   readonly functionName: string;
+  readonly verbosity: boolean;
 }
 
 /** Trains a random forest for two classes. */
@@ -90,6 +91,7 @@ export const randomForestBinaryTrain: WorkerProcedureType = {
       data.features.forEach(refuseMixed);
       steps.next();
       const { model, free } = trainForest(context, data, options, (share) => steps.update(share));
+      if (options.verbosity) logTrees(context, data, model);
       steps.next();
       try {
         await file.save(classifierToJson(workspaceOf(context.arenas), model));
@@ -137,6 +139,19 @@ function trainForest(
     };
   } finally {
     context.arenas.free(matrix.span);
+  }
+}
+
+function logTrees(
+  context: ProcedureContext,
+  { rowCount, features }: TrainingData,
+  { algorithm }: ClassifierModel,
+): void {
+  if (algorithm.type !== 'random_forest') return;
+  const { trees } = algorithm.ensemble;
+  context.log(`trained ${trees.length} trees on ${rowCount} rows of ${features.length} columns`);
+  for (const [index, { nodeCount, depth }] of trees.entries()) {
+    context.log(`tree ${index}: ${nodeCount} nodes, ${depth} levels`);
   }
 }
 

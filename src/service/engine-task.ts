@@ -100,7 +100,13 @@ export interface EngineTasks {
   };
   /** Runs a procedure; what it made is not registered yet. */
   procedure: {
-    args: { readonly type: string; readonly params: Params; readonly startedAt: number };
+    args: {
+      readonly type: string;
+      readonly params: Params;
+      readonly startedAt: number;
+      /** the number that its messages bear */
+      readonly run: number;
+    };
     result: ProcedureResult & { readonly effects: RunEffects };
   };
   /** Compiles a function, to see whether it can be and what it takes and gives. */

@@ -11,6 +11,8 @@ export type HostRequest =
   | { readonly kind: 'credential'; readonly type: ResourceType; readonly url: string }
   | { readonly kind: 'dataset-content'; readonly dataset: string }
   | { readonly kind: 'fetch'; readonly url: string }
+  /** a message of the run of that number */
+  | { readonly kind: 'log'; readonly run: number; readonly message: string }
   | {
       readonly kind: 'script';
       readonly source: string;
@@ -30,6 +32,7 @@ export interface HostReplies {
   script: WireValue[];
   'run-script': string | undefined;
   credential: Credential | undefined;
+  log: undefined;
   'memory-file': MemoryFile | undefined;
   'memory-file-names': readonly string[];
   'memory-file-set': undefined;

@@ -26,7 +26,18 @@ export interface RunRecord {
   readonly error: ErrorBody | undefined;
 }
 
+/** A message of a run, as details show it. */
+export interface RunLogEntry {
+  /** ISO 8601 */
+  readonly ts: string;
+  readonly s: 'logs' | 'log';
+  /** the message and a newline */
+  readonly c: string;
+}
+
 const EVENTS_KEPT_MAX = 1000;
+/** What details keep of the messages of a run; events tell of all of them. */
+const LOG_LENGTH_MAX = 1 << 20;
 const PROGRESS_INTERVAL_SECONDS = 0.1;
 
 export class Run {
@@ -48,6 +59,8 @@ export class Run {
   #events: RunEvent[] = [];
   #nextEventId = 1;
   #progressSentAt = Number.NEGATIVE_INFINITY;
+  readonly #logs: RunLogEntry[] = [];
+  #logLength = 0;
   readonly #listeners = new Set<() => void>();
 
   constructor(id: string, procedureId: string, sequence: number) {
@@ -120,12 +133,17 @@ export class Run {
     this.#emit('progress', progress);
   }
 
-  log(level: string, message: string): void {
-    this.#emit('log', { ts: printTimestamp(nowSeconds()), level, message });
+  /** A message of the run, for those who follow it and for its details. */
+  log(message: string, stream: RunLogEntry['s'] = 'log'): void {
+    const ts = printTimestamp(nowSeconds());
+    this.#emit('log', { ts, level: 'info', message });
+    this.#logLength += message.length;
+    if (this.#logLength > LOG_LENGTH_MAX) return;
+    this.#logs.push({ ts, s: stream, c: `${message}\n` });
   }
 
   finish(outcome: ProcedureResult): void {
-    this.#outcome = outcome;
+    this.#outcome = { ...outcome, details: withLogs(outcome.details, this.#logs) };
     this.#end('finished');
   }
 
@@ -230,6 +248,14 @@ export class Run {
       signal.addEventListener('abort', notify, { once: true });
     });
   }
+}
+
+/** Details with the messages of the run, unless they have logs of their own. */
+function withLogs(details: unknown, logs: readonly RunLogEntry[]): unknown {
+  if (logs.length === 0) return details;
+  if (details === undefined || details === null) return { logs };
+  const isPlain = typeof details === 'object' && !Array.isArray(details);
+  return isPlain && !('logs' in details) ? { ...details, logs } : details;
 }
 
 function asObject(value: unknown): Record<string, unknown> {

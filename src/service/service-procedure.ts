@@ -38,6 +38,7 @@ export async function runOnMain(
         overrides,
         procedureId: procedure.id,
         steps: (steps) => new StepProgress(steps, false, (document) => run.report(document)),
+        log: (message, stream) => run.log(message, stream),
         async obtain(kind, reference) {
           const entity = await service.obtain(kind, reference);
           return {

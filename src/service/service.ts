@@ -18,7 +18,7 @@ import type { EngineTasks } from './engine-task.ts';
 import { EntityBuilder, typeName } from './entity-builder.ts';
 import { type FileLimits, fileHostCalls } from './file-host.ts';
 import type { FunctionEntity } from './function-entity.ts';
-import type { HostHandler } from './host-call.ts';
+import type { HostHandler, HostRequest } from './host-call.ts';
 import type { Logger } from './logger.ts';
 import type { Persistence } from './persistence.ts';
 import type { PluginEntity } from './plugin-type.ts';
@@ -65,6 +65,9 @@ export class Service {
   readonly #hostHandlers = new Map<string, HostHandler>();
   #dispatcher: Dispatcher | undefined;
   #phase: 'ok' | 'starting' | 'stopping' = 'starting';
+  /** runs that compute, by the number that their messages bear */
+  readonly #computingRuns = new Map<number, Run>();
+  #nextRunNumber = 1;
   /** datasets with rows that the next reader must see */
   readonly #uncommitted = new Set<DatasetEntity>();
   #settled: Promise<unknown> = Promise.resolve();
@@ -86,6 +89,7 @@ export class Service {
     this.engine = new Engine({
       types,
       files: options.files,
+    this.onHostCall('log', async (call: HostRequest & { kind: 'log' }) => this.#logRun(call));
       builtins: builtinCatalog,
       threadCount: options.threadCount,
       taskCountMax: options.taskCountMax,
@@ -376,13 +380,26 @@ export class Service {
     }
     const resolved = await this.#builder.runParams(type, params);
     assert(run.startedAt !== undefined, 'a run that works was started');
-    const { effects, ...result } = await this.compute(
-      'procedure',
-      { type: type.name, params: resolved, startedAt: run.startedAt },
-      { signal: run.abort.signal, onProgress: (progress) => run.report(progress) },
-    );
-    const register = await this.#prepareEffects(effects);
-    return { result, register };
+    const number = this.#nextRunNumber++;
+    this.#computingRuns.set(number, run);
+    try {
+      const { effects, ...result } = await this.compute(
+        'procedure',
+        { type: type.name, params: resolved, startedAt: run.startedAt, run: number },
+        { signal: run.abort.signal, onProgress: (progress) => run.report(progress) },
+      );
+      const register = await this.#prepareEffects(effects);
+      return { result, register };
+    } finally {
+      this.#computingRuns.delete(number);
+    }
+  }
+
+  #logRun({ run: number, message }: { readonly run: number; readonly message: string }): void {
+    const run = this.#computingRuns.get(number);
+    if (run === undefined) return;
+    run.log(message);
+    this.logger.info({ procedure: run.procedureId, run: run.id }, message);
   }
 
   /** Makes ready what a run has made. @returns what registers it, all or nothing */

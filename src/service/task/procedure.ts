@@ -8,6 +8,7 @@ import { assert } from '../../util/assert.ts';
 import { ArenaScope } from '../../value/arena-set.ts';
 import { snapshotSpans } from '../../value/snapshot-memory.ts';
 import type { EngineTasks } from '../engine-task.ts';
+import type { HostRequest } from '../host-call.ts';
 import { openOutput } from '../output-dataset.ts';
 import { StepProgress } from '../step-progress.ts';
 import type { WorkerContext } from '../worker-context.ts';
@@ -18,7 +19,7 @@ interface CollectedEffects extends RunEffects {
 }
 
 export async function procedureTask(
-  { type: name, params, startedAt }: EngineTasks['procedure']['args'],
+  { type: name, params, startedAt, run }: EngineTasks['procedure']['args'],
   task: Task,
   context: WorkerContext,
 ): Promise<EngineTasks['procedure']['result']> {
@@ -26,8 +27,12 @@ export async function procedureTask(
   assert(type.execution === 'worker', `procedure ${name} computes`);
   const arenas = new ArenaScope(context.arenas);
   const effects: CollectedEffects = { datasets: [], functions: [] };
+  const log = (message: string): void => {
+    task.callHost({ kind: 'log', run, message } satisfies HostRequest);
+  };
   try {
-    const outcome = await type.run(makeContext(task, context, arenas, effects, startedAt), params);
+    const procedureContext = makeContext(task, context, { arenas, effects, startedAt, log });
+    const outcome = await type.run(procedureContext, params);
     for (const { content } of effects.datasets) arenas.keep(snapshotSpans(content.snapshot));
     return { ...outcome, effects };
   } finally {
@@ -35,12 +40,17 @@ export async function procedureTask(
   }
 }
 
+interface RunScope {
+  readonly arenas: ArenaScope;
+  readonly effects: CollectedEffects;
+  readonly startedAt: number;
+  log(message: string): void;
+}
+
 function makeContext(
   task: Task,
   { types, mirror, callScope, accelerate, files }: WorkerContext,
-  arenas: ArenaScope,
-  effects: CollectedEffects,
-  startedAt: number,
+  { arenas, effects, startedAt, log }: RunScope,
 ): ProcedureContext {
   return {
     catalog: mirror,
@@ -62,7 +72,7 @@ function makeContext(
         onCommit: (effect) => effects.datasets.push(effect),
       }),
     outputFunction: (config) => effects.functions.push(config),
-    log: (message) => task.callHost({ kind: 'log', message }),
+    log,
     callHost: (request) => task.callHost(request),
   };
 }
