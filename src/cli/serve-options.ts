@@ -136,7 +136,10 @@ function serveOptions(): Option[] {
     new Option('--max-concurrent-queries <n>', 'heavy requests at the same time').argParser(
       readCount,
     ),
-    new Option('--script-timeout <ms>', 'longest time of a script').argParser(readCount),
+    new Option(
+      '--script-timeout <ms>',
+      'longest time of a script (default: 30000 for handlers and programs of plugins, else none)',
+    ).argParser(readCount),
     new Option('--script-memory <bytes>', 'largest memory of a script').argParser(readBytes),
     new Option('--shutdown-grace <seconds>', 'time that requests in flight get at the end')
       .argParser(Number)

@@ -18,27 +18,31 @@ export const scriptApply: FunctionType = {
   creationRole: 'admin',
   parameters: Type.Object({
     language: Type.String({ description: 'javascript', default: 'javascript' }),
-    scriptConfig: Type.Object({
-      source: Type.Optional(
-        Type.String({
-          description: 'program whose value is an array of [column, value, timestamp]',
+    scriptConfig: Type.Object(
+      {
+        source: Type.Optional(
+          Type.String({
+            description: 'program whose value is an array of [column, value, timestamp]',
+          }),
+        ),
+        address: Type.Optional(
+          Type.String({ description: 'instead of source: file or http(s) URL of the program' }),
+        ),
+        args: Type.Optional(
+          Type.Unknown({ description: 'accepted for compatibility; `args` is the input' }),
+        ),
+        writeSourceToFile: Type.Boolean({
+          description: 'accepted for compatibility; programs are never written',
+          default: false,
         }),
-      ),
-      address: Type.Optional(
-        Type.String({ description: 'instead of source: file or http(s) URL of the program' }),
-      ),
-      args: Type.Optional(
-        Type.Unknown({ description: 'accepted for compatibility; `args` is the input' }),
-      ),
-      writeSourceToFile: Type.Boolean({
-        description: 'accepted for compatibility; programs are never written',
-        default: false,
-      }),
-    }),
+      },
+      { description: 'where the program is: source, or address' },
+    ),
   }),
   binding: () => 'use',
-  check({ language }) {
+  check({ language, scriptConfig }) {
     requireJavaScript(language as string);
+    requireProgram(scriptConfig as ProgramPlace, 'script');
   },
   compile(params) {
     const { source, address } = params.scriptConfig as { source?: string; address?: string };
@@ -62,6 +66,22 @@ export const scriptApply: FunctionType = {
     };
   },
 };
+
+/** Where a program is to be found; exactly one is given. */
+export interface ProgramPlace {
+  readonly source?: string;
+  readonly address?: string;
+}
+
+/** @throws INVALID_PARAMETER unless there is one program. @param owner what it belongs to */
+export function requireProgram({ source, address }: ProgramPlace, owner: string): void {
+  const hasAddress = address !== undefined && address !== '';
+  if (hasAddress && source !== undefined && source !== '') {
+    throw failure('INVALID_PARAMETER', `Cannot specify both address and source for ${owner}`);
+  }
+  if (hasAddress || source !== undefined) return;
+  throw failure('INVALID_PARAMETER', `either address or source must be given for ${owner}`);
+}
 
 /** @throws INVALID_PARAMETER */
 export function requireJavaScript(language: string): void {

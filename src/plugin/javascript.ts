@@ -1,6 +1,6 @@
 // The plugin type javascript: a program that stays, with handlers for requests and its status.
 import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { Type } from 'typebox';
 import type { ConstructionScope } from '../service/collection.ts';
 import type { EntityConfig } from '../service/config.ts';
@@ -10,15 +10,16 @@ import { unknownResource } from '../service/router.ts';
 import { type StaticFolder, serveFile } from '../service/static-folder.ts';
 import { failure, RowanError } from '../util/error.ts';
 import { parseJson } from '../util/exact-json.ts';
-import type { HandlerReply, HandlerRequest, Outcome } from './message.ts';
+import { replyOf } from './handler-reply.ts';
+import type { HandlerRequest, Outcome, SandboxTasks } from './message.ts';
 import type { ScriptRuntime } from './runtime.ts';
-import type { Sandbox } from './sandbox.ts';
+import { type Sandbox, wasNeverBegun } from './sandbox.ts';
 import { type LoadedProgram, loadProgram } from './script-config.ts';
 import { pluginFailure } from './script-error.ts';
 import type { ScriptHost } from './script-host.ts';
 
 interface PluginParams {
-  readonly source?: { readonly main: string };
+  readonly source?: { readonly main?: string };
   readonly address?: string;
   readonly args?: unknown;
 }
@@ -32,16 +33,19 @@ export function javascriptPlugin(runtime: () => ScriptRuntime): PluginType {
     creationRole: 'admin',
     parameters: Type.Object({
       source: Type.Optional(
-        Type.Object({
-          main: Type.String({ description: 'the program', default: '' }),
-          routes: Type.Optional(Type.String({ description: 'accepted for compatibility' })),
-          status: Type.Optional(Type.String({ description: 'accepted for compatibility' })),
-        }),
+        Type.Object(
+          {
+            main: Type.Optional(Type.String({ description: 'the program' })),
+            routes: Type.Optional(Type.String({ description: 'accepted for compatibility' })),
+            status: Type.Optional(Type.String({ description: 'accepted for compatibility' })),
+          },
+          { description: 'the program itself' },
+        ),
       ),
       address: Type.Optional(
         Type.String({
           description:
-            'instead of source: file URL of a directory with main.js, or URL of a .js file',
+            'instead of source: URL of a directory or an archive with main.js, or of a .js file',
         }),
       ),
       args: Type.Optional(
@@ -69,6 +73,7 @@ class JavaScriptPlugin implements PluginEntity {
   #hasRequestHandler = false;
   #status: unknown;
   #restart: Promise<void> | undefined;
+  #isDisposed = false;
 
   private constructor(
     runtime: ScriptRuntime,
@@ -90,7 +95,7 @@ class JavaScriptPlugin implements PluginEntity {
     { signal }: ConstructionScope,
   ): Promise<JavaScriptPlugin> {
     const given = {
-      ...(source === undefined ? {} : { source: source.main }),
+      ...(source?.main === undefined ? {} : { source: source.main }),
       ...(address === undefined ? {} : { address }),
       args: args ?? null,
     };
@@ -155,6 +160,7 @@ class JavaScriptPlugin implements PluginEntity {
   }
 
   dispose(): void {
+    this.#isDisposed = true;
     void this.#sandbox.close();
     void this.#host.close();
   }
@@ -165,7 +171,7 @@ class JavaScriptPlugin implements PluginEntity {
     const outcome: Outcome<{ hasRequestHandler: boolean }> = await this.#sandbox.call(
       'plugin',
       program,
-      { host, signal },
+      { host, signal, timeLimitMs: this.#runtime.handlerTimeoutMs, limitsComputing: true },
     );
     if ('exception' in outcome) {
       const doing = outcome.whileCompiling ? 'compiling' : 'running';
@@ -179,18 +185,22 @@ class JavaScriptPlugin implements PluginEntity {
     kind: Kind,
     args: Parameters<Sandbox['call']>[1],
     signal?: AbortSignal,
-  ) {
+  ): Promise<SandboxTasks[Kind]['result']> {
     if (!this.#sandbox.isAlive || (this.#sandbox.isSpent && this.#sandbox.isIdle)) {
       this.#restart ??= this.#startAnew().finally(() => {
         this.#restart = undefined;
       });
     }
     await this.#restart;
-    return this.#sandbox.call(kind, args as never, {
-      host: this.#host,
-      timeLimitMs: this.#runtime.handlerTimeoutMs,
-      signal,
-    });
+    const sandbox = this.#sandbox;
+    const options = { host: this.#host, timeLimitMs: this.#runtime.handlerTimeoutMs, signal };
+    try {
+      return await sandbox.call(kind, args as never, options);
+    } catch (thrown) {
+      // An earlier call took the sandbox down with it: the next sandbox serves this one.
+      if (!wasNeverBegun(thrown) || this.#isDisposed) throw thrown;
+      return this.#call(kind, args, signal);
+    }
   }
 
   async #startAnew(): Promise<void> {
@@ -218,6 +228,12 @@ class JavaScriptPlugin implements PluginEntity {
 
   async #serve({ route, dir, isDocumentation }: ServeArgument): Promise<null> {
     const root = resolve(this.#loaded.directory, dir);
+    if (relative(this.#loaded.directory, root).startsWith('..')) {
+      throw failure(
+        'INVALID_PARAMETER',
+        `Cannot serve static folder outside of the directory of the plugin: ${dir}`,
+      );
+    }
     const isThere =
       this.#loaded.directory !== '' &&
       (await stat(root).then(
@@ -265,13 +281,4 @@ function handlerRequest(rest: string, request: RouteRequest): HandlerRequest {
     contentLength: length === undefined ? (bytes.length > 0 ? bytes.length : -1) : Number(length),
     headers: { ...headers, 'x-rowan-role': request.role },
   };
-}
-
-function replyOf({ status, contentType, headers, encoding, body }: HandlerReply): Reply {
-  const isValid = Number.isInteger(status) && status >= 200 && status <= 599;
-  if (!isValid) {
-    throw failure('SCRIPT_EXCEPTION', `a plugin answered with the status ${status}`);
-  }
-  const bytes = Buffer.from(body, encoding === 'latin1' ? 'latin1' : 'utf8');
-  return { status, headers, contentType, bytes };
 }

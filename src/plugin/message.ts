@@ -122,6 +122,8 @@ export type ToSandbox =
       readonly kind: SandboxTaskKind;
       readonly args: unknown;
       readonly timeLimitMs: number | undefined;
+      /** true: the time limit is of computing, not of waiting for the service */
+      readonly limitsComputing: boolean;
     }
   | { readonly type: 'answer'; readonly id: number; readonly answer: HostAnswer };
 

@@ -59,8 +59,10 @@ class SandboxThread {
     else if (this.#calls.length > 0) this.#answers.set(message.id, message.answer);
   }
 
-  #serve({ id, kind, args, timeLimitMs }: Extract<ToSandbox, { type: 'call' }>): void {
-    const limit = timeLimitMs === undefined ? undefined : new TimeLimit(timeLimitMs);
+  #serve({ id, kind, args, ...times }: Extract<ToSandbox, { type: 'call' }>): void {
+    const { timeLimitMs, limitsComputing } = times;
+    const limit =
+      timeLimitMs === undefined ? undefined : new TimeLimit(timeLimitMs, limitsComputing);
     this.#calls.push({ id, limit });
     let reply: FromSandbox;
     try {
@@ -98,6 +100,16 @@ class SandboxThread {
   #ask(name: string, argument: string): HostAnswer {
     const id = this.#nextQuestion++;
     this.#post({ type: 'host', id, call: this.#innermost(), name, argument });
+    const limits = this.#calls.map(({ limit }) => limit);
+    for (const limit of limits) limit?.beginWaiting();
+    try {
+      return this.#awaitAnswer(id);
+    } finally {
+      for (const limit of limits) limit?.endWaiting();
+    }
+  }
+
+  #awaitAnswer(id: number): HostAnswer {
     for (;;) {
       const seen = Atomics.load(this.#control, CELL.wake);
       const received = receiveMessageOnPort(this.#port);
@@ -142,19 +154,38 @@ class SandboxThread {
 
 class TimeLimit {
   readonly #limitMs: number;
-  readonly #end: number;
+  readonly #limitsComputing: boolean;
+  #end: number;
+  /** waits that the script is in, each inside the one before */
+  #waitDepth = 0;
+  #waitStarted = 0;
 
-  constructor(limitMs: number) {
+  constructor(limitMs: number, limitsComputing: boolean) {
     this.#limitMs = limitMs;
+    this.#limitsComputing = limitsComputing;
     this.#end = performance.now() + limitMs;
   }
 
   get leftMs(): number {
-    return Math.max(0, this.#end - performance.now());
+    return this.#isStopped ? Number.POSITIVE_INFINITY : Math.max(0, this.#end - performance.now());
   }
 
   get isOver(): boolean {
-    return performance.now() >= this.#end;
+    return !this.#isStopped && performance.now() >= this.#end;
+  }
+
+  /** Where waiting does not count, the clock stands still meanwhile. */
+  get #isStopped(): boolean {
+    return this.#limitsComputing && this.#waitDepth > 0;
+  }
+
+  beginWaiting(): void {
+    if (this.#waitDepth++ === 0) this.#waitStarted = performance.now();
+  }
+
+  endWaiting(): void {
+    if (--this.#waitDepth > 0 || !this.#limitsComputing) return;
+    this.#end += performance.now() - this.#waitStarted;
   }
 
   failure(): Error {

@@ -35,6 +35,8 @@ export interface CallHost {
 export interface CallOptions {
   readonly host: CallHost;
   readonly timeLimitMs?: number | undefined;
+  /** true: the time limit is of computing; while the script waits for the service it stands still */
+  readonly limitsComputing?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -50,6 +52,9 @@ interface PendingCall {
   readonly ended: AbortController;
   /** questions of the call that are not answered yet */
   questionCount: number;
+  /** since when there are any, and how long there were before */
+  waitStarted: number;
+  waitedMs: number;
   resolve(result: unknown): void;
   reject(error: unknown): void;
   stopWatching(): void;
@@ -128,7 +133,11 @@ export class Sandbox {
     args: SandboxTasks[Kind]['args'],
     options: CallOptions,
   ): Promise<SandboxTasks[Kind]['result']> {
-    if (this.#isClosed) return Promise.reject(ended());
+    if (this.#isClosed) {
+      const error = ended();
+      neverBegun.add(error);
+      return Promise.reject(error);
+    }
     if (options.signal?.aborted === true) return Promise.reject(cancelled());
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
@@ -136,11 +145,20 @@ export class Sandbox {
       this.#waiting.push({
         id,
         options,
-        start: { type: 'call', id, kind, args, timeLimitMs: options.timeLimitMs },
+        start: {
+          type: 'call',
+          id,
+          kind,
+          args,
+          timeLimitMs: options.timeLimitMs,
+          limitsComputing: options.limitsComputing === true,
+        },
         context,
         isNested: context?.sandboxes.includes(this) === true,
         ended: new AbortController(),
         questionCount: 0,
+        waitStarted: 0,
+        waitedMs: 0,
         resolve: resolve as (result: unknown) => void,
         reject,
         stopWatching() {},
@@ -185,11 +203,8 @@ export class Sandbox {
 
   #start(call: PendingCall): void {
     this.#running.push(call);
-    const { signal, timeLimitMs } = call.options;
-    const timer =
-      timeLimitMs === undefined
-        ? undefined
-        : setTimeout(() => this.#overstay(call, timeLimit(timeLimitMs)), timeLimitMs + OVERSTAY_MS);
+    const { signal } = call.options;
+    const stopLimiting = this.#limitTime(call);
     let cancelTimer: NodeJS.Timeout | undefined;
     const cancel = () => {
       Atomics.store(this.#control, CELL.cancelled, call.id);
@@ -198,13 +213,29 @@ export class Sandbox {
     };
     signal?.addEventListener('abort', cancel, { once: true });
     call.stopWatching = () => {
-      clearTimeout(timer);
+      stopLimiting();
       clearTimeout(cancelTimer);
       signal?.removeEventListener('abort', cancel);
     };
     if (signal?.aborted === true) cancel();
     this.#post(call.start);
     this.#worker.ref();
+  }
+
+  /** Ends a call that has not stopped by itself when its time was up. @returns what ends that */
+  #limitTime(call: PendingCall): () => void {
+    const { timeLimitMs, limitsComputing } = call.options;
+    if (timeLimitMs === undefined) return () => {};
+    const started = performance.now();
+    let timer: NodeJS.Timeout;
+    const check = () => {
+      const waitedMs = limitsComputing === true ? waitedMsOf(call) : 0;
+      const leftMs = timeLimitMs + OVERSTAY_MS + waitedMs - (performance.now() - started);
+      if (leftMs <= 0) this.#overstay(call, timeLimit(timeLimitMs));
+      else timer = setTimeout(check, Math.max(leftMs, 50));
+    };
+    check();
+    return () => clearTimeout(timer);
   }
 
   #receive(message: FromSandbox): void {
@@ -235,7 +266,7 @@ export class Sandbox {
   async #answer({ id, call: callId, name, argument }: FromSandbox & { type: 'host' }) {
     const call = this.#find(callId);
     if (call === undefined) return;
-    call.questionCount++;
+    if (call.questionCount++ === 0) call.waitStarted = performance.now();
     this.#startNext();
     const { host } = call.options;
     const { signal } = call.ended;
@@ -255,7 +286,7 @@ export class Sandbox {
         this.#options.onDefect(thrown.message, thrown.stack);
       }
     }
-    call.questionCount--;
+    if (--call.questionCount === 0) call.waitedMs += performance.now() - call.waitStarted;
     if (this.#isClosed) return;
     try {
       this.#post({ type: 'answer', id, answer });
@@ -308,7 +339,11 @@ export class Sandbox {
   #rejectAll(error: RowanError): void {
     clearTimeout(this.#patience);
     for (const call of [...this.#running]) this.#end(call.id)?.reject(error);
-    for (const call of this.#waiting.splice(0)) call.reject(error);
+    for (const call of this.#waiting.splice(0)) {
+      const own = new RowanError(error.code, error.httpCode, error.message);
+      neverBegun.add(own);
+      call.reject(own);
+    }
   }
 
   #post(message: ToSandbox): void {
@@ -322,6 +357,10 @@ export class Sandbox {
   }
 }
 
+function waitedMsOf({ questionCount, waitStarted, waitedMs }: PendingCall): number {
+  return questionCount === 0 ? waitedMs : waitedMs + performance.now() - waitStarted;
+}
+
 function timeLimit(limitMs: number): RowanError {
   return failure('TIMEOUT', `script exceeded its time limit of ${limitMs} ms`);
 }
@@ -333,4 +372,11 @@ function cancelled(): RowanError {
 /** Another call of the same sandbox went too far, and all ended with it. */
 function ended(): RowanError {
   return failure('SCRIPT_EXCEPTION', 'the sandbox of the script ended; try again');
+}
+
+const neverBegun = new WeakSet<object>();
+
+/** Whether a call failed because its sandbox ended before it began: it can be made anew. */
+export function wasNeverBegun(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && neverBegun.has(error);
 }

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { Type } from 'typebox';
 import { collectBytes } from '../file/byte-stream.ts';
 import type { FileSystem } from '../file/file-system.ts';
+import { type ProgramPlace, requireProgram } from '../function/script-apply.ts';
 import { failure } from '../util/error.ts';
 import type { Program } from './message.ts';
 
@@ -19,11 +20,11 @@ export const SCRIPT_MEMBERS = {
   }),
 };
 
-export const SCRIPT_CONFIG = Type.Object(SCRIPT_MEMBERS);
+export const SCRIPT_CONFIG = Type.Object(SCRIPT_MEMBERS, {
+  description: 'where the program is: source, or address; and its arguments',
+});
 
-export interface ScriptConfig {
-  readonly source?: string;
-  readonly address?: string;
+export interface ScriptConfig extends ProgramPlace {
   readonly args?: unknown;
 }
 
@@ -35,20 +36,22 @@ export interface LoadedProgram {
 
 /** @throws INVALID_PARAMETER; what reading the address throws */
 export async function loadProgram(
-  { source, address, args }: ScriptConfig,
+  config: ScriptConfig,
   files: FileSystem,
   owner: string,
 ): Promise<LoadedProgram> {
-  const hasSource = source !== undefined && source !== '';
-  const hasAddress = address !== undefined && address !== '';
-  if (hasSource && hasAddress) {
-    throw failure('INVALID_PARAMETER', `Cannot specify both address and source for ${owner}`);
-  }
-  if (hasAddress) return readProgram(address, args, files);
-  if (source === undefined) {
-    throw failure('INVALID_PARAMETER', `either address or source must be given for ${owner}`);
-  }
-  return { program: { source, uri: '<source>', args }, directory: '' };
+  requireProgram(config, owner);
+  const { source, address, args } = config;
+  if (address !== undefined && address !== '') return readProgram(address, args, files);
+  return { program: { source: source ?? '', uri: '<source>', args }, directory: '' };
+}
+
+/** A directory or an archive stands for the `main.js` in it. */
+function programUri(address: string): string {
+  const isFile = /\.m?js$/.test(address) || /^https?:/.test(address);
+  if (isFile || !address.includes(':')) return address;
+  if (/^archive\+[^#]*$/.test(address)) return `${address}#main.js`;
+  return `${address.replace(/\/+$/, '')}/main.js`;
 }
 
 async function readProgram(
@@ -59,8 +62,7 @@ async function readProgram(
   if (/^(git|gist):/.test(address)) {
     throw failure('INVALID_URL', `git support is missing: ${address} cannot be cloned`);
   }
-  const isFile = /\.m?js$/.test(address) || /^https?:/.test(address);
-  const uri = isFile ? address : `${address.replace(/\/+$/, '')}/main.js`;
+  const uri = programUri(address);
   const file = await files.open(uri);
   const bytes = await collectBytes(file.stream());
   return {

@@ -1,6 +1,6 @@
 // The procedure type script.run.
 import { Type } from 'typebox';
-import { requireJavaScript } from '../function/script-apply.ts';
+import { requireJavaScript, requireProgram } from '../function/script-apply.ts';
 import { runOnCreation } from '../procedure/parameter.ts';
 import type { ServiceProcedureType } from '../procedure/procedure-type.ts';
 import { RowanError } from '../util/error.ts';
@@ -24,7 +24,10 @@ export function scriptRun(runtime: () => ScriptRuntime): ServiceProcedureType {
       ...runOnCreation,
     }),
     execution: 'service',
-    check: ({ language }) => requireJavaScript(language as string),
+    check({ language, scriptConfig }) {
+      requireJavaScript(language as string);
+      requireProgram(scriptConfig as ScriptConfig, 'script');
+    },
     async run(context, params) {
       const { scriptConfig, args } = params as { scriptConfig: ScriptConfig; args?: unknown };
       const progress = context.steps([{ name: 'running', type: 'done' }]);

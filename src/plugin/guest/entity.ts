@@ -157,8 +157,10 @@ export class ProcedureObject extends EntityObject {
   }
 
   /** Runs it; the run is not listed. @throws when it fails */
-  run(config: { readonly params?: unknown } = {}): unknown {
-    return this.host.call('run-procedure', { id: this.id(), params: config.params ?? {} });
+  run(config: Readonly<Record<string, unknown>> = {}): unknown {
+    const { id: _, params, parameters, ...others } = config;
+    const given = { ...others, ...((params ?? parameters) as object | undefined) };
+    return this.host.call('run-procedure', { id: this.id(), params: given });
   }
 }
 

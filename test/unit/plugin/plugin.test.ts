@@ -84,6 +84,55 @@ describe('a plugin', () => {
     expect([...image.bytes]).toEqual([0, 255, 65]);
   });
 
+  test('cannot break the framing of its replies', async () => {
+    await put(
+      'framing',
+      "plugin.setRequestHandler((path, verb, resource, params) => plugin.response('x', JSON.parse(params[0][1])))",
+    );
+    const ask = (options: object) =>
+      rowan.get('/v1/plugins/framing/routes', { options: JSON.stringify(options) });
+    for (const [options, says] of [
+      [{ headers: { 'X-A': 'a\r\nX-B: c' } }, 'invalid header X-A'],
+      [{ headers: { 'X A': 'a' } }, 'invalid header X A'],
+      [{ headers: { 'Content-Length': '100' } }, 'may not set the header Content-Length'],
+      [{ headers: { 'transfer-encoding': 'chunked' } }, 'may not set the header'],
+      [{ contentType: 'text/plain\nx: y' }, 'invalid header Content-Type'],
+      [{ status: 99 }, 'the status 99'],
+    ] as const) {
+      const reply = await ask(options);
+      expect([reply.status, reply.text]).toEqual([400, expect.stringContaining(says)]);
+    }
+    const typed = await ask({ headers: { 'content-type': 'text/css' } });
+    expect([typed.status, typed.contentType]).toEqual([200, 'text/css']);
+  });
+
+  test('whose program loops for ever is ended', async () => {
+    const reply = await put('endless', 'for (;;);');
+    expect([reply.status, reply.text]).toEqual([504, expect.stringContaining('1500 ms')]);
+    expect((await rowan.get('/v1/plugins/endless')).json).toMatchObject({ state: 'error' });
+  });
+
+  test('whose program waits for the service has the time that takes', async () => {
+    const procedure = { type: 'mock', params: { durationMs: 2000 } };
+    const main = `mldb.createProcedure(${JSON.stringify(procedure)}).run()`;
+    expect((await put('patient', main)).status).toBe(201);
+  });
+
+  test('that is ended by one request serves those that waited', async () => {
+    await put(
+      'stuck',
+      "plugin.setRequestHandler((path) => path === '/stuck' ? /^(a+)+$/.test('a'.repeat(60) + 'b') : path)",
+    );
+    const [stuck, ...others] = await Promise.all(
+      ['stuck', 'a', 'b'].map((path) => rowan.get(`/v1/plugins/stuck/routes/${path}`)),
+    );
+    expect(stuck?.status).toBe(504);
+    expect(others.map(({ status, json }) => [status, json])).toEqual([
+      [200, '/a'],
+      [200, '/b'],
+    ]);
+  });
+
   test('that throws answers with the exception', async () => {
     await put('throws', 'plugin.setRequestHandler(() => {\n throw new TypeError("bad") })');
     const reply = await rowan.get('/v1/plugins/throws/routes/x');
@@ -97,8 +146,7 @@ describe('a plugin', () => {
 
   test('is told the role of the caller, not its key', async () => {
     await put('roles', 'plugin.setRequestHandler((...args) => args[7])');
-    const reply = await rowan.perform('GET', '/v1/plugins/roles/routes/x', {
-      role: 'reader',
+    const reply = await rowan.as('reader').perform('GET', '/v1/plugins/roles/routes/x', {
       headers: { Authorization: 'Bearer secret', 'X-Other': 'y' },
     });
     expect(reply.json).toEqual({ 'x-other': 'y', 'x-rowan-role': 'reader' });
@@ -203,7 +251,7 @@ describe('folders of a plugin', () => {
       'p {}',
     ]);
     const again = await get('/routes/files/a.css', {
-      'If-None-Match': reply.headers.ETag ?? reply.headers.etag,
+      'If-None-Match': reply.headers.etag,
     });
     expect([again.status, again.text]).toEqual([304, '']);
     const range = await get('/routes/files/a.css', { Range: 'bytes=2-3' });
@@ -211,7 +259,7 @@ describe('folders of a plugin', () => {
   });
 
   test('redirect to directories, and refuse what is not there', async () => {
-    expect((await get('/routes/files/sub')).headers.Location).toBe(
+    expect((await get('/routes/files/sub')).headers.location).toBe(
       '/v1/plugins/files/routes/files/sub/',
     );
     expect((await get('/routes/files/sub/')).text).toBe('<h1>');
@@ -233,6 +281,21 @@ describe('folders of a plugin', () => {
     }
   });
 
+  test('lie below the plugin', async () => {
+    const address = pathToFileURL(join(dir, 'outside.js')).href;
+    for (const folder of ['..', '/etc', 'a/../../b']) {
+      await writeFile(join(dir, 'outside.js'), `plugin.serveStaticFolder('/x', '${folder}')`);
+      const reply = await rowan.put('/v1/plugins/outside', {
+        type: 'javascript',
+        params: { address },
+      });
+      expect([reply.status, reply.text]).toEqual([
+        400,
+        expect.stringContaining('outside of the directory of the plugin'),
+      ]);
+    }
+  });
+
   test('that do not exist are exceptions', async () => {
     expect((await get('/routes/else')).json).toEqual([
       '/else',
@@ -251,6 +314,27 @@ describe('plugin directories', () => {
 });
 
 describe('scripts', () => {
+  test('come from one place', async () => {
+    for (const scriptConfig of [{}, { source: '1', address: 'file://a.js' }]) {
+      for (const [kind, type] of [
+        ['procedures', 'script.run'],
+        ['functions', 'script.apply'],
+      ]) {
+        const reply = await rowan.put(`/v1/${kind}/placeless`, { type, params: { scriptConfig } });
+        expect([reply.status, reply.text]).toEqual([400, expect.stringContaining('for script')]);
+      }
+    }
+    const plugin = { type: 'javascript', params: { source: {} } };
+    expect((await rowan.put('/v1/plugins/placeless', plugin)).status).toBe(400);
+  });
+
+  test('run procedures with what they are given', async () => {
+    const mock = "mldb.createProcedure({type: 'mock', params: {durationMs: 60000}})";
+    expect(await script(`${mock}.run({durationMs: 5})`)).toEqual({});
+    expect(await script(`${mock}.run({parameters: {durationMs: 5}})`)).toEqual({});
+    await expect(script(`${mock}.run({zork: 5})`)).rejects.toThrow('unknown field params.zork');
+  });
+
   test('record every kind of value and read it back', async () => {
     const rows = await script(`
       var d = mldb.createDataset({id: 'kinds', type: 'sparse.mutable'});
@@ -380,7 +464,7 @@ describe('scripts', () => {
   test('in queries have the rights of the caller', async () => {
     const q = `SELECT jseval('return mldb.put("/v1/datasets/made", {type: "sparse.mutable"}).responseCode', '')`;
     const query = (role: 'reader' | 'editor') =>
-      rowan.perform('GET', '/v1/query', { query: { q, format: 'atom' }, role });
+      rowan.as(role).get('/v1/query', { q, format: 'atom' });
     expect((await query('reader')).json).toBe(403);
     expect((await query('editor')).json).toBe(201);
   });
