@@ -194,7 +194,7 @@ export class ProcedureEntity implements LiveEntity {
   details(id: string): unknown {
     const run = this.run(id);
     if (run.state === 'finished') return run.details;
-    throw entityUnavailable('run', id, run.state, run.progress);
+    throw entityUnavailable('run', id, run.state, run.document().progress);
   }
 
   /** Removes a run; a working one is cancelled first. */

@@ -112,12 +112,12 @@ function helpOf(routes: readonly Route[]): Record<string, unknown> {
   const help: Record<string, unknown> = {};
   for (const [path, group] of byPath) {
     const verbs = group.map(({ verb }) => verb);
-    const args = group.flatMap(parameterHelp);
+    const args = new Map(group.flatMap(parameterHelp).map((help) => [JSON.stringify(help), help]));
     help[`${path} ${verbs.join(',')}`] = {
-      description: group.map(({ summary }) => summary).join('; '),
+      description: [...new Set(group.map(({ summary }) => summary))].join('; '),
       path,
       verbs,
-      ...(args.length === 0 ? {} : { arguments: args }),
+      ...(args.size === 0 ? {} : { arguments: [...args.values()] }),
     };
   }
   return help;

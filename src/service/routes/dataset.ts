@@ -26,7 +26,6 @@ function recordRoute(form: JsonForm, description: string): Route {
     summary: `Records ${description}; all of it or nothing`,
     role: 'editor',
     body: { description: BODY_FORMS[form] },
-    lenient: form === 'rows',
     ...(form === 'multirows'
       ? { streamsBody: (headers) => streamFormOf(headers) !== undefined }
       : {}),

@@ -25,6 +25,7 @@ const QUERY_PARAMETERS: ParameterSet = {
 };
 
 const ACCEPTED_TYPES: Readonly<Record<string, FormatName>> = {
+  'application/json': 'full',
   'text/csv': 'csv',
   'application/x-ndjson': 'ndjson',
   'application/vnd.apache.arrow.stream': 'arrow',
@@ -33,11 +34,20 @@ const ACCEPTED_TYPES: Readonly<Record<string, FormatName>> = {
 function formatOf(request: BoundRequest): FormatName {
   const named = request.values.format as string;
   if (named !== '') return formatNamed(named);
-  for (const range of (request.headers.accept ?? '').split(',')) {
-    const format = ACCEPTED_TYPES[(range.split(';')[0] ?? '').trim().toLowerCase()];
-    if (format !== undefined) return format;
+  return acceptedFormat(request.headers.accept ?? '');
+}
+
+/** What the Accept header likes best; between equals the one that it names first. */
+function acceptedFormat(accept: string): FormatName {
+  let best: { format: FormatName; quality: number } = { format: 'full', quality: 0 };
+  for (const range of accept.split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const weight = parameters.find((parameter) => parameter.startsWith('q='));
+    const quality = weight === undefined ? 1 : Number(weight.slice(2));
+    const format = ACCEPTED_TYPES[type];
+    if (format !== undefined && quality > best.quality) best = { format, quality };
   }
-  return 'full';
+  return best.format;
 }
 
 function handleQuery(request: BoundRequest, service: Service): Promise<Reply> {

@@ -39,6 +39,12 @@ function parseRunConfig(json: unknown): RunConfig {
   if (id !== undefined && id !== null && typeof id !== 'string') {
     throw failure('INVALID_PARAMETER', `id: String was expected; instead got '${previewJson(id)}'`);
   }
+  if (params !== undefined && parameters !== undefined) {
+    throw failure(
+      'INVALID_PARAMETER',
+      'parameters is another name of params in a run; give only one',
+    );
+  }
   const given = params ?? parameters ?? {};
   if (typeof given !== 'object' || Array.isArray(given)) {
     throw failure(
