@@ -63,11 +63,11 @@ export class Service {
   readonly #persistence: Persistence;
   readonly #builder: EntityBuilder;
   readonly #hostHandlers = new Map<string, HostHandler>();
-  #dispatcher: Dispatcher | undefined;
-  #phase: 'ok' | 'starting' | 'stopping' = 'starting';
   /** runs that compute, by the number that their messages bear */
   readonly #computingRuns = new Map<number, Run>();
   #nextRunNumber = 1;
+  #dispatcher: Dispatcher | undefined;
+  #phase: 'ok' | 'starting' | 'stopping' = 'starting';
   /** datasets with rows that the next reader must see */
   readonly #uncommitted = new Set<DatasetEntity>();
   #settled: Promise<unknown> = Promise.resolve();
@@ -86,10 +86,10 @@ export class Service {
     this.files = new FileSystem({ ...options.files, memory: memoryFiles, credentials });
     const hostCalls = fileHostCalls(this.files, memoryFiles, credentials);
     for (const [kind, handler] of Object.entries(hostCalls)) this.onHostCall(kind, handler);
+    this.onHostCall('log', async (call: HostRequest & { kind: 'log' }) => this.#logRun(call));
     this.engine = new Engine({
       types,
       files: options.files,
-    this.onHostCall('log', async (call: HostRequest & { kind: 'log' }) => this.#logRun(call));
       builtins: builtinCatalog,
       threadCount: options.threadCount,
       taskCountMax: options.taskCountMax,
