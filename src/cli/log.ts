@@ -1,6 +1,6 @@
 // The log of a server on standard error: lines of JSON, or text for a person at a terminal.
 import { readFileSync } from 'node:fs';
-import { pino } from 'pino';
+import { createRequire } from 'node:module';
 import type { Logger } from '../service/logger.ts';
 
 export const LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
@@ -52,15 +52,14 @@ function parseLevel(text: string, place: string): Level {
 export function makeLogger(levels: LogLevels, isText: boolean): Logger {
   const all = [levels.level, ...levels.components.values()];
   const lowest = LEVELS[Math.min(...all.map((level) => LEVELS.indexOf(level)))] as Level;
-  const sink = pino(
-    { level: lowest, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'msg' },
-    isText ? { write: writeText } : pino.destination({ dest: 2, sync: true }),
-  );
+  let sink: ReturnType<typeof openSink> | undefined;
   const at = (level: Exclude<Level, 'trace'>): Logger[typeof level] => {
     const rank = LEVELS.indexOf(level);
     return (details, message) => {
       const wanted = levels.components.get(String(details.logger ?? '')) ?? levels.level;
-      if (rank >= LEVELS.indexOf(wanted)) sink[level](details, message);
+      if (rank < LEVELS.indexOf(wanted)) return;
+      sink ??= openSink(lowest, isText);
+      sink[level](details, message);
     };
   };
   const logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
@@ -70,7 +69,19 @@ export function makeLogger(levels: LogLevels, isText: boolean): Logger {
   return logger;
 }
 
-function writeText(line: string): void {
+/** The library is loaded for the first line, at once: a log cannot wait. */
+function openSink(level: Level, isText: boolean) {
+  const { pino } = createRequire(import.meta.url)('pino') as typeof import('pino');
+  const timestamp = pino.stdTimeFunctions.isoTime;
+  return pino(
+    { level, base: null, timestamp, messageKey: 'msg' },
+    isText
+      ? { write: (line) => writeText(line, pino.levels.labels) }
+      : pino.destination({ dest: 2, sync: true }),
+  );
+}
+
+function writeText(line: string, levelNames: Readonly<Record<number, string>>): void {
   const { time, level, msg, logger, err } = JSON.parse(line) as {
     readonly time: string;
     readonly level: number;
@@ -78,7 +89,7 @@ function writeText(line: string): void {
     readonly logger?: string;
     readonly err?: { readonly stack?: string };
   };
-  const name = pino.levels.labels[level] ?? level;
+  const name = levelNames[level] ?? level;
   const component = logger === undefined ? '' : ` ${logger}`;
   const stack = err?.stack === undefined ? '' : `\n${err.stack}`;
   process.stderr.write(`${time} ${name}${component}: ${msg}${stack}\n`);

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
 import { failCommand } from './exit.ts';
-import { ProgressBar } from './progress-bar.ts';
+import type { ProgressBar } from './progress-bar.ts';
 import {
   addTargetOptions,
   answerError,
@@ -60,6 +60,7 @@ async function transfer(
       params: { ...params, ...more, runOnCreation: false },
       persistent: false,
     });
+    const { ProgressBar } = await import('./progress-bar.ts');
     const bar = new ProgressBar();
     const run = expectAnswer(target, 'POST', `${path}/runs`, {});
     const watching = watch(target, path, bar, run);

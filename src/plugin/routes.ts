@@ -1,6 +1,5 @@
 // The routes of plugins, and those of the plugin type javascript.
 import { Type } from 'typebox';
-import { renderMarkdown } from '../service/markdown.ts';
 import { validate } from '../service/parameter-validation.ts';
 import { jsonReply, type Reply } from '../service/request.ts';
 import { type BoundRequest, type Route, route } from '../service/route.ts';
@@ -111,9 +110,11 @@ async function describeModule(request: BoundRequest, runtime: ScriptRuntime): Pr
   );
   if (form === undefined) return jsonReply(module.exports);
   const markdown = moduleMarkdown(module);
-  return form === 'doc.md'
-    ? { status: 200, contentType: 'text/markdown; charset=utf-8', text: markdown }
-    : { status: 200, contentType: 'text/html; charset=utf-8', text: renderMarkdown(markdown) };
+  if (form === 'doc.md') {
+    return { status: 200, contentType: 'text/markdown; charset=utf-8', text: markdown };
+  }
+  const { renderMarkdown } = await import('../service/markdown.ts');
+  return { status: 200, contentType: 'text/html; charset=utf-8', text: renderMarkdown(markdown) };
 }
 
 function onlySymbol(module: ModuleExports, symbol: string | undefined): ModuleExports {

@@ -1,6 +1,5 @@
 // Counts of calls of functions over routes.
-import type { Registry } from 'prom-client';
-import { Durations, PairMap, registerSeries, type SeriesValue } from './tally.ts';
+import { Durations, PairMap, type Series, type SeriesValue } from './tally.ts';
 
 export type Outcome = 'ok' | 'error' | 'cancelled';
 
@@ -25,22 +24,24 @@ export class CallMetrics {
     this.#counts.get(label, route, makeCounts)[outcome]++;
   }
 
-  register(registry: Registry): void {
-    registerSeries(registry, {
-      name: 'rowan_function_calls_total',
-      help: 'Calls of functions over routes',
-      type: 'counter',
-      values: () => this.#callCounts(),
-    });
-    registerSeries(registry, {
-      name: DURATION,
-      help: 'Time of a call of a function over a route',
-      type: 'histogram',
-      values: () =>
-        [...this.#durations].flatMap(([name, durations]) =>
-          durations.series(DURATION, { function: name }),
-        ),
-    });
+  series(): Series[] {
+    return [
+      {
+        name: 'rowan_function_calls_total',
+        help: 'Calls of functions over routes',
+        type: 'counter',
+        values: () => this.#callCounts(),
+      },
+      {
+        name: DURATION,
+        help: 'Time of a call of a function over a route',
+        type: 'histogram',
+        values: () =>
+          [...this.#durations].flatMap(([name, durations]) =>
+            durations.series(DURATION, { function: name }),
+          ),
+      },
+    ];
   }
 
   #add(name: string): Durations {

@@ -1,6 +1,5 @@
 // Counts of requests by route.
-import type { Registry } from 'prom-client';
-import { Durations, PairMap, registerSeries, type SeriesValue } from './tally.ts';
+import { Durations, PairMap, type Series, type SeriesValue } from './tally.ts';
 
 const SECONDS = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60,
@@ -22,28 +21,30 @@ export class HttpMetrics {
     durations.observe(seconds);
   }
 
-  register(registry: Registry): void {
-    registerSeries(registry, {
-      name: 'rowan_http_requests_total',
-      help: 'Requests answered',
-      type: 'counter',
-      values: () => this.#requestCounts(),
-    });
-    registerSeries(registry, {
-      name: DURATION,
-      help: 'Time from the head of a request to the end of its reply',
-      type: 'histogram',
-      values: () =>
-        [...this.#tallies.entries()].flatMap(([route, method, { durations }]) =>
-          durations.series(DURATION, { method, route }),
-        ),
-    });
-    registerSeries(registry, {
-      name: 'rowan_http_requests_in_flight',
-      help: 'Requests being answered',
-      type: 'gauge',
-      values: () => [{ value: this.inFlightCount, labels: {} }],
-    });
+  series(): Series[] {
+    return [
+      {
+        name: 'rowan_http_requests_total',
+        help: 'Requests answered',
+        type: 'counter',
+        values: () => this.#requestCounts(),
+      },
+      {
+        name: DURATION,
+        help: 'Time from the head of a request to the end of its reply',
+        type: 'histogram',
+        values: () =>
+          [...this.#tallies.entries()].flatMap(([route, method, { durations }]) =>
+            durations.series(DURATION, { method, route }),
+          ),
+      },
+      {
+        name: 'rowan_http_requests_in_flight',
+        help: 'Requests being answered',
+        type: 'gauge',
+        values: () => [{ value: this.inFlightCount, labels: {} }],
+      },
+    ];
   }
 
   #requestCounts(): SeriesValue[] {

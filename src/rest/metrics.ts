@@ -1,42 +1,29 @@
 // What the service counts about itself, in the text format of Prometheus.
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { ENTITY_KINDS } from '../dataset/entity-type.ts';
 import { type Route, route } from '../service/route.ts';
 import { SERVICE_VERSION } from '../service/routes/general.ts';
 import type { Service } from '../service/service.ts';
 import { CallMetrics, type Outcome } from './call-metrics.ts';
+import type { Exposition } from './exposition.ts';
 import { HttpMetrics } from './http-metrics.ts';
-import { registerSeries, type SeriesValue } from './tally.ts';
+import { QueryMetrics } from './query-metrics.ts';
+import type { Series, SeriesValue } from './tally.ts';
 
 /** Datasets with a series of their own; the rows of further ones are summed. */
 const DATASET_SERIES_MAX = 1000;
 
 const OTHER = '_other';
-const SECONDS = [0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 600];
 
 export class Metrics {
   readonly http = new HttpMetrics();
   readonly calls = new CallMetrics();
+  readonly queries = new QueryMetrics();
   readonly route: Route;
-  readonly #registry = new Registry();
-  readonly #queries: Counter;
-  readonly #queryDuration: Histogram;
+  /** What other processes have counted that serve the same port. */
+  others: () => Promise<readonly (readonly object[])[]> = async () => [];
+  #exposition: Exposition | undefined;
 
   constructor() {
-    const registers = [this.#registry];
-    this.http.register(this.#registry);
-    this.#queries = new Counter({
-      ...{ name: 'rowan_queries_total', help: 'Queries', labelNames: ['format', 'outcome'] },
-      registers,
-    });
-    this.#queryDuration = new Histogram({
-      name: 'rowan_query_duration_seconds',
-      help: 'Time from a query to the end of its result',
-      labelNames: ['format', 'outcome'],
-      ...{ buckets: SECONDS, registers },
-    });
-    this.calls.register(this.#registry);
-    collectDefaultMetrics({ register: this.#registry });
     this.route = route({
       verb: 'GET',
       path: '/v1/metrics',
@@ -44,31 +31,53 @@ export class Metrics {
       role: 'reader',
       reply: { description: 'text format 0.0.4' },
       examples: [{ path: '/v1/metrics' }],
-      handle: async () => ({
-        status: 200,
-        contentType: this.#registry.contentType,
-        text: await this.#registry.metrics(),
-      }),
+      handle: async (_request, service) => {
+        const exposition = await this.#load(service);
+        const { contentType } = exposition;
+        return { status: 200, contentType, text: await exposition.text(await this.others()) };
+      },
     });
   }
 
-  observeQuery(format: string, outcome: Outcome, seconds: number): void {
-    this.#queries.inc({ format, outcome });
-    this.#queryDuration.observe({ format, outcome }, seconds);
+  /** What this process has counted, as plain data. */
+  async own(service: Service): Promise<object[]> {
+    const exposition = await this.#load(service);
+    return exposition.plain();
   }
 
-  /** Adds what is read from the service when somebody asks. */
-  observe(service: Service): void {
-    const gauge = (name: string, help: string, values: () => SeriesValue[]) =>
-      registerSeries(this.#registry, { name, help, type: 'gauge', values });
+  async #load(service: Service): Promise<Exposition> {
+    const { Exposition } = await loadExposition();
+    this.#exposition ??= new Exposition([
+      ...this.http.series(),
+      ...this.queries.series(),
+      ...this.calls.series(),
+      ...serviceSeries(service),
+    ]);
+    return this.#exposition;
+  }
+
+  observeQuery(format: string, outcome: Outcome, seconds: number): void {
+    this.queries.observe(format, outcome, seconds);
+  }
+}
+
+/** The library is needed once somebody asks, which is when it begins to watch the process. */
+const loadExposition = () => import('./exposition.ts');
+
+/** What is read from the service when somebody asks. */
+function serviceSeries(service: Service): Series[] {
+  const gauge = (name: string, help: string, values: () => SeriesValue[]): Series => {
+    return { name, help, type: 'gauge', values };
+  };
+  return [
     gauge('rowan_build_info', 'Version of the service', () => [
       { value: 1, labels: { version: SERVICE_VERSION, node: process.versions.node } },
-    ]);
-    gauge('rowan_entities', 'Entities', () => entityCounts(service));
-    gauge('rowan_dataset_rows', 'Committed rows', () => datasetRows(service));
-    gauge('rowan_procedure_runs_active', 'Runs that work', () => activeRuns(service));
-    gauge('rowan_memory_bytes', 'Memory in use', () => memoryUse(service));
-  }
+    ]),
+    gauge('rowan_entities', 'Entities', () => entityCounts(service)),
+    gauge('rowan_dataset_rows', 'Committed rows', () => datasetRows(service)),
+    gauge('rowan_procedure_runs_active', 'Runs that work', () => activeRuns(service)),
+    gauge('rowan_memory_bytes', 'Memory in use', () => memoryUse(service)),
+  ];
 }
 
 function entityCounts(service: Service): SeriesValue[] {

@@ -1,7 +1,6 @@
 // Counts and durations by label, kept as plain numbers while serving and put into the exposition's
 // form when somebody asks: a labelled observation of the metrics library costs as much as the rest
 // of a small request.
-import type { Registry } from 'prom-client';
 
 export interface SeriesValue {
   readonly value: number;
@@ -9,21 +8,12 @@ export interface SeriesValue {
   readonly metricName?: string;
 }
 
-interface Series {
+/** A metric whose values are computed when somebody asks. */
+export interface Series {
   readonly name: string;
   readonly help: string;
   readonly type: string;
   values(): SeriesValue[];
-}
-
-/** Registers a metric whose values are computed when they are asked for. */
-export function registerSeries(registry: Registry, { name, help, type, values }: Series): void {
-  const metric = {
-    ...{ name, help, type, aggregator: 'sum' },
-    get: async () => ({ ...{ name, help, type, aggregator: 'sum' }, values: values() }),
-    reset() {},
-  };
-  registry.registerMetric(metric as unknown as Parameters<Registry['registerMetric']>[0]);
 }
 
 /** How often durations fell between bounds. */
@@ -46,6 +36,10 @@ export class Durations {
     this.#counts[bucket] = (this.#counts[bucket] as number) + 1;
     this.#sum += seconds;
     this.#count++;
+  }
+
+  get count(): number {
+    return this.#count;
   }
 
   series(name: string, labels: SeriesValue['labels']): SeriesValue[] {

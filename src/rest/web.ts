@@ -52,7 +52,6 @@ export class Web implements RowanExtension {
 
   start(service: Service, dispatcher: RouteDispatcher): void {
     this.#allRoutes = dispatcher.routes;
-    this.metrics.observe(service);
     this.keys.watch((error) => service.logger.error({ err: error }, 'API keys cannot be read'));
   }
 

@@ -1,5 +1,6 @@
 // Markdown files as HTML pages.
 import { Marked, type Tokens } from 'marked';
+import { escapeHtml } from '../util/html.ts';
 
 /** A whole page; links to Markdown files lead to their pages, links elsewhere open beside it. */
 export function renderMarkdown(markdown: string, expandMacro?: MacroExpander): string {
@@ -65,12 +66,4 @@ function showMath(html: string, math: readonly string[]): string {
     /\u0002(\d+)\u0003/g,
     (_mark, index) => `<span class="math">${escapeHtml(math[Number(index)] ?? '')}</span>`,
   );
-}
-
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
 }

@@ -2,8 +2,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { Readable } from 'node:stream';
-import send from '@fastify/send';
-import { type MacroExpander, renderMarkdown } from './markdown.ts';
+import type { MacroExpander } from './markdown.ts';
 import type { Reply, RouteRequest } from './request.ts';
 
 export interface StaticFolder {
@@ -83,6 +82,7 @@ async function sendFile(
     headers: { ...request.headers },
   });
   const encoded = name.split('/').map(encodeURIComponent).join('/');
+  const { default: send } = await import('@fastify/send');
   const sent = await send(asked, encoded, {
     root: folder.root,
     contentType: false,
@@ -120,6 +120,7 @@ async function markdownPage(folder: StaticFolder, name: string): Promise<Reply |
   if (source === undefined) return undefined;
   const path = join(folder.root, source);
   if (!(await isInside(folder.root, path)) || !(await isFile(path))) return missing(name);
+  const { renderMarkdown } = await import('./markdown.ts');
   const markdown = (await readFile(path, 'utf8')).replaceAll(BASE_URL_MARK, folder.baseUrl ?? '');
   return {
     status: 200,

@@ -1,6 +1,5 @@
 // Where a catalogue comes from: a data directory, or nowhere.
 import type { Catalogue } from './catalogue.ts';
-import { openLmdbCatalogue } from './lmdb-catalogue.ts';
 import { MemoryCatalogue } from './memory-catalogue.ts';
 
 export interface CatalogueOptions {
@@ -16,5 +15,6 @@ export interface CatalogueOptions {
  */
 export async function openCatalogue(options: CatalogueOptions): Promise<Catalogue> {
   if (options.directory === null) return new MemoryCatalogue();
+  const { openLmdbCatalogue } = await import('./lmdb-catalogue.ts');
   return openLmdbCatalogue(options.directory, options.shared ?? false);
 }

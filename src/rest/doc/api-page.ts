@@ -2,8 +2,8 @@
 import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { escapeHtml } from '../../service/markdown.ts';
 import type { Reply } from '../../service/request.ts';
+import { escapeHtml } from '../../util/html.ts';
 
 /** @param base what stands before the paths of this server */
 export function apiPage(base: string): string {

@@ -1,7 +1,8 @@
 // Macros of Markdown files: parts of the reference put into a text.
 import { ENTITY_KINDS, type EntityKind } from '../../dataset/entity-type.ts';
-import { escapeHtml, type MacroExpander } from '../../service/markdown.ts';
+import type { MacroExpander } from '../../service/markdown.ts';
 import type { TypeRegistry } from '../../service/type-registry.ts';
+import { escapeHtml } from '../../util/html.ts';
 import { code, renderTable } from './page.ts';
 import { documentedTypes, parameterTable, typePath } from './type-reference.ts';
 

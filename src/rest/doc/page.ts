@@ -1,5 +1,5 @@
 // The frame around every page of the documentation.
-import { escapeHtml } from '../../service/markdown.ts';
+import { escapeHtml } from '../../util/html.ts';
 
 export interface NavigationGroup {
   readonly title: string;

@@ -4,8 +4,7 @@ import type { Reply } from '../../service/request.ts';
 import { type BoundRequest, type Route, route } from '../../service/route.ts';
 import type { Service } from '../../service/service.ts';
 import { serveFile } from '../../service/static-folder.ts';
-import { macroExpander } from './macro.ts';
-import { DocumentationSite, type SiteOptions } from './site.ts';
+import type { DocumentationSite, SiteOptions } from './site.ts';
 
 export interface DocumentationOptions extends SiteOptions {
   /** a folder served instead of the documentation that comes with the service */
@@ -15,11 +14,15 @@ export interface DocumentationOptions extends SiteOptions {
 
 const REDIRECTED = ['/autodoc', '/autodoc/*'];
 
+/** Pages are made by code that nothing else needs, so it is loaded for the first of them. */
+const loadSite = () => import('./site.ts');
+
 /** @param options read at each request: a server that listens sets them after the routes exist */
 export function documentationRoutes(options: () => DocumentationOptions): Route[] {
   let site: { readonly made: DocumentationSite; readonly for: DocumentationOptions } | undefined;
 
-  const serveSite = (request: BoundRequest, service: Service): Reply => {
+  const serveSite = async (request: BoundRequest, service: Service): Promise<Reply> => {
+    const { DocumentationSite } = await loadSite();
     const current = options();
     if (site === undefined || site.for !== current) {
       site = { made: new DocumentationSite(service.types, current), for: current };
@@ -27,7 +30,12 @@ export function documentationRoutes(options: () => DocumentationOptions): Route[
     return site.made.serve(request.params.rest as string, request.headers['if-none-match']);
   };
 
-  const serveFolder = (root: string, request: BoundRequest, service: Service): Promise<Reply> => {
+  const serveFolder = async (
+    root: string,
+    request: BoundRequest,
+    service: Service,
+  ): Promise<Reply> => {
+    const { macroExpander } = await import('./macro.ts');
     const { baseUrl } = options();
     const expandMacro = macroExpander({ types: service.types, base: () => baseUrl });
     const folder = { root: resolve(root), rendersMarkdown: true, baseUrl, expandMacro };

@@ -2,9 +2,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { BUILTIN_FUNCTIONS } from '../../builtin/index.ts';
-import { escapeHtml, renderFragment } from '../../service/markdown.ts';
+import { renderFragment } from '../../service/markdown.ts';
 import type { Reply } from '../../service/request.ts';
 import type { TypeRegistry } from '../../service/type-registry.ts';
+import { escapeHtml } from '../../util/html.ts';
 import { apiPage, apiScript } from './api-page.ts';
 import { guideFiles } from './guide.ts';
 import { macroExpander } from './macro.ts';

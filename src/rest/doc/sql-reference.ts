@@ -1,6 +1,6 @@
 // Reference pages of the functions of the SQL language, from their declarations.
 import type { FunctionDeclaration } from '../../plan/function.ts';
-import { escapeHtml } from '../../service/markdown.ts';
+import { escapeHtml } from '../../util/html.ts';
 import { code, type PageContent, renderTable } from './page.ts';
 
 /** The chapters and their functions, both in the order of their names. */

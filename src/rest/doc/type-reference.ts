@@ -1,8 +1,8 @@
 // Reference pages of entity types, from the schemas that check their parameters.
 import type { EntityKind, EntityType } from '../../dataset/entity-type.ts';
-import { escapeHtml } from '../../service/markdown.ts';
 import { type SchemaData, schemaData } from '../../service/parameter-validation.ts';
 import type { TypeRegistry } from '../../service/type-registry.ts';
+import { escapeHtml } from '../../util/html.ts';
 import { code, type PageContent, renderTable } from './page.ts';
 
 export const DOCUMENTED_KINDS = ['dataset', 'function', 'procedure', 'plugin'] as const;

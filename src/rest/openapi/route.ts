@@ -1,7 +1,7 @@
 // The description of all routes, as a route.
 import { jsonReply } from '../../service/request.ts';
 import { type Route, route } from '../../service/route.ts';
-import { type OpenApiOptions, openApiDocument } from './document.ts';
+import type { OpenApiOptions } from './document.ts';
 
 /**
  * @param options read when the document is made; it is made again when they are others
@@ -16,7 +16,8 @@ export function openApiRoute(options: () => OpenApiOptions, routes: () => readon
     role: 'open',
     lenient: true,
     reply: { description: 'an OpenAPI document' },
-    handle(_request, service) {
+    async handle(_request, service) {
+      const { openApiDocument } = await import('./document.ts');
       const current = options();
       if (known?.options !== current) {
         known = { options: current, document: openApiDocument(routes(), service.types, current) };
