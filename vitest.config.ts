@@ -2,7 +2,12 @@ import { defineConfig } from 'vitest/config';
 import { ClosingLine } from './test/support/closing-line.ts';
 
 export default defineConfig({
-  resolve: { alias: { 'rowan-db': new URL('./src/index.ts', import.meta.url).pathname } },
+  resolve: {
+    alias: {
+      'rowan-db/client': new URL('./src/client/index.ts', import.meta.url).pathname,
+      'rowan-db': new URL('./src/index.ts', import.meta.url).pathname,
+    },
+  },
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],

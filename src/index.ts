@@ -2,22 +2,21 @@
 import { Scripting, type ScriptingOptions } from './plugin/scripting.ts';
 import { type ListenOptions, listen, type Server } from './rest/server.ts';
 import { Web, type WebOptions } from './rest/web.ts';
-import type { RowanOptions } from './service/rowan.ts';
+import type { RowanExtension, RowanOptions } from './service/rowan.ts';
 import { RowanService } from './service/rowan.ts';
 
+export type * from './client/face.ts';
 export type { ScriptingOptions } from './plugin/scripting.ts';
 export type { ListenOptions } from './rest/server.ts';
-export type { DatasetObject, FunctionObject, ProcedureObject } from './service/entity-object.ts';
-export type {
-  PerformedReply,
-  PerformOptions,
-  QueryOptions,
-  RowanOptions,
-} from './service/rowan.ts';
+export type { LocalFunction } from './service/local-function.ts';
+export type { RowanOptions } from './service/rowan.ts';
 export { RowanError } from './util/error.ts';
 
 /** How a service is opened. */
-export interface OpenOptions extends RowanOptions, ScriptingOptions, WebOptions {}
+export interface OpenOptions extends RowanOptions, ScriptingOptions, WebOptions {
+  /** further parts of the service */
+  readonly extensions?: readonly RowanExtension[];
+}
 
 export interface CloseOptions {
   readonly waitsForRuns?: boolean;
@@ -44,7 +43,11 @@ export class Rowan extends RowanService {
   static async open(options: OpenOptions): Promise<Rowan> {
     const web = new Web(options);
     const scripting = new Scripting(options);
-    const parts = await RowanService.start(options, [web, scripting]);
+    const parts = await RowanService.start(options, [
+      web,
+      scripting,
+      ...(options.extensions ?? []),
+    ]);
     const rowan = new Rowan(web, scripting, parts);
     await scripting.loadPlugins();
     return rowan;

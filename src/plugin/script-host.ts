@@ -3,8 +3,9 @@ import { ENTITY_KINDS, type EntityKind } from '../dataset/entity-type.ts';
 import type { ByteStream } from '../file/byte-stream.ts';
 import { parseConfig } from '../service/config.ts';
 import { MAIN_THREAD_SCOPE } from '../service/engine.ts';
+import { contentTypeOf, makeRequest, readText } from '../service/local-transport.ts';
 import { ROLES, type Role } from '../service/request.ts';
-import { makeRequest, readReply } from '../service/rowan.ts';
+import { bytesBody, EMPTY_BODY } from '../service/request-body.ts';
 import type { Service } from '../service/service.ts';
 import { applyFunction } from '../service/task/function.ts';
 import { valueToWire } from '../service/wire-value.ts';
@@ -23,9 +24,9 @@ export interface ScriptHostOptions {
   address(): string;
   /** Answers that only the owner of the script can give; undefined: not its question. */
   own?(name: string, argument: unknown): Promise<unknown> | undefined;
-  /** named in the log, for instance `plugin 'p'` */
   /** Hears what the script logs, beside the log of the service. */
   onLog?(entry: LogEntry): void;
+  /** named in the log, for instance `plugin 'p'` */
   readonly owner: string;
 }
 
@@ -86,20 +87,20 @@ export class ScriptHost implements CallHost {
     signal: AbortSignal,
   ): Promise<unknown> {
     const { service, role } = this.#options;
-    const request = makeRequest(verb, resource, {
-      query,
-      ...(body === undefined ? {} : { body: new TextEncoder().encode(body) }),
-      headers: Object.fromEntries(headers),
-      signal,
-      role,
+    const request = makeRequest({
+      ...{ verb, path: resource, query, signal, role },
+      headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
+      body: body === undefined ? EMPTY_BODY : bytesBody(new TextEncoder().encode(body)),
     });
-    const reply = await readReply(await service.dispatcher.dispatch(request));
-    const pairs = Object.entries(reply.headers);
+    const reply = await service.dispatcher.dispatch(request);
+    const pairs = Object.entries(reply.headers ?? {});
+    const contentType = contentTypeOf(reply);
+    const text = await readText(reply);
     return {
       responseCode: reply.status,
-      ...(reply.contentType === undefined ? {} : { contentType: reply.contentType }),
+      ...(contentType === undefined ? {} : { contentType }),
       ...(pairs.length === 0 ? {} : { headers: pairs }),
-      ...(reply.text === '' ? {} : { response: reply.text }),
+      ...(text === '' ? {} : { response: text }),
     };
   }
 

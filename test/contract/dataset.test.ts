@@ -1,7 +1,7 @@
 // What every dataset type that records keeps, whatever its form of storage. Where a type differs by
 // design, the case says how.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PerformedReply } from '../../src/index.ts';
+import type { PerformedReply, QueryFormat } from '../../src/index.ts';
 import { Rowan } from '../../src/index.ts';
 
 const TYPES = ['sparse.mutable', 'tabular', 'embedding', 'structured.mutable'] as const;
@@ -54,7 +54,7 @@ class Dataset {
     expect((await reply).text).toBe('');
   }
 
-  rows(format = 'aos'): Promise<unknown> {
+  rows(format: QueryFormat = 'aos'): Promise<unknown> {
     return rowan.query(`SELECT * FROM ${this.id} ORDER BY rowName()`, { format });
   }
 

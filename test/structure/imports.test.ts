@@ -10,6 +10,7 @@ const LAYERS = [
   'util',
   'kernel',
   'value',
+  'client',
   'file',
   'format',
   'store',
@@ -24,6 +25,7 @@ const LAYERS = [
   'service',
   'plugin',
   'rest',
+  'replica',
   'cli',
 ];
 

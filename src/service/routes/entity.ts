@@ -133,7 +133,8 @@ async function createReply(
   isPutOfItem: boolean,
 ): Promise<Reply> {
   const { isAsync, role } = request;
-  const created = await createEntity(service, kind, config, { isAsync, role });
+  const mustBeNew = request.headers['if-none-match']?.trim() === '*';
+  const created = await createEntity(service, kind, config, { isAsync, mustBeNew, role });
   if (!isAsync) await service.collection(kind).find(created.id)?.refresh?.();
   const document = { ...statusDocument(kind, created.id, service, true) };
   if (created.firstRun !== undefined) {

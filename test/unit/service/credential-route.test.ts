@@ -33,8 +33,8 @@ describe('rules', () => {
     const made = await rowan.put(`${PATH}/a%2Fb`, { store });
     expect([made.status, made.json]).toEqual([201, { stored }]);
     expect(made.headers).toMatchObject({
-      Location: '/v1/credentials/a%2Fb',
-      EntityPath: '["credentials","a%2Fb"]',
+      location: '/v1/credentials/a%2Fb',
+      entitypath: '["credentials","a%2Fb"]',
     });
     expect((await rowan.get(PATH)).json).toEqual(['a/b']);
     expect((await rowan.get(`${PATH}/a%2Fb`)).json).toEqual({ stored });
@@ -57,7 +57,7 @@ describe('rules', () => {
 
   test('without an id get one from what they say', async () => {
     const first = await rowan.post(PATH, { store });
-    expect(first.headers.Location).toMatch(/^\/v1\/credentials\/[0-9a-f]{16}$/);
+    expect(first.headers.location).toMatch(/^\/v1\/credentials\/[0-9a-f]{16}$/);
     expect((await rowan.put(PATH, { store })).status).toBe(409);
     expect((await rowan.put(PATH, { store: { ...store, resource: '' } })).status).toBe(201);
   });
@@ -87,5 +87,5 @@ test.each([
 });
 
 test('only administrators see that there are any', async () => {
-  expect((await rowan.perform('GET', PATH, { role: 'editor' })).status).toBe(403);
+  expect((await rowan.as('editor').get(PATH)).status).toBe(403);
 });

@@ -38,8 +38,8 @@ describe('starting', () => {
     expect(reply.status).toBe(201);
     expect(state).toBe('finished');
     expect(id).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z-[0-9a-f]{16}$/);
-    expect(reply.headers.Location).toBe(`/v1/procedures/nothing/runs/${encodeURIComponent(id)}`);
-    expect((await rowan.get(reply.headers.Location as string)).json).toMatchObject({ id });
+    expect(reply.headers.location).toBe(`/v1/procedures/nothing/runs/${encodeURIComponent(id)}`);
+    expect((await rowan.get(reply.headers.location as string)).json).toMatchObject({ id });
   });
 
   test('ids in path and body must agree', async () => {
@@ -207,7 +207,7 @@ test('latestrun leads to the run started last', async () => {
   await rowan.put('/v1/procedures/order/runs/z', {});
   await rowan.put('/v1/procedures/order/runs/a', {});
   const reply = await rowan.get('/v1/procedures/order/latestrun');
-  expect([reply.status, reply.headers.Location]).toEqual([307, '/v1/procedures/order/runs/a']);
+  expect([reply.status, reply.headers.location]).toEqual([307, '/v1/procedures/order/runs/a']);
 });
 
 test('a serial procedure gives its parameters to every step and names the failing one', async () => {

@@ -1,7 +1,7 @@
 // Replies that stream: the first part is held back, the rest follows its reader.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Rowan } from '../../../src/index.ts';
-import { makeRequest } from '../../../src/service/rowan.ts';
+import { localRequest } from '../../support/local-request.ts';
 
 const ROW_COUNT = 20_000;
 let rowan: Rowan;
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => rowan.close());
 
 const dispatch = (body: unknown) =>
-  rowan.dispatcher.dispatch(makeRequest('POST', '/v1/query', { body }));
+  rowan.dispatcher.dispatch(localRequest('POST', '/v1/query', { body }));
 
 test('a small result is a whole reply, a large one a stream', async () => {
   const small = await dispatch({ q: 'SELECT * FROM wide LIMIT 10' });

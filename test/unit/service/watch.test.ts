@@ -1,8 +1,8 @@
 // Watches over the in-process API and over HTTP.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Rowan } from '../../../src/index.ts';
-import { makeRequest } from '../../../src/service/rowan.ts';
 import { parseWatch, watchEvents } from '../../../src/service/watch.ts';
+import { localRequest } from '../../support/local-request.ts';
 
 let rowan: Rowan;
 let address: string;
@@ -18,7 +18,7 @@ afterAll(() => rowan.close());
 async function open(levels: unknown, accept = '*/*') {
   const abort = new AbortController();
   const reply = await rowan.dispatcher.dispatch(
-    makeRequest('POST', '/v1/watches', {
+    localRequest('POST', '/v1/watches', {
       body: levels,
       headers: { accept },
       signal: abort.signal,

@@ -1,0 +1,125 @@
+// Functions as objects.
+import { RowanError } from '../util/error.ts';
+import type { CallOptions } from './call-limit.ts';
+import type { Caller } from './caller.ts';
+import { Entity } from './entity.ts';
+import { decodeLines, encodeLines, type Source } from './json-lines.ts';
+import { isErrorBody } from './reply.ts';
+
+export interface ApplyOptions extends CallOptions {
+  /** outputs wanted, in this order; default all */
+  readonly keepValues?: readonly string[] | undefined;
+}
+
+/** The names of inputs are those of the function; what it does not know is ignored. */
+export type FunctionInput = Readonly<Record<string, unknown>>;
+
+const NDJSON = { 'content-type': 'application/x-ndjson' };
+
+export class FunctionObject<Input = FunctionInput, Output = unknown> extends Entity {
+  constructor(id: string, caller: Caller) {
+    super('functions', id, caller);
+  }
+
+  /** @returns plain JSON of the output */
+  apply<Result = Output>(input: Input, { keepValues, ...options }: ApplyOptions = {}) {
+    const body = {
+      input,
+      outputFormat: 'json',
+      ...(keepValues === undefined ? {} : { keepValues }),
+    };
+    return this.request<Result>('POST', '/application', { ...options, body });
+  }
+
+  /** @returns each output in full: rows as names with values and timestamps */
+  async call(input: Input, options: CallOptions = {}): Promise<unknown> {
+    const call = { ...options, body: { input } };
+    return (await this.request<{ output: unknown }>('POST', '/application', call)).output;
+  }
+
+  /** Applies it to each element of an array, or to each value of an object. */
+  batch<Result = Output>(inputs: readonly unknown[], options?: CallOptions): Promise<Result[]>;
+  batch<Result = Output>(
+    inputs: Readonly<Record<string, unknown>>,
+    options?: CallOptions,
+  ): Promise<Record<string, Result>>;
+  batch(input: unknown, options: CallOptions = {}): Promise<unknown> {
+    return this.request('POST', '/batch', { ...options, body: { input } });
+  }
+
+  /**
+   * Applies it to inputs while they come, in their order. Inputs are taken as outputs are; who
+   * stops reading stops the source.
+   * @throws the failure of the first input that fails, with `extra.line` counting from 1
+   */
+  async *stream<Result = Output>(
+    inputs: Source<unknown>,
+    options: CallOptions = {},
+  ): AsyncGenerator<Result, void, undefined> {
+    const source = new Watched(inputs);
+    try {
+      const blocks = encodeLines(source);
+      if (this.caller.streamsBodies) yield* this.#lines<Result>(blocks, options, 0);
+      else {
+        let count = 0;
+        for await (const block of blocks) {
+          for await (const output of this.#lines<Result>(block, options, count)) {
+            count++;
+            yield output;
+          }
+        }
+      }
+    } catch (thrown) {
+      throw source.error === undefined ? thrown : source.error.thrown;
+    }
+  }
+
+  /** @param lineOffset lines that were sent in requests before */
+  async *#lines<Result>(
+    body: Uint8Array | AsyncIterable<Uint8Array>,
+    options: CallOptions,
+    lineOffset: number,
+  ): AsyncGenerator<Result, void, undefined> {
+    const call = { ...options, body, headers: NDJSON };
+    const pieces = this.caller.stream('POST', this.path('/stream'), call);
+    for await (const output of decodeLines(pieces)) {
+      if (isErrorLine(output)) {
+        throw RowanError.fromBody({ ...output, line: output.line + lineOffset } as never);
+      }
+      yield output as Result;
+    }
+  }
+
+  /** What it takes and gives. */
+  info(): Promise<unknown> {
+    return this.request('GET', '/info');
+  }
+
+  /** Its internals, for instance a model. */
+  details(): Promise<unknown> {
+    return this.request('GET', '/details');
+  }
+}
+
+function isErrorLine(json: unknown): json is { readonly line: number } {
+  return isErrorBody(json) && typeof (json as { line?: unknown }).line === 'number';
+}
+
+/** Remembers the failure of a source, which a transport would report as its own. */
+class Watched implements AsyncIterable<unknown> {
+  readonly #source: Source<unknown>;
+  error: { readonly thrown: unknown } | undefined;
+
+  constructor(source: Source<unknown>) {
+    this.#source = source;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<unknown> {
+    try {
+      yield* this.#source;
+    } catch (thrown) {
+      this.error = { thrown };
+      throw thrown;
+    }
+  }
+}

@@ -1,0 +1,19 @@
+// Requests for tests that look at replies before they are read.
+import { makeRequest } from '../../src/service/local-transport.ts';
+import type { RouteRequest } from '../../src/service/request.ts';
+import { valueBody } from '../../src/service/request-body.ts';
+
+export interface LocalRequestOptions {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+export function localRequest(
+  verb: string,
+  path: string,
+  { body, headers = {}, signal = new AbortController().signal }: LocalRequestOptions = {},
+): RouteRequest {
+  const request = { verb, path, query: [], headers, signal, role: 'admin' } as const;
+  return makeRequest({ ...request, body: valueBody(body) });
+}
