@@ -69,3 +69,12 @@ export const builtinCatalog: FunctionCatalog = {
   findFunction: (name) => byName.get(name),
   functionNames: () => names,
 };
+
+/** Without those that ask the service for something while they run. */
+export const selfContainedCatalog: FunctionCatalog = {
+  findFunction: (name) => {
+    const found = byName.get(name);
+    return found?.reachesHost === true ? undefined : found;
+  },
+  functionNames: () => names.filter((name) => byName.get(name)?.reachesHost !== true),
+};

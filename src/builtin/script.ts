@@ -21,6 +21,7 @@ export const scriptFunctions: readonly ValueFunction[] = [
     volatility: 'volatile',
     nulls: 'handle',
     timestamps: 'own',
+    reachesHost: true,
     bind: (args) => {
       const call = bindScript(args);
       return (values, scope) => call([values], scope)[0] as Value;

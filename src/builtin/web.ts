@@ -57,6 +57,7 @@ export const webFunctions: readonly FunctionDeclaration[] = [
     },
     volatility: 'volatile',
     timestamps: 'own',
+    reachesHost: true,
     evaluate: ([url], scope) => fetchRow(requireText(requireAtom(url)), scope),
   }),
   value({

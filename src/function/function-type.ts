@@ -19,6 +19,8 @@ export interface FunctionType extends EntityType {
    * names up again whenever the catalogue has changed.
    */
   binding(params: FunctionParams): 'creation' | 'use';
+  /** true: calls ask the service for something, which not every process can answer */
+  readonly reachesHost?: boolean;
   /** Checks what the schema cannot say, without the catalogue. @throws what is wrong */
   check?(params: FunctionParams): void;
   /**

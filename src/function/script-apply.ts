@@ -40,6 +40,7 @@ export const scriptApply: FunctionType = {
     ),
   }),
   binding: () => 'use',
+  reachesHost: true,
   check({ language, scriptConfig }) {
     requireJavaScript(language as string);
     requireProgram(scriptConfig as ProgramPlace, 'script');

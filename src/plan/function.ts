@@ -27,6 +27,8 @@ interface FunctionDocumentation {
   readonly summary: string;
   readonly parameters: readonly ParameterDeclaration[];
   readonly examples: readonly FunctionExample[];
+  /** true: it asks the service for something while it runs, which not every process can answer */
+  readonly reachesHost?: boolean;
   /** The whole message about a wrong number of arguments, where it differs from the usual one. */
   arityMessage?(argumentCount: number): string;
 }

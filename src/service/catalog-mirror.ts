@@ -60,6 +60,8 @@ export class CatalogMirror implements Catalog {
   readonly #functions = new Map<string, FunctionDefinition>();
   readonly #relations = new WeakMap<DatasetDefinition, Relation>();
   readonly #compiled = new Map<string, CachedFunction>();
+  /** the functions that a binding has met; undefined while nobody asks */
+  #met: Set<string> | undefined;
   #generation = 0;
   #compileDepth = 0;
 
@@ -158,15 +160,28 @@ export class CatalogMirror implements Catalog {
     };
   }
 
+  /** Does work that binds. @returns the ids of the functions that it met, beside its result */
+  meeting<Result>(work: () => Result): { readonly result: Result; readonly met: string[] } {
+    const met = new Set<string>();
+    this.#met = met;
+    try {
+      return { result: work(), met: [...met] };
+    } finally {
+      this.#met = undefined;
+    }
+  }
+
   /** @throws ENTITY_NOT_FOUND, ENTITY_NOT_READY, and what binding throws */
   compiledFunction(id: string): CompiledFunction {
+    this.#met?.add(id);
     const definition = this.#functions.get(id);
     if (definition === undefined) throw entityMissing('function', id);
     if (!definition.ready) throw entityNotReady('function', id);
     const type = this.#types.functionType(definition.type);
     const cached = this.#compiled.get(id);
     const isCurrent =
-      type.binding(definition.params) === 'creation' || cached?.generation === this.#generation;
+      type.binding(definition.params) === 'creation' ||
+      (cached?.generation === this.#generation && this.#met === undefined);
     if (cached !== undefined && cached.definition === definition && isCurrent) {
       return cached.compiled;
     }

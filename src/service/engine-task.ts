@@ -120,6 +120,8 @@ export interface EngineTasks {
     result: {
       readonly interface: FunctionInterface;
       readonly artifact: LoadedArtifact | undefined;
+      /** ids of the functions that it calls */
+      readonly met: readonly string[];
     };
   };
   /** Emits the JSON of the output of a function for one input, or for each of many. */

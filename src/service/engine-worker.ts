@@ -1,6 +1,6 @@
 // The entry of an engine worker: the tasks it can do, and the catalogue as it is told of it.
 
-import { builtinCatalog } from '../builtin/index.ts';
+import { builtinCatalog, selfContainedCatalog } from '../builtin/index.ts';
 import { registerParallelJob } from '../exec/parallel.ts';
 import { serveTasks } from '../exec/pool/worker-runtime.ts';
 import { QueryCache } from '../exec/query-cache.ts';
@@ -27,6 +27,7 @@ interface StartMessage {
   readonly type: 'start';
   readonly arenas: ArenaSetDescriptor;
   readonly files: FileLimits;
+  readonly reachesHost: boolean;
 }
 
 const types = new TypeRegistry(BUILT_IN_TYPES);
@@ -51,7 +52,7 @@ function receive(message: StartMessage | MirrorMessage): void {
   });
   const mirror = new CatalogMirror({
     types,
-    builtins: builtinCatalog,
+    builtins: message.reachesHost ? builtinCatalog : selfContainedCatalog,
     arenas,
     callScope,
     lightOnly: false,

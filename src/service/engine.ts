@@ -15,6 +15,8 @@ export interface EngineOptions {
   readonly types: TypeRegistry;
   readonly builtins: FunctionCatalog;
   readonly files: FileLimits;
+  /** whether SQL functions may ask this thread for something */
+  readonly reachesHost: boolean;
   /** threads that one task may use */
   readonly threadCount: number;
   readonly taskCountMax: number;
@@ -52,7 +54,12 @@ export class Engine {
       threadCount: options.threadCount,
       taskCountMax: options.taskCountMax,
       initialMessages: () => [
-        { type: 'start', arenas: this.arenas.descriptor(), files: options.files },
+        {
+          type: 'start',
+          arenas: this.arenas.descriptor(),
+          files: options.files,
+          reachesHost: options.reachesHost,
+        },
         ...this.mirror.messages(),
       ],
       onHostCall: options.onHostCall,

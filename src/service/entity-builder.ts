@@ -161,6 +161,7 @@ export class EntityBuilder {
       params,
       interface: bound?.interface,
       artifact: bound?.artifact,
+      boundTo: bound?.met,
       retire: (spans) => engine.snapshots.retireSpans(spans),
     });
   }

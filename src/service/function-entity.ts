@@ -16,6 +16,8 @@ export interface FunctionOptions {
   readonly interface: FunctionInterface | undefined;
   /** what the type loaded for it */
   readonly artifact: LoadedArtifact | undefined;
+  /** ids of the functions that it was bound to at its creation */
+  readonly boundTo?: readonly string[] | undefined;
   /** gives the memory of the artifact back, once no task reads it */
   readonly retire: (spans: readonly Span[]) => void;
 }
@@ -26,6 +28,7 @@ export class FunctionEntity implements LiveEntity {
   readonly functionType: FunctionType;
   readonly params: Readonly<Record<string, unknown>>;
   readonly interface: FunctionInterface | undefined;
+  readonly boundTo: readonly string[];
   readonly #artifact: LoadedArtifact | undefined;
   readonly #retire: (spans: readonly Span[]) => void;
 
@@ -35,6 +38,7 @@ export class FunctionEntity implements LiveEntity {
     this.functionType = options.type;
     this.params = options.params;
     this.interface = options.interface;
+    this.boundTo = options.boundTo ?? [];
     this.#artifact = options.artifact;
     this.#retire = options.retire;
   }

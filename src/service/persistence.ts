@@ -13,6 +13,8 @@ export interface EntityRecord {
   readonly resolved: Readonly<Record<string, unknown>>;
   /** true: construction was asked for, and has not ended as far as is known */
   readonly isPending?: boolean;
+  /** counts up with everything that is saved; set by the store */
+  readonly order?: number;
   /** of datasets: under which number their rows and files are kept */
   readonly storeId?: number;
 }

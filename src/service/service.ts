@@ -24,7 +24,7 @@ import type { Persistence } from './persistence.ts';
 import type { PluginEntity } from './plugin-type.ts';
 import type { ProcedureEntity, ProcedureHost, RunOutcome } from './procedure-entity.ts';
 import type { Reply, RouteRequest } from './request.ts';
-import { restoreEntities } from './restore.ts';
+import { type RestoreTarget, restoreEntities } from './restore.ts';
 import type { Run } from './run.ts';
 import { runOnMain } from './service-procedure.ts';
 import type { TypeRegistry } from './type-registry.ts';
@@ -44,6 +44,8 @@ export interface ServiceOptions {
   /** what is limited when files and addresses are read */
   readonly files: FileLimits;
   readonly credentials: CredentialStore;
+  /** false: SQL functions that ask this thread for something are unknown; default true */
+  readonly reachesHost?: boolean;
 }
 
 export class Service {
@@ -72,6 +74,7 @@ export class Service {
   readonly #uncommitted = new Set<DatasetEntity>();
   #settled: Promise<unknown> = Promise.resolve();
   #settlingCount = 0;
+  readonly #healthMembers = new Map<string, () => unknown>();
 
   constructor(options: ServiceOptions) {
     const { types, persistence, logger } = options;
@@ -90,6 +93,7 @@ export class Service {
     this.engine = new Engine({
       types,
       files: options.files,
+      reachesHost: options.reachesHost ?? true,
       builtins: builtinCatalog,
       threadCount: options.threadCount,
       taskCountMax: options.taskCountMax,
@@ -243,7 +247,11 @@ export class Service {
 
   /** Brings back what was kept; what cannot be is listed in state `error`. */
   restore(): Promise<void> {
-    return restoreEntities(this.#persistence.load(), {
+    return restoreEntities(this.#persistence.load(), this.restoreTarget);
+  }
+
+  get restoreTarget(): RestoreTarget {
+    return {
       types: this.types,
       builder: this.#builder,
       datasets: this.datasets,
@@ -254,19 +262,25 @@ export class Service {
       saveRun: (procedureId, run) => this.#persistence.saveRun(procedureId, run),
       onFailure: (kind, id, error) =>
         this.logger.warn({ kind, id, err: error }, `${kind} '${id}' could not be restored`),
-    });
+    };
   }
 
   async obtain(kind: EntityKind, reference: EntityReference): Promise<LiveEntity> {
     return this.collection(kind).obtain(reference);
   }
 
+  /** Adds a member to what `health` tells. */
+  tellInHealth(name: string, value: () => unknown): void {
+    this.#healthMembers.set(name, value);
+  }
+
   becomeReady(): void {
     this.#phase = 'ok';
   }
 
-  health(): { status: 'ok' | 'starting' | 'stopping'; details?: Record<string, unknown> } {
-    return { status: this.#phase };
+  health(): { status: 'ok' | 'starting' | 'stopping'; members: Record<string, unknown> } {
+    const members = [...this.#healthMembers].map(([name, value]) => [name, value()]);
+    return { status: this.#phase, members: Object.fromEntries(members) };
   }
 
   /**

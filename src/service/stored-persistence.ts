@@ -4,32 +4,25 @@ import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EntityKind } from '../dataset/entity-type.ts';
 import type { Catalogue, Change } from '../store/catalogue.ts';
-import { damaged, removeFileDurably, removeOtherFiles } from '../store/durable-file.ts';
+import { removeFileDurably, removeOtherFiles } from '../store/durable-file.ts';
 import { assert } from '../util/assert.ts';
 import { parseJson, stringifyJson } from '../util/exact-json.ts';
 import type { DatasetEntity } from './dataset-entity.ts';
 import type { Engine } from './engine.ts';
-import type { ContentParts } from './kept-content.ts';
 import type { EntityRecord, KeptEntities, KeptRows, Persistence } from './persistence.ts';
 import type { RunRecord } from './run.ts';
 import { SerialQueue } from './serial-queue.ts';
-
-/** Which part of a dataset's log has become content. */
-interface ContentRecord {
-  /** entries up to this one are committed */
-  readonly committed: number;
-  /** entries up to this one are in the file */
-  readonly inFile: number;
-  readonly file?: string;
-  readonly fileSizeBytes?: number;
-  readonly fileState?: unknown;
-  /** what the type remembers after everything that is committed; none in old directories */
-  readonly state?: unknown;
-  /** what the type tells of the content, so that it need not be read for it */
-  readonly status?: unknown;
-  /** bytes of the entries that are committed and not in the file */
-  readonly logSizeBytes?: number;
-}
+import {
+  type ContentRecord,
+  contentKey,
+  decodeEntry,
+  encodeEntry,
+  logName,
+  NO_CONTENT,
+  type StoredEntity,
+  StoredRecords,
+  storeIdOf,
+} from './stored-records.ts';
 
 interface DatasetLog {
   /** bytes of the entries that no file has taken over */
@@ -40,18 +33,12 @@ interface DatasetLog {
   readonly checkpoints: SerialQueue;
 }
 
-interface StoredEntity extends EntityRecord {
-  /** counts up with every entity that is saved */
-  readonly order: number;
-}
-
-const NO_CONTENT: ContentRecord = { committed: 0, inFile: 0 };
 /** A log longer than this is replaced by a file. */
 const LOG_SIZE_MAX = 32 * 2 ** 20;
-const STATE_LENGTH_SIZE = 4;
 
 export class StoredPersistence implements Persistence {
   readonly #catalogue: Catalogue;
+  readonly #records: StoredRecords;
   readonly #directory: string;
   readonly #logs = new Map<number, DatasetLog>();
   readonly #storeIds = new Map<string, number>();
@@ -61,9 +48,9 @@ export class StoredPersistence implements Persistence {
   #lastOrder = 0;
 
   constructor(catalogue: Catalogue) {
-    assert(catalogue.directory !== null, 'a catalogue that keeps things has a directory');
     this.#catalogue = catalogue;
-    this.#directory = join(catalogue.directory, 'datasets');
+    this.#records = new StoredRecords(catalogue);
+    this.#directory = this.#records.directory;
     mkdirSync(this.#directory, { recursive: true });
   }
 
@@ -81,18 +68,15 @@ export class StoredPersistence implements Persistence {
     return { entities, runs, rowsOf: (storeId) => this.#loadRows(storeId) };
   }
 
-  #loadEntities(): (StoredEntity & { kind: EntityKind })[] {
-    const entities = [...this.#catalogue.list('entities')].map(({ key, value }) => ({
-      ...(value as StoredEntity),
-      kind: key[0] as EntityKind,
-    }));
+  #loadEntities(): StoredEntity[] {
+    const entities = this.#records.entities();
     for (const { config, storeId, order } of entities) {
       this.#lastOrder = Math.max(this.#lastOrder, order);
       if (storeId === undefined) continue;
       this.#storeIds.set(config.id, storeId);
       this.#lastStoreId = Math.max(this.#lastStoreId, storeId);
     }
-    return entities.sort((a, b) => a.order - b.order);
+    return entities;
   }
 
   /** Rows and files of datasets whose creation was never acknowledged. */
@@ -116,61 +100,23 @@ export class StoredPersistence implements Persistence {
   /** Reads what waits for a commit; what is committed only when somebody needs it. */
   #loadRows(storeId: number): KeptRows {
     const log = this.#logOf(storeId);
-    log.content = this.#contentOf(storeId);
-    const { committed, inFile, file, state, status, logSizeBytes = 0 } = log.content;
-    if (file !== undefined) this.#checkFile(file, log.content);
+    const content = this.#records.kept(storeId);
+    log.content = this.#records.content(storeId);
+    const { committed, inFile, state, logSizeBytes = 0 } = log.content;
     const isDescribed = state !== undefined;
     log.sizeBytes = isDescribed ? logSizeBytes : 0;
     log.stateText = stringifyJson(isDescribed ? state : (log.content.fileState ?? null));
     const uncommitted: Uint8Array[] = [];
-    const entries = this.#catalogue.entries(logName(storeId), isDescribed ? committed : inFile);
-    for (const { sequence, bytes } of entries) {
+    for (const { sequence, bytes } of this.#records.entries(
+      storeId,
+      isDescribed ? committed : inFile,
+    )) {
       const { batch, stateText } = decodeEntry(bytes);
       log.sizeBytes += bytes.length;
       log.stateText = stateText ?? log.stateText;
       if (sequence > committed) uncommitted.push(batch);
     }
-    return {
-      content:
-        committed === 0 && file === undefined
-          ? undefined
-          : { status, parts: () => this.#partsOf(storeId) },
-      uncommitted,
-      state: parseJson(log.stateText),
-    };
-  }
-
-  #partsOf(storeId: number): ContentParts {
-    const { committed, inFile, file, fileState = null } = this.#contentOf(storeId);
-    const batches: Uint8Array[] = [];
-    let lastState: string | undefined;
-    for (const { sequence, bytes } of this.#catalogue.entries(logName(storeId), inFile)) {
-      if (sequence > committed) break;
-      const { batch, stateText } = decodeEntry(bytes);
-      batches.push(batch);
-      lastState = stateText ?? lastState;
-    }
-    return {
-      file: file === undefined ? undefined : join(this.#directory, file),
-      fileState,
-      batches,
-      state: lastState === undefined ? fileState : parseJson(lastState),
-    };
-  }
-
-  #contentOf(storeId: number): ContentRecord {
-    const content = this.#catalogue.get('settings', contentKey(storeId));
-    return (content as ContentRecord | undefined) ?? NO_CONTENT;
-  }
-
-  /** Sees what can be seen without reading. @throws DATA_ERROR */
-  #checkFile(file: string, { fileSizeBytes }: ContentRecord): void {
-    const path = join(this.#directory, file);
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found === undefined) throw damaged(path, 'it is missing');
-    if (fileSizeBytes !== undefined && found.size < fileSizeBytes) {
-      throw damaged(path, 'it is cut off');
-    }
+    return { content, uncommitted, state: parseJson(log.stateText) };
   }
 
   nextStoreId(): number {
@@ -185,7 +131,7 @@ export class StoredPersistence implements Persistence {
       return;
     }
     if (kind === 'dataset' && record.storeId !== undefined) this.#storeIds.set(id, record.storeId);
-    const value: StoredEntity = { ...record, order: ++this.#lastOrder };
+    const value: EntityRecord = { ...record, order: ++this.#lastOrder };
     await this.#write([
       { type: 'put', table: 'entities', key: [kind, id], value },
       ...this.#removalOfRuns(kind, id),
@@ -332,40 +278,6 @@ export class StoredPersistence implements Persistence {
   }
 }
 
-function logName(storeId: number): string {
-  return `rows/${storeId}`;
-}
-
-function storeIdOf(log: string): number {
-  return Number(log.slice(log.indexOf('/') + 1));
-}
-
-function contentKey(storeId: number): readonly string[] {
-  return ['content', String(storeId)];
-}
-
 function putContent(storeId: number, value: ContentRecord): Change {
   return { type: 'put', table: 'settings', key: contentKey(storeId), value };
-}
-
-/** The size of the state's JSON (0: as before), that JSON, and the batch. */
-function encodeEntry(batch: Uint8Array, stateText: string | undefined): Uint8Array {
-  const state = new TextEncoder().encode(stateText ?? '');
-  const entry = new Uint8Array(STATE_LENGTH_SIZE + state.length + batch.length);
-  new DataView(entry.buffer).setUint32(0, state.length, true);
-  entry.set(state, STATE_LENGTH_SIZE);
-  entry.set(batch, STATE_LENGTH_SIZE + state.length);
-  return entry;
-}
-
-/** The batch is copied into memory that threads can read. */
-function decodeEntry(entry: Uint8Array): { batch: Uint8Array; stateText: string | undefined } {
-  const view = new DataView(entry.buffer, entry.byteOffset, entry.byteLength);
-  const batchStart = STATE_LENGTH_SIZE + view.getUint32(0, true);
-  const content = entry.subarray(batchStart);
-  const batch = new Uint8Array(new SharedArrayBuffer(content.length));
-  batch.set(content);
-  if (batchStart === STATE_LENGTH_SIZE) return { batch, stateText: undefined };
-  const stateText = new TextDecoder().decode(entry.subarray(STATE_LENGTH_SIZE, batchStart));
-  return { batch, stateText };
 }

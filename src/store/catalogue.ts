@@ -55,6 +55,8 @@ export interface Catalogue {
   lastSequence(log: string): number;
   /** names of logs that have entries */
   logs(): string[];
+  /** What other processes have written by now is seen by the next reading. */
+  refresh(): void;
   /** waits for what is being written */
   close(): Promise<void>;
 }

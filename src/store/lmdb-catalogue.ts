@@ -45,6 +45,17 @@ export function openLmdbCatalogue(directory: string, shared: boolean): Catalogue
   }
 }
 
+/** Writes nothing, not even that it is there. @throws DataDirectoryError */
+export function readLmdbCatalogue(directory: string): Catalogue {
+  const path = resolve(directory);
+  try {
+    return new LmdbCatalogue(path, () => {}, true);
+  } catch (error) {
+    if (error instanceof DataDirectoryError) throw error;
+    throw new DataDirectoryError(path, `cannot be read: ${String(error)}`);
+  }
+}
+
 class LmdbCatalogue implements Catalogue {
   readonly directory: string;
   readonly #unlock: () => void;
@@ -53,7 +64,7 @@ class LmdbCatalogue implements Catalogue {
   readonly #log: Database<Buffer, Buffer>;
   readonly #lastSequences = new Map<string, number>();
 
-  constructor(directory: string, unlock: () => void) {
+  constructor(directory: string, unlock: () => void, readOnly = false) {
     this.directory = directory;
     this.#unlock = unlock;
     this.#root = open<Buffer, Buffer>({
@@ -61,6 +72,7 @@ class LmdbCatalogue implements Catalogue {
       maxDbs: 4,
       encoding: 'binary',
       keyEncoding: 'binary',
+      readOnly,
       // A promise of a write is then kept only when it is on disk, which is what ours mean.
       overlappingSync: false,
       // With it, a failed commit rejects a promise inside the library that nobody can handle.
@@ -69,7 +81,7 @@ class LmdbCatalogue implements Catalogue {
     const options = { encoding: 'binary', keyEncoding: 'binary' } as const;
     this.#records = this.#root.openDB<Buffer, Buffer>({ name: 'records', ...options });
     this.#log = this.#root.openDB<Buffer, Buffer>({ name: 'log', ...options });
-    this.#checkFormat();
+    this.#checkFormat(readOnly);
   }
 
   get(table: Table, key: RecordKey): unknown {
@@ -169,6 +181,10 @@ class LmdbCatalogue implements Catalogue {
     return names;
   }
 
+  refresh(): void {
+    this.#root.resetReadTxn();
+  }
+
   async close(): Promise<void> {
     await this.#root.close();
     this.#unlock();
@@ -196,10 +212,10 @@ class LmdbCatalogue implements Catalogue {
     this.#lastSequences.delete(log);
   }
 
-  #checkFormat(): void {
+  #checkFormat(readOnly: boolean): void {
     const stored = this.#records.get(internalKey(FORMAT));
     const format = stored === undefined ? undefined : decodeRecord(stored).value;
-    if (format === undefined) {
+    if (format === undefined && !readOnly) {
       this.#records.putSync(internalKey(FORMAT), encodeRecord([FORMAT], CATALOGUE_FORMAT));
     } else if (typeof format !== 'number' || format > CATALOGUE_FORMAT) {
       this.#root.close();

@@ -79,6 +79,8 @@ export class MemoryCatalogue implements Catalogue {
     return [...this.#logs].filter(([, log]) => log.entries.length > 0).map(([name]) => name);
   }
 
+  refresh(): void {}
+
   async close(): Promise<void> {}
 
   #table(table: Table): Map<string, { key: RecordKey; json: string }> {

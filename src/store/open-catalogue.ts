@@ -7,6 +7,8 @@ export interface CatalogueOptions {
   readonly directory: string | null;
   /** true: work beside the process that holds the directory, as tools for single records do */
   readonly shared?: boolean;
+  /** true: only read, beside the process that holds the directory; it must exist */
+  readonly readOnly?: boolean;
 }
 
 /**
@@ -15,6 +17,7 @@ export interface CatalogueOptions {
  */
 export async function openCatalogue(options: CatalogueOptions): Promise<Catalogue> {
   if (options.directory === null) return new MemoryCatalogue();
-  const { openLmdbCatalogue } = await import('./lmdb-catalogue.ts');
-  return openLmdbCatalogue(options.directory, options.shared ?? false);
+  const { openLmdbCatalogue, readLmdbCatalogue } = await import('./lmdb-catalogue.ts');
+  const { directory, shared = false, readOnly = false } = options;
+  return readOnly ? readLmdbCatalogue(directory) : openLmdbCatalogue(directory, shared);
 }

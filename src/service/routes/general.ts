@@ -50,14 +50,14 @@ export const GENERAL_ROUTES: readonly Route[] = [
     role: 'open',
     lenient: true,
     handle(_request, service) {
-      const { status, details } = service.health();
+      const { status, members } = service.health();
       return jsonReply(
         {
           status,
           version: SERVICE_VERSION,
           uptimeSeconds: Math.round(process.uptime() * 1000) / 1000,
           ready: status === 'ok',
-          ...(details === undefined ? {} : { details }),
+          ...members,
         },
         status === 'ok' ? 200 : 503,
       );

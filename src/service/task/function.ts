@@ -25,11 +25,14 @@ export async function bindTask(
   try {
     const loaded =
       known === undefined ? await type.load?.(params, { files, arenas: scope }) : known;
-    const compiled = type.compile(params, mirror.functionScope(), loaded?.data);
+    const { result: compiled, met } = mirror.meeting(() =>
+      type.compile(params, mirror.functionScope(), loaded?.data),
+    );
     scope.keep(loaded?.spans ?? []);
     return {
       interface: { input: compiled.input, output: compiled.output, isLight: compiled.isLight },
       artifact: loaded,
+      met,
     };
   } finally {
     scope.release();
@@ -82,11 +85,25 @@ export interface Application {
 /** The JSON text that answers one application. @throws what the function throws */
 export function applyFunction(
   compiled: CompiledFunction,
-  { input, typedInput, keepValues, format }: Application,
+  application: Application,
   scope: CallScope,
 ): string {
+  const plain = applyPlain(compiled, application);
+  if (plain !== undefined) return plain;
+  const { input, typedInput, keepValues, format } = application;
   const row = typedInput === undefined ? inputRowFromJson(input) : valueFromWire(typedInput);
   const output = compiled.apply(row, scope);
   if (format === 'dated') return datedOutput(output);
   return format === 'compat' ? compatOutput(output, keepValues) : plainOutput(output, keepValues);
+}
+
+/** Atoms and objects of atoms look alike in both formats; undefined: only the general way can tell. */
+function applyPlain(
+  { plainCalls }: CompiledFunction,
+  { input, keepValues, format }: Application,
+): string | undefined {
+  if (plainCalls?.plain === undefined || keepValues.length > 0 || format === 'dated') return;
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
+  const text = plainCalls.plain(input);
+  return format === 'json' || text === undefined ? text : `{"output":${text}}`;
 }
