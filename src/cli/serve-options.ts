@@ -145,9 +145,10 @@ function serveOptions(): Option[] {
       .argParser(Number)
       .default(30),
     new Option('--shutdown-wait-runs', 'let active runs finish in that time too').default(false),
-    new Option('--replicas <n>', 'read-only serving processes beside this one').argParser(
-      readCount,
-    ),
+    new Option(
+      '--replicas <n>',
+      'processes that answer queries and function calls beside this one, from its data directory',
+    ).argParser(readCount),
     new Option('--cors-origin <origin>', 'origin that browsers may call from; may be repeated')
       .argParser(collect)
       .default([]),

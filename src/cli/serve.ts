@@ -1,9 +1,15 @@
 // `rowan serve`: the service on the network until it is told to end.
 import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { Rowan } from '../index.ts';
+import type { ReplicaFleet } from '../replica/fleet.ts';
 import { isLoopbackHost } from '../rest/address.ts';
+import type { RestOptions } from '../rest/options.ts';
+import type { FileLimits } from '../service/file-host.ts';
 import type { Logger } from '../service/logger.ts';
+import { workerFile } from '../util/worker-file.ts';
+import { defaultBudgetBytes } from '../value/arena-set.ts';
 import { EXIT, failCommand, openFailureCode } from './exit.ts';
 import { makeLogger, readLogLevels } from './log.ts';
 import { runScript } from './run-script.ts';
@@ -31,14 +37,14 @@ export function addRunCommand(program: Command): void {
 
 async function serve(command: Command): Promise<void> {
   const options = readOptions(command);
-  if (options.replicas !== undefined) {
-    failCommand('--replicas: read-only serving processes are not available in this version');
-  }
   const logger = openLog(options);
-  const rowan = await openService(options, logger);
+  const fleet = await makeFleet(options);
+  const rowan = await openService(options, logger, fleet);
   let address: string;
   try {
-    address = await listen(rowan, options);
+    const sharing = fleet === undefined ? {} : { sharing: fleet };
+    address = await rowan.listen({ ...restOptions(options), ...sharing });
+    fleet?.launch(rowan.web);
   } catch (thrown) {
     await rowan.close();
     return failCommand(thrown);
@@ -67,9 +73,48 @@ function readOptions(command: Command): ServeOptions {
   return command.opts<ServeOptions>();
 }
 
-async function openService(options: ServeOptions, logger: Logger): Promise<Rowan> {
+async function makeFleet(options: ServeOptions): Promise<ReplicaFleet | undefined> {
+  const { replicas = 0, memory, configPath } = options;
+  if (replicas === 0) return undefined;
+  const dataDir = keptDirectory(options);
+  if (dataDir === null) {
+    return failCommand(
+      '--replicas: the processes share a data directory; --data-dir none has none',
+    );
+  }
+  const format = isTextLog(options) ? 'text' : 'json';
+  const { ReplicaFleet } = await import('../replica/fleet.ts');
+  return new ReplicaFleet({
+    count: replicas,
+    entry: workerFile('cli/replica-process.ts'),
+    args: [format, ...(configPath === undefined ? [] : [configPath])],
+    dataDir: resolve(dataDir),
+    rest: restOptions(options),
+    files: fileLimits(options),
+    memoryBytes: processMemory(memory, replicas),
+  });
+}
+
+/** Each process holds what it serves, so they share what all may take. */
+function processMemory(memory = defaultBudgetBytes(), replicas = 0): number {
+  return Math.floor(memory / (replicas + 1));
+}
+
+function fileLimits(options: ServeOptions): FileLimits {
   const isPublic = !isLoopbackHost(options.httpListenHost);
   const roots = options.fileRoot.length > 0 || isPublic ? options.fileRoot : undefined;
+  return {
+    ...(roots === undefined ? {} : { fileRoots: rootsWithOwn(roots, options) }),
+    allowPrivateUrls: !isPublic || options.allowPrivateUrls,
+  };
+}
+
+async function openService(
+  options: ServeOptions,
+  logger: Logger,
+  fleet: ReplicaFleet | undefined,
+): Promise<Rowan> {
+  const { memory, replicas } = options;
   const adminKey = process.env.ROWAN_ADMIN_KEY;
   try {
     return await Rowan.open({
@@ -79,16 +124,16 @@ async function openService(options: ServeOptions, logger: Logger): Promise<Rowan
       runOnCreation: options.runOnCreationDefault,
       credentials: options.addCredential.map(parseCredential),
       credentialUrls: options.addCredentialsFromUrl,
-      files: {
-        ...(roots === undefined ? {} : { fileRoots: rootsWithOwn(roots, options) }),
-        allowPrivateUrls: !isPublic || options.allowPrivateUrls,
-      },
+      files: fileLimits(options),
+      ...(fleet === undefined ? {} : { extensions: [fleet] }),
       pluginDirectories: options.pluginDirectory,
       scripts: {
         ...(options.scriptTimeout === undefined ? {} : { timeoutMs: options.scriptTimeout }),
         ...(options.scriptMemory === undefined ? {} : { memoryBytes: options.scriptMemory }),
       },
-      ...(options.memory === undefined ? {} : { memoryBytes: options.memory }),
+      ...(memory === undefined && fleet === undefined
+        ? {}
+        : { memoryBytes: processMemory(memory, replicas) }),
       ...(options.credentialsPath === undefined
         ? {}
         : { credentialsPath: options.credentialsPath.replace(/^file:\/\//, '') }),
@@ -118,8 +163,8 @@ function parseCredential(text: string): unknown {
   }
 }
 
-function listen(rowan: Rowan, options: ServeOptions): Promise<string> {
-  return rowan.listen({
+function restOptions(options: ServeOptions): Partial<RestOptions> {
+  return {
     host: options.httpListenHost,
     ports: options.httpListenPort,
     shutdownGraceSeconds: options.shutdownGrace,
@@ -136,7 +181,7 @@ function listen(rowan: Rowan, options: ServeOptions): Promise<string> {
     ...(options.maxConcurrentQueries === undefined
       ? {}
       : { heavyCountMax: options.maxConcurrentQueries }),
-  });
+  };
 }
 
 /** The first signal ends in order, a second one at once; nothing acknowledged is lost either way. */
@@ -157,10 +202,13 @@ function endOnSignals(rowan: Rowan, options: ServeOptions): void {
   rowan.web.shutDown = end;
 }
 
+function isTextLog({ logFormat }: ServeOptions): boolean {
+  return (logFormat ?? (process.stderr.isTTY ? 'text' : 'json')) === 'text';
+}
+
 function openLog(options: ServeOptions): Logger {
-  const format = options.logFormat ?? (process.stderr.isTTY ? 'text' : 'json');
   try {
-    return makeLogger(readLogLevels(options.configPath), format === 'text');
+    return makeLogger(readLogLevels(options.configPath), isTextLog(options));
   } catch (thrown) {
     return failCommand(thrown);
   }

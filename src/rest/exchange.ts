@@ -19,6 +19,10 @@ export class Exchange {
   status: number | undefined;
   /** the pattern of the route, once it is known */
   pattern = 'unknown';
+  /** another process answers it */
+  isPassedOn = false;
+  /** kept where another process may be asked for the answer */
+  body: Uint8Array | undefined;
   path = '';
   query = '';
   /** made when somebody wants to know: most requests end before */

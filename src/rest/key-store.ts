@@ -30,6 +30,8 @@ export class KeyStore {
   #keys: readonly StoredKey[] = [];
   #stamp = '';
   #poll: NodeJS.Timeout | undefined;
+  /** Told of every change that this process makes, before it is acknowledged. */
+  onChange: () => Promise<void> = async () => {};
 
   /** @param dataDir null: keys live as long as the process */
   constructor(dataDir: string | null) {
@@ -65,6 +67,7 @@ export class KeyStore {
     const key = makeKeyText();
     const stored = makeStoredKey(request, key);
     await this.#change((keys) => [...keys, stored]);
+    await this.onChange();
     return { key, stored };
   }
 
@@ -81,7 +84,16 @@ export class KeyStore {
       if (wasThere) check(remaining);
       return remaining;
     });
+    if (wasThere) await this.onChange();
     return wasThere;
+  }
+
+  /** Reads at once what another process has written. */
+  reload(): void {
+    if (this.#path === undefined) return;
+    const stamp = stampOf(this.#path);
+    this.#keys = parseKeys(readIfThere(this.#path), this.#path);
+    this.#stamp = stamp;
   }
 
   async #refresh(): Promise<void> {

@@ -21,6 +21,8 @@ export class Metrics {
   readonly route: Route;
   /** What other processes have counted that serve the same port. */
   others: () => Promise<readonly (readonly object[])[]> = async () => [];
+  /** series of other parts of the program */
+  readonly further: Series[] = [];
   #exposition: Exposition | undefined;
 
   constructor() {
@@ -52,6 +54,7 @@ export class Metrics {
       ...this.queries.series(),
       ...this.calls.series(),
       ...serviceSeries(service),
+      ...this.further,
     ]);
     return this.#exposition;
   }

@@ -16,6 +16,7 @@ import { HttpRequest } from './http-request.ts';
 import type { Metrics } from './metrics.ts';
 import type { RestOptions } from './options.ts';
 import { checkOrigin, corsHeaders, type OriginPolicy, preflightHeaders } from './origin.ts';
+import type { PassingOn } from './port-sharing.ts';
 import { errorReply, writeReply } from './reply-writer.ts';
 import { parseTarget } from './request-target.ts';
 import {
@@ -39,6 +40,8 @@ export interface HandlerParts {
   isStopping(): boolean;
   /** Called when the response has ended, however it did. */
   onEnd(exchange: Exchange): void;
+  /** present where other processes can be asked */
+  readonly passingOn: Pick<PassingOn, 'takeOver'> | undefined;
   /** A failure that is ours. */
   onDefect(error: unknown, exchange: Exchange): void;
 }
@@ -184,9 +187,11 @@ export class RequestHandler {
       const pieces = streamBytes(request, options, isLive);
       return this.#answer(exchange, match, streamBody(pieces), { ...STREAM_TRAITS, isLive });
     }
-    return readBody(request, options).then((bytes) =>
-      this.#answer(exchange, match, bytesBody(bytes, true)),
-    );
+    const mayPassOn = this.#parts.passingOn !== undefined;
+    return readBody(request, options).then((bytes) => {
+      if (mayPassOn) exchange.body = bytes;
+      return this.#answer(exchange, match, bytesBody(bytes, !mayPassOn));
+    });
   }
 
   #answer(
@@ -271,6 +276,8 @@ export class RequestHandler {
     const { metrics, service } = this.#parts;
     const { status } = exchange;
     const isOk = status !== undefined && status < 400;
+    // Who is asked instead counts what this process has not answered.
+    if (status === undefined && this.#parts.passingOn !== undefined) return;
     const outcome = exchange.isAborted ? 'cancelled' : isOk ? 'ok' : 'error';
     if (measured === 'query') {
       const label = formatLabel(bound.values.format, bound.headers.accept);
@@ -286,6 +293,7 @@ export class RequestHandler {
     const { response, request } = exchange;
     if (!(thrown instanceof RowanError)) this.#parts.onDefect(thrown, exchange);
     if (response.destroyed) return;
+    if (!response.headersSent && this.#parts.passingOn?.takeOver(exchange, thrown) === true) return;
     if (response.headersSent) {
       // Without the last chunk the client sees that the reply is not whole.
       response.destroy();

@@ -1,13 +1,24 @@
 // One listening server over the routes of a service. Node's own HTTP server carries them: the
 // table of routes already decides, checks and answers, see docs/decisions/http.md.
-import { createServer, type IncomingMessage, type Server as NodeServer } from 'node:http';
-import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server as NodeServer,
+  type ServerResponse,
+} from 'node:http';
+import {
+  type AddressInfo,
+  createServer as createNetServer,
+  Server as NetServer,
+  type Socket,
+} from 'node:net';
 import type { RowanService } from '../service/rowan.ts';
 import { formatUrl, isLoopbackHost, listenHost } from './address.ts';
 import { Admission } from './admission.ts';
 import { answerClientError, answerUnknownVerb } from './client-error.ts';
 import type { Exchange } from './exchange.ts';
 import { DEFAULT_REST_OPTIONS, type RestOptions } from './options.ts';
+import type { PassingOn, PortSharing } from './port-sharing.ts';
 import { RequestHandler } from './request-handler.ts';
 import { requestIdOf } from './request-id.ts';
 import type { Web } from './web.ts';
@@ -15,6 +26,8 @@ import type { Web } from './web.ts';
 export interface ListenOptions extends Partial<RestOptions> {
   /** one port; `ports` lists several to try */
   readonly port?: number;
+  /** other processes that serve the same port */
+  readonly sharing?: PortSharing;
 }
 
 /** The parser takes a little more than the limit, so that the reply can say what was too long. */
@@ -31,36 +44,48 @@ const NEWS_MS = 100;
 export async function listen(
   rowan: RowanService,
   web: Web,
-  { port, ...given }: ListenOptions = {},
+  { port, sharing, ...given }: ListenOptions = {},
 ): Promise<Server> {
   const options: RestOptions = {
     ...DEFAULT_REST_OPTIONS,
     ...(port === undefined ? {} : { ports: [port] }),
     ...given,
   };
-  const server = new Server(rowan, web, options);
+  const server = new Server(rowan, web, options, { sharing });
   await server.start();
   return server;
 }
 
+export interface ServerParts {
+  readonly sharing?: PortSharing | undefined;
+  readonly passingOn?: PassingOn | undefined;
+}
+
+type ServedService = Pick<RowanService, 'dispatcher' | 'service'>;
+
 export class Server {
-  readonly #rowan: RowanService;
+  readonly #rowan: ServedService;
   readonly #web: Web;
   readonly #options: RestOptions;
   readonly #handler: RequestHandler;
   readonly #node: NodeServer;
+  readonly #parts: ServerParts;
+  /** what the port belongs to */
+  readonly #front: NetServer;
   readonly #isLoopback: boolean;
   readonly #idleWaiters = new Set<() => void>();
   #address = '';
   #isStopping = false;
 
-  constructor(rowan: RowanService, web: Web, options: RestOptions) {
+  constructor(rowan: ServedService, web: Web, options: RestOptions, parts: ServerParts = {}) {
+    this.#parts = parts;
     this.#rowan = rowan;
     this.#web = web;
     this.#options = options;
     this.#isLoopback = listenHost(options.host) !== undefined && isLoopbackHost(options.host);
     this.#handler = this.#createHandler();
     this.#node = this.#createNodeServer();
+    this.#front = parts.sharing === undefined ? this.#node : this.#createFront(parts.sharing);
   }
 
   get address(): string {
@@ -78,8 +103,9 @@ export class Server {
     this.#web.isPublic = !this.#isLoopback;
     this.#web.documentation = this.#options;
     for (const port of ports) {
-      if (await tryListen(this.#node, port, listenHost(host))) {
-        const bound = this.#node.address() as AddressInfo;
+      if (await tryListen(this.#front, port, listenHost(host))) {
+        const bound = this.#front.address() as AddressInfo;
+        await this.#listenInPrivate();
         this.#address = formatUrl(listenHost(host) ?? bound.address, bound.port);
         return;
       }
@@ -89,6 +115,42 @@ export class Server {
     throw new Error(`${what} in use on '${host}'`);
   }
 
+  /** Serves connections that are given to it, instead of a port. */
+  startWithoutPort(): void {
+    this.#web.isPublic = !this.#isLoopback;
+    this.#web.documentation = this.#options;
+    // From here on connections are watched for time-outs, which listening would have begun.
+    this.#node.emit('listening');
+  }
+
+  adopt(socket: Socket): void {
+    // As sockets of an HTTP server are: the client may end its side before it has the reply.
+    socket.allowHalfOpen = true;
+    this.#node.emit('connection', socket);
+    socket.resume();
+  }
+
+  #createFront(sharing: PortSharing): NetServer {
+    return createNetServer(
+      { pauseOnConnect: true, allowHalfOpen: true, noDelay: true },
+      (socket) => {
+        if (!sharing.handOver(socket)) this.adopt(socket);
+      },
+    );
+  }
+
+  async #listenInPrivate(): Promise<void> {
+    const { sharing } = this.#parts;
+    if (sharing === undefined) return;
+    await new Promise<void>((resolve, reject) => {
+      this.#node.once('error', reject);
+      this.#node.listen(sharing.privatePath, () => {
+        this.#node.off('error', reject);
+        resolve();
+      });
+    });
+  }
+
   /**
    * Takes no new connections, refuses requests on those that are open, lets the ones in flight
    * finish for a while, and closes the port.
@@ -96,6 +158,9 @@ export class Server {
    */
   async close(work: Promise<void> = Promise.resolve()): Promise<void> {
     this.#isStopping = true;
+    const { sharing } = this.#parts;
+    if (sharing !== undefined) this.#front.close();
+    const others = sharing?.stop() ?? Promise.resolve();
     const closed = new Promise<void>((resolve) => {
       // The HTTP server's own close would drop open connections before they could be answered.
       NetServer.prototype.close.call(this.#node, () => resolve());
@@ -104,7 +169,7 @@ export class Server {
     const news = timeout(NEWS_MS);
     void news.over.then(() => this.#handler.endLive());
     const grace = timeout(this.#options.shutdownGraceSeconds * 1000);
-    await Promise.race([Promise.all([work, this.#idle()]), grace.over]);
+    await Promise.race([Promise.all([work, others, this.#idle()]), grace.over]);
     grace.cancel();
     news.cancel();
     this.#node.closeAllConnections();
@@ -125,6 +190,7 @@ export class Server {
       admission: new Admission(this.#options),
       originPolicy: { corsOrigins, authentication, isLoopback: this.#isLoopback, host },
       isStopping: () => this.#isStopping,
+      passingOn: this.#parts.passingOn,
       onEnd: (exchange) => this.#ended(exchange),
       onDefect: (error, { requestId, pattern, request }) =>
         service.logger.error(
@@ -138,10 +204,9 @@ export class Server {
     const { headerBytesMax, headersTimeoutMs } = this.#options;
     const { dispatcher } = this.#rowan;
     const { http } = this.#web.metrics;
-    const onRequest = (
-      request: IncomingMessage,
-      response: Parameters<RequestHandler['handle']>[1],
-    ): void => {
+    const { passingOn } = this.#parts;
+    const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+      if (passingOn?.intercept(request, response) === true) return;
       http.inFlightCount++;
       this.#handler.handle(request, response);
     };
@@ -182,8 +247,10 @@ export class Server {
     const { request, response } = exchange;
     const seconds = (performance.now() - exchange.startedAt) / 1000;
     http.inFlightCount--;
-    http.observe(request.method as string, exchange.pattern, response.statusCode, seconds);
-    if (this.#options.hasAccessLog) this.#logAccess(exchange, seconds);
+    if (!exchange.isPassedOn) {
+      http.observe(request.method as string, exchange.pattern, response.statusCode, seconds);
+      if (this.#options.hasAccessLog) this.#logAccess(exchange, seconds);
+    }
     if (http.inFlightCount === 0) for (const resolve of this.#idleWaiters) resolve();
   }
 
@@ -229,7 +296,7 @@ function traceOf(request: IncomingMessage): Record<string, string> {
 }
 
 /** @returns false when the port is taken. @throws every other failure */
-function tryListen(server: NodeServer, port: number, host: string | undefined): Promise<boolean> {
+function tryListen(server: NetServer, port: number, host: string | undefined): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException) => {
       server.off('listening', onListening);

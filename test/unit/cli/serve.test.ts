@@ -105,7 +105,7 @@ test.each([
   ['a port that is none', ['-p', 'http'], 'neither a number'],
   ['too few threads', ['-t', '2'], 'at least 4'],
   ['a faulty credential', ['--add-credential', '{'], 'not JSON'],
-  ['replicas', ['--replicas', '2'], 'not available'],
+  ['replicas without a data directory', ['--replicas', '2'], 'share a data directory'],
 ])('%s: exit code 1', async (_, args, says) => {
   const { code, text } = await refusal('-p', '0', '--data-dir', 'none', ...args);
   expect(text).toContain(says);
