@@ -46,6 +46,8 @@ export function plainCallsOf(select: PreparedSelect, options: PlainOptions): Pla
   if (!options.raw) {
     const sorted = items.sort((a, b) => compareElements(a.name, b.name));
     if (sorted.some(({ name }, index) => name === sorted[index - 1]?.name)) return {};
+    // A row of the columns 0, 1, … is no object in plain JSON.
+    if (sorted.every(({ name }, index) => name === String(index))) return {};
     return { plain: objectCall(sorted, options) };
   }
   const [only] = items as [PlainItem];

@@ -30,8 +30,8 @@ function isLoaded(definition: ReadyDataset): definition is LoadedDataset {
 interface CachedFunction {
   readonly definition: ReadyFunction;
   readonly compiled: CompiledFunction;
-  /** the generation it was bound in */
-  readonly generation: number;
+  /** the generation it was bound in; undefined: whatever changes, it stays bound */
+  readonly generation: number | undefined;
 }
 
 /** Functions that call one another more deeply than this are taken for endless recursion. */
@@ -177,18 +177,19 @@ export class CatalogMirror implements Catalog {
     const definition = this.#functions.get(id);
     if (definition === undefined) throw entityMissing('function', id);
     if (!definition.ready) throw entityNotReady('function', id);
-    const type = this.#types.functionType(definition.type);
     const cached = this.#compiled.get(id);
-    const isCurrent =
-      type.binding(definition.params) === 'creation' ||
-      (cached?.generation === this.#generation && this.#met === undefined);
-    if (cached !== undefined && cached.definition === definition && isCurrent) {
-      return cached.compiled;
+    if (cached !== undefined && cached.definition === definition) {
+      const { generation } = cached;
+      const isCurrent = generation === this.#generation && this.#met === undefined;
+      if (generation === undefined || isCurrent) return cached.compiled;
     }
+    const type = this.#types.functionType(definition.type);
     const compiled = this.#guardDepth(id, () =>
       type.compile(definition.params, this.functionScope(), definition.artifact),
     );
-    this.#compiled.set(id, { definition, compiled, generation: this.#generation });
+    const isKept = type.binding(definition.params) === 'creation';
+    const generation = isKept ? undefined : this.#generation;
+    this.#compiled.set(id, { definition, compiled, generation });
     return compiled;
   }
 

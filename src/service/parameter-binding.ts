@@ -28,11 +28,16 @@ export function isAsync(headers: Readonly<Record<string, string>>): boolean {
   return prefer !== undefined && /(^|[,;\s])respond-async([,;\s]|$)/i.test(prefer);
 }
 
+type Pairs = readonly (readonly [string, string])[];
+
 /** The parameters of a route, taken apart once: requests come more often than routes. */
 interface Declared {
   readonly query: readonly (readonly [string, Parameter])[];
-  readonly hybrid: readonly (readonly [string, Parameter])[];
+  /** those of the query string and of the body or query string */
+  readonly all: readonly (readonly [string, Parameter])[];
   readonly names: ReadonlySet<string>;
+  /** the values of a request that gives none */
+  readonly defaults: Readonly<Record<string, unknown>>;
 }
 
 const declared = new WeakMap<Route, Declared>();
@@ -41,8 +46,9 @@ function declaredBy(route: Route): Declared {
   let parts = declared.get(route);
   if (parts === undefined) {
     const query = Object.entries(route.query ?? NO_PARAMETERS);
-    const hybrid = Object.entries(route.hybrid ?? NO_PARAMETERS);
-    parts = { query, hybrid, names: new Set([...query, ...hybrid].map(([name]) => name)) };
+    const all = [...query, ...Object.entries(route.hybrid ?? NO_PARAMETERS)];
+    const defaults = Object.fromEntries(all.map(([name, parameter]) => [name, parameter.default]));
+    parts = { query, all, names: new Set(all.map(([name]) => name)), defaults };
     declared.set(route, parts);
   }
   return parts;
@@ -56,20 +62,27 @@ export function bindParameters(
   route: Route,
   request: Omit<RouteRequest, 'signal'>,
 ): Record<string, unknown> {
-  const { query, hybrid, names } = declaredBy(route);
+  const { query, all, names, defaults } = declaredBy(route);
   const pairs = request.query;
-  if (route.lenient !== true && pairs.some(([name]) => !names.has(name))) {
-    const unknown = pairs.filter(([name]) => !names.has(name));
+  if (route.lenient !== true) refuseUnknown(route, request, names);
+  const values = { ...defaults };
+  const hasBody =
+    route.hybrid !== undefined && !request.body.isEmpty && !isBodyDeferred(route, request);
+  fillFromQuery(values, hasBody ? query : all, pairs);
+  if (!hasBody) return values;
+  return Object.assign(values, bindBody(route, request, request.body.json(), pairs));
+}
+
+function refuseUnknown(
+  route: Route,
+  request: Omit<RouteRequest, 'signal'>,
+  names: ReadonlySet<string>,
+): void {
+  for (const [name] of request.query) {
+    if (names.has(name)) continue;
+    const unknown = request.query.filter((pair) => !names.has(pair[0]));
     throw unknownParameters(route, request, unknown);
   }
-  const values: Record<string, unknown> = {};
-  for (const [name, parameter] of query) values[name] = fromQuery(name, parameter, pairs);
-  if (route.hybrid === undefined) return values;
-  if (request.body.isEmpty || isBodyDeferred(route, request)) {
-    for (const [name, parameter] of hybrid) values[name] = fromQuery(name, parameter, pairs);
-    return values;
-  }
-  return Object.assign(values, bindHybrid(route, request, firstValues(pairs)));
 }
 
 /** Parsing more would hold up everybody else. */
@@ -85,29 +98,23 @@ export function isBodyDeferred(
   );
 }
 
-/** A key given twice: the first one counts. */
-function fromQuery(
-  name: string,
-  parameter: Parameter,
-  pairs: readonly (readonly [string, string])[],
-): unknown {
-  for (const pair of pairs) if (pair[0] === name) return fromText(name, parameter, pair[1]);
-  return absent(name, parameter);
+/** Replaces the defaults of those that are given. */
+function fillFromQuery(
+  values: Record<string, unknown>,
+  parameters: readonly (readonly [string, Parameter])[],
+  pairs: Pairs,
+): void {
+  for (const [name, parameter] of parameters) {
+    const text = firstValue(name, pairs);
+    if (text !== undefined) values[name] = fromText(name, parameter, text);
+    else if (parameter.required === true) throw missing(name);
+  }
 }
 
 /** A key given twice: the first one counts. */
-function firstValues(pairs: readonly (readonly [string, string])[]): Map<string, string> {
-  const values = new Map<string, string>();
-  for (const [name, value] of pairs) if (!values.has(name)) values.set(name, value);
-  return values;
-}
-
-function bindHybrid(
-  route: Route,
-  request: Omit<RouteRequest, 'signal'>,
-  given: ReadonlyMap<string, string>,
-): Record<string, unknown> {
-  return bindBody(route, request, request.body.json(), given);
+function firstValue(name: string, pairs: Pairs): string | undefined {
+  for (const pair of pairs) if (pair[0] === name) return pair[1];
+  return undefined;
 }
 
 type Parameters = Pick<Route, 'query' | 'hybrid'>;
@@ -121,11 +128,11 @@ export function bindBody(
   route: Parameters,
   request: Place,
   body: unknown,
-  given: ReadonlyMap<string, string> = new Map(),
+  given: Pairs = [],
 ): Record<string, unknown> {
   const hybrid = route.hybrid ?? NO_PARAMETERS;
   const bodySays = !isEmptyJson(body);
-  if (given.size > 0 && bodySays) {
+  if (given.length > 0 && bodySays) {
     throw failure('MIXED_PARAMETERS', 'You cannot mix query string and body parameters', {
       verb: request.verb,
       resource: request.path,
@@ -135,30 +142,41 @@ export function bindBody(
     throw failure('INVALID_PARAMETER', `request body ${previewJson(body)} is not an object`);
   }
   const members = bodySays ? (body as Record<string, unknown>) : {};
-  const unknown = Object.keys(members).filter((name) => !Object.hasOwn(hybrid, name));
-  if (unknown.length > 0) {
-    const pairs = unknown.map((name): [string, unknown] => [name, members[name]]);
-    throw unknownParameters(route, request, pairs);
+  for (const name in members) {
+    if (!Object.hasOwn(hybrid, name)) throw unknownMembers(route, request, members);
   }
   const values: Record<string, unknown> = {};
-  for (const [name, parameter] of Object.entries(hybrid)) {
-    const text = given.get(name);
+  for (const name in hybrid) {
+    const parameter = hybrid[name] as Parameter;
+    const text = firstValue(name, given);
     if (text !== undefined) values[name] = fromText(name, parameter, text);
     else if (Object.hasOwn(members, name) && members[name] !== null) {
       values[name] = fromJson(name, parameter, members[name]);
-    } else values[name] = absent(name, parameter);
+    } else if (parameter.required === true) throw missing(name);
+    else values[name] = parameter.default;
   }
   return values;
 }
 
-function isEmptyJson(json: unknown): boolean {
-  if (json === undefined || json === null) return true;
-  return typeof json === 'object' && Object.keys(json).length === 0 && !Array.isArray(json);
+function unknownMembers(
+  route: Parameters,
+  request: Place,
+  members: Readonly<Record<string, unknown>>,
+): RowanError {
+  const hybrid = route.hybrid ?? NO_PARAMETERS;
+  const unknown = Object.entries(members).filter(([name]) => !Object.hasOwn(hybrid, name));
+  return unknownParameters(route, request, unknown);
 }
 
-function absent(name: string, parameter: Parameter): unknown {
-  if (parameter.required !== true) return parameter.default;
-  throw failure('MISSING_PARAMETER', `key ${name} not found in RestParams`, { parameter: name });
+function isEmptyJson(json: unknown): boolean {
+  if (json === undefined || json === null) return true;
+  if (typeof json !== 'object' || Array.isArray(json)) return false;
+  for (const _ in json) return false;
+  return true;
+}
+
+function missing(name: string): RowanError {
+  return failure('MISSING_PARAMETER', `key ${name} not found in RestParams`, { parameter: name });
 }
 
 function fromText(name: string, parameter: Parameter, text: string): unknown {

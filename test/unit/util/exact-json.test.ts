@@ -50,3 +50,11 @@ test('deep nesting is refused, also behind brackets in strings', () => {
 test('a byte-order mark is skipped', () => {
   expect(parseJson('\ufeff1')).toBe(1);
 });
+
+test('integers are exact wherever they stand', () => {
+  for (let offset = 0; offset < 40; offset++) {
+    const before = ' '.repeat(offset);
+    expect(parseJson(`${before}[9007199254740993,1]`)).toEqual([9007199254740993n, 1]);
+    expect(parseJson(`${before}[0.1234567890123456789]`)).toEqual([0.12345678901234568]);
+  }
+});
