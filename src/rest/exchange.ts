@@ -30,16 +30,20 @@ export class Exchange {
   #timer: NodeJS.Timeout | undefined;
   #onTimeout: (() => void) | undefined;
   #timeLimitMs = 0;
-  readonly #socket: Socket;
-  readonly #bytesBefore: number;
+  /** what the connection had sent before; absent: nobody wants to know */
+  #sent: { readonly socket: Socket; readonly byteCount: number } | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.request = request;
     this.response = response;
     this.requestId = requestIdOf(request.headers);
     this.commonHeaders = ['X-Request-Id', this.requestId];
-    this.#socket = request.socket;
-    this.#bytesBefore = request.socket.bytesWritten;
+  }
+
+  /** Counts the bytes of the reply from now on. */
+  countBytes(): void {
+    const { socket } = this.request;
+    this.#sent = { socket, byteCount: socket.bytesWritten };
   }
 
   /** Aborts when the client goes away or the time is up. */
@@ -68,6 +72,11 @@ export class Exchange {
   get isAbandoned(): boolean {
     const { response } = this;
     return response.destroyed && !response.writableFinished;
+  }
+
+  /** Whether all of the reply is in the hands of the operating system. */
+  get isWritten(): boolean {
+    return this.response.writableFinished;
   }
 
   /** Called when the response is closed. */
@@ -105,9 +114,9 @@ export class Exchange {
     this.#timer = setTimeout(this.#onTimeout, this.#timeLimitMs);
   }
 
-  /** bytes of the reply as they went over the wire */
+  /** bytes of the reply as they went over the wire, where they are counted */
   get responseBytes(): number {
-    return this.#socket.bytesWritten - this.#bytesBefore;
+    return this.#sent === undefined ? 0 : this.#sent.socket.bytesWritten - this.#sent.byteCount;
   }
 
   end(): void {

@@ -64,20 +64,23 @@ export class RequestHandler {
   /** Nothing here is asynchronous unless it must be: small requests end in the same turn. */
   handle(request: IncomingMessage, response: ServerResponse): void {
     const exchange = new Exchange(request, response);
-    response.on('close', () => {
+    if (this.#parts.options.hasAccessLog) exchange.countBytes();
+    try {
+      const match = this.#accept(exchange);
+      const work = match === undefined ? undefined : this.#receive(exchange, match);
+      work?.catch((thrown) => this.#fail(exchange, thrown));
+    } catch (thrown) {
+      this.#fail(exchange, thrown);
+    }
+    if (exchange.isWritten) this.#parts.onEnd(exchange);
+    else this.#followToEnd(exchange);
+  }
+
+  #followToEnd(exchange: Exchange): void {
+    exchange.response.on('close', () => {
       exchange.closed();
       this.#parts.onEnd(exchange);
     });
-    let work: void | Promise<void>;
-    try {
-      const match = this.#accept(exchange);
-      if (match === undefined) return;
-      work = this.#receive(exchange, match);
-    } catch (thrown) {
-      this.#fail(exchange, thrown);
-      return;
-    }
-    if (work !== undefined) work.catch((thrown) => this.#fail(exchange, thrown));
   }
 
   /** Ends the streams that would otherwise never end. */
@@ -172,7 +175,7 @@ export class RequestHandler {
     return match;
   }
 
-  #receive(exchange: Exchange, match: RouteMatch): void | Promise<void> {
+  #receive(exchange: Exchange, match: RouteMatch): Promise<void> | undefined {
     const { request, response } = exchange;
     if (!hasBody(request)) return this.#answer(exchange, match, EMPTY_BODY);
     const { options } = this.#parts;
@@ -199,7 +202,7 @@ export class RequestHandler {
     match: RouteMatch,
     given: RequestBody,
     traits = traitsOf(match.route),
-  ): void | Promise<void> {
+  ): Promise<void> | undefined {
     const ownLimitMs = traits.isHeavy ? this.#parts.options.queryTimeoutMs : undefined;
     const timeLimitMs = timeLimitOf(exchange.request, ownLimitMs);
     const query = exchange.query === '' ? NO_PAIRS : parseQueryString(exchange.query);
@@ -218,7 +221,7 @@ export class RequestHandler {
     bound: HttpRequest,
     traits: RouteTraits,
     timeLimitMs: number | undefined,
-  ): void | Promise<void> {
+  ): Promise<void> | undefined {
     if (traits.isLive) this.#live.add(exchange);
     exchange.isLive = traits.isLive;
     let later: Promise<void> | undefined;
