@@ -1,10 +1,11 @@
 // The main thread's answers to what scripts ask: requests, entities, files.
 import { ENTITY_KINDS, type EntityKind } from '../dataset/entity-type.ts';
 import type { ByteStream } from '../file/byte-stream.ts';
+import { requireReadableUrl } from '../service/caller-role.ts';
 import { parseConfig } from '../service/config.ts';
 import { MAIN_THREAD_SCOPE } from '../service/engine.ts';
 import { contentTypeOf, makeRequest, readText } from '../service/local-transport.ts';
-import { ROLES, type Role } from '../service/request.ts';
+import type { Role } from '../service/request.ts';
 import { bytesBody, EMPTY_BODY } from '../service/request-body.ts';
 import type { Service } from '../service/service.ts';
 import { applyFunction } from '../service/task/function.ts';
@@ -111,21 +112,8 @@ export class ScriptHost implements CallHost {
     }
     const entityKind = kind as EntityKind;
     const parsed = parseConfig(config);
-    const exists =
-      parsed.id !== undefined && service.collection(entityKind).find(parsed.id) !== undefined;
-    if (!exists) this.#requireCreation(entityKind, parsed.type);
     const { id, config: obtained } = await service.obtain(entityKind, parsed);
     return { id, ...(obtained.params === undefined ? {} : { params: obtained.params }) };
-  }
-
-  #requireCreation(kind: EntityKind, type: string | undefined): void {
-    const { service, role } = this.#options;
-    const declared = type === undefined ? undefined : service.types.find(kind, type);
-    const required = declared?.creationRole ?? 'editor';
-    if (ROLES.indexOf(role) >= ROLES.indexOf(required)) return;
-    throw failure('FORBIDDEN', `creating a ${kind} needs the role ${required}`, {
-      requiredRole: required,
-    });
   }
 
   async #apply({ id, input, format }: ApplyArgument, signal: AbortSignal): Promise<unknown> {
@@ -162,7 +150,7 @@ export class ScriptHost implements CallHost {
   }
 
   async #openStream({ url }: { url: string }): Promise<number> {
-    this.#requireReadable(url);
+    requireReadableUrl(url, this.role);
     const file = await this.#options.service.files.open(url);
     const stream: ByteStream = file.stream();
     const id = this.#nextStream++;
@@ -178,7 +166,7 @@ export class ScriptHost implements CallHost {
   }
 
   async #list({ url }: { url: string }): Promise<unknown> {
-    this.#requireReadable(url);
+    requireReadableUrl(url, this.role);
     const { files } = this.#options.service;
     const { dirs, files: urls } = await files.list(url);
     const objects: Record<string, unknown> = {};
@@ -191,13 +179,6 @@ export class ScriptHost implements CallHost {
       };
     }
     return { dirs, objects };
-  }
-
-  /** Queries of readers may not read local files, and neither may scripts in them. */
-  #requireReadable(url: string): void {
-    if (this.role !== 'reader' && this.role !== 'open') return;
-    if (!/file:/i.test(url)) return;
-    throw failure('FORBIDDEN', `reading ${url} needs the role editor`, { requiredRole: 'editor' });
   }
 }
 

@@ -37,6 +37,8 @@ export interface WorkerProcedureType extends ProcedureDeclaration {
 /** Orchestrates other entities on the main thread and never computes. */
 export interface ServiceProcedureType extends ProcedureDeclaration {
   readonly execution: 'service';
+  /** true: what a run overrides is meant for the procedures that it runs, not for its own parameters */
+  readonly passesOverrides?: boolean;
   run(context: ServiceProcedureContext, params: ProcedureParams): Promise<ProcedureResult>;
 }
 

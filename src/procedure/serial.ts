@@ -24,6 +24,7 @@ export const serialProcedure: ServiceProcedureType = {
     ...runOnCreation,
   }),
   execution: 'service',
+  passesOverrides: true,
   async run(context, params) {
     const steps = params.steps as readonly Step[];
     const progress = context.steps(

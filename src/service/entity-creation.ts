@@ -1,9 +1,9 @@
 // Creating an entity as a caller from outside does: reserved names, roles, first runs.
 import type { EntityKind } from '../dataset/entity-type.ts';
 import { errorBody, failure, RowanError } from '../util/error.ts';
+import { requireEntityRole } from './caller-role.ts';
 import type { EntityConfig } from './config.ts';
 import type { Role } from './request.ts';
-import { ROLES } from './request.ts';
 import type { Run } from './run.ts';
 import type { Service } from './service.ts';
 
@@ -27,7 +27,7 @@ export async function createEntity(
   { isAsync = false, mustBeNew = false, role }: CreationOptions,
 ): Promise<Created> {
   checkName(service, kind, config);
-  checkRole(service, kind, config, role);
+  requireEntityRole(service.types, { kind, type: config.type }, role, 'creating');
   // A procedure itself is always built at once; only its run may go on.
   const id = await service
     .collection(kind)
@@ -71,17 +71,4 @@ function checkName(service: Service, kind: EntityKind, { id }: EntityConfig): vo
   if (kind !== 'function' || id === undefined) return;
   if (service.engine.mirror.builtins.findFunction(id) === undefined) return;
   throw failure('INVALID_PARAMETER', `SQL already has a built-in function named ${id}`, { id });
-}
-
-function checkRole(service: Service, kind: EntityKind, config: EntityConfig, role: Role): void {
-  if (config.type === undefined) return;
-  const required = service.types.find(kind, config.type)?.creationRole ?? 'editor';
-  if (ROLES.indexOf(role) >= ROLES.indexOf(required)) return;
-  throw failure(
-    'FORBIDDEN',
-    `creating a ${kind} of type '${config.type}' needs the role ${required}`,
-    {
-      requiredRole: required,
-    },
-  );
 }

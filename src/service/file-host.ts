@@ -3,6 +3,7 @@ import { collectBytes } from '../file/byte-stream.ts';
 import type { Credential, CredentialSource, ResourceType } from '../file/credential.ts';
 import type { FileSystem } from '../file/file-system.ts';
 import type { MemoryFile, MemoryStore } from '../file/memory-scheme.ts';
+import { callerRole, requireReadableUrl } from './caller-role.ts';
 import type { HostHandler, HostRequest } from './host-call.ts';
 import type { TaskScope } from './task-scope.ts';
 
@@ -25,6 +26,7 @@ export function fileHostCalls(
   } = {
     credential: async ({ type, url }) => credentials.find(type, url),
     async fetch({ url }) {
+      requireReadableUrl(url, callerRole());
       try {
         const file = await files.open(url);
         return { content: await collectBytes(file.stream()), lastModified: file.lastModified };

@@ -161,7 +161,9 @@ export class ProcedureEntity implements LiveEntity {
 
   /** The parameters of a run: those of the procedure with the run's merged over them. */
   runParams(overrides: ProcedureParams): ProcedureParams {
-    const merged = mergeParams(this.resolved, overrides) as ProcedureParams;
+    const type = this.procedureType;
+    const own = type.execution === 'service' && type.passesOverrides === true ? {} : overrides;
+    const merged = mergeParams(this.resolved, own) as ProcedureParams;
     const params = completeParams(this.procedureType, merged);
     this.procedureType.check?.(params);
     return params;

@@ -9,6 +9,7 @@ import type { ProcedureParams, RunEffects } from '../procedure/procedure-type.ts
 import type { Catalogue } from '../store/catalogue.ts';
 import { assert } from '../util/assert.ts';
 import { failure, RowanError } from '../util/error.ts';
+import { callerRole, requireEntityRole } from './caller-role.ts';
 import { type CollectionHooks, EntityCollection, type LiveEntity } from './collection.ts';
 import type { CredentialStore } from './credential-store.ts';
 import { DatasetEntity, type DatasetHost } from './dataset-entity.ts';
@@ -266,6 +267,9 @@ export class Service {
   }
 
   async obtain(kind: EntityKind, reference: EntityReference): Promise<LiveEntity> {
+    const { id, type } = reference;
+    const exists = id !== undefined && this.collection(kind).find(id) !== undefined;
+    if (!exists) requireEntityRole(this.types, { kind, type }, callerRole(), 'creating');
     return this.collection(kind).obtain(reference);
   }
 
@@ -388,6 +392,7 @@ export class Service {
     overrides: ProcedureParams,
   ): Promise<RunOutcome> {
     const type = procedure.procedureType;
+    requireEntityRole(this.types, { kind: 'procedure', type: type.name }, callerRole(), 'running');
     if (type.execution === 'service') {
       const result = await runOnMain(this, { procedure, type, run, params, overrides });
       return { result, register: async () => {} };

@@ -31,6 +31,15 @@ test('params of a run go by one name', async () => {
   expect([reply.status, reply.text]).toEqual([400, expect.stringContaining('give only one')]);
 });
 
+test('what a run of serial overrides is passed to every step', async () => {
+  const steps = [1, 2].map(() => ({ type: 'mock', params: { durationMs: 60_000 } }));
+  await rowan.put('/v1/procedures/both', { type: 'serial', params: { steps } });
+  const reply = await rowan.post('/v1/procedures/both/runs', { params: { durationMs: 2 } });
+  expect([reply.status, reply.text]).toEqual([201, expect.stringContaining('finished')]);
+  const wrong = await rowan.post('/v1/procedures/both/runs', { zork: 2 });
+  expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('step 0')]);
+});
+
 test('routes that record refuse parameters of the query string', async () => {
   const row = { rowName: 'r', columns: [] };
   for (const form of ['rows', 'multirows', 'columns', 'multicolumns', 'commit']) {

@@ -3,6 +3,7 @@ import type { ProcedureParams } from '../../procedure/procedure-type.ts';
 import { failure } from '../../util/error.ts';
 import { stringifyJson } from '../../util/exact-json.ts';
 import { previewJson } from '../../value/json.ts';
+import { requireEntityRole } from '../caller-role.ts';
 import type { ProcedureEntity } from '../procedure-entity.ts';
 import { jsonReply, type Reply } from '../request.ts';
 import { type BoundRequest, type Route, route } from '../route.ts';
@@ -69,6 +70,8 @@ async function startRun(request: BoundRequest, service: Service): Promise<Reply>
       { valueInUri: pathId, valueInConfig: id, collection: 'runs' },
     );
   }
+  const { type } = procedure;
+  requireEntityRole(service.types, { kind: 'procedure', type }, request.role, 'running');
   const run = procedure.startRun(pathId ?? id, overrides);
   await (request.isAsync ? run.known : procedure.finished(run));
   const status = request.isAsync && request.verb === 'PUT' ? 202 : 201;
