@@ -24,6 +24,12 @@ export class CallMetrics {
     this.#counts.get(label, route, makeCounts)[outcome]++;
   }
 
+  /** Ends the series of a function that is gone, so that there is room for those of others. */
+  forget(name: string): void {
+    this.#durations.delete(name);
+    this.#counts.delete(name);
+  }
+
   series(): Series[] {
     return [
       {

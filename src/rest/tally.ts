@@ -74,6 +74,11 @@ export class PairMap<Value> {
     return value;
   }
 
+  /** Removes the values of all combinations with a first label. */
+  delete(first: string): void {
+    this.#values.delete(first);
+  }
+
   *entries(): Iterable<[first: string, second: string, value: Value]> {
     for (const [first, inner] of this.#values) {
       for (const [second, value] of inner) yield [first, second, value];

@@ -52,6 +52,9 @@ export class Web implements RowanExtension {
 
   start(service: Service, dispatcher: RouteDispatcher): void {
     this.#allRoutes = dispatcher.routes;
+    service.functions.observe((change, id) => {
+      if (change === 'deleted') this.metrics.calls.forget(id);
+    });
     this.keys.watch((error) => service.logger.error({ err: error }, 'API keys cannot be read'));
   }
 

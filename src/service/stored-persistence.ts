@@ -4,7 +4,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EntityKind } from '../dataset/entity-type.ts';
 import type { Catalogue, Change } from '../store/catalogue.ts';
-import { removeFileDurably, removeOtherFiles } from '../store/durable-file.ts';
+import { removeFile, removeOtherFiles } from '../store/durable-file.ts';
 import { assert } from '../util/assert.ts';
 import { parseJson, stringifyJson } from '../util/exact-json.ts';
 import type { DatasetEntity } from './dataset-entity.ts';
@@ -164,10 +164,10 @@ export class StoredPersistence implements Persistence {
     const content = this.#catalogue.get('settings', key) as ContentRecord | undefined;
     this.#logs.delete(storeId);
     await this.#catalogue.write([
-      { type: 'truncate', log: logName(storeId), through: Number.MAX_SAFE_INTEGER },
+      { type: 'drop', log: logName(storeId) },
       { type: 'remove', table: 'settings', key },
     ]);
-    this.#removeFile(content?.file);
+    await this.#removeFile(content?.file);
   }
 
   async appendRows(dataset: DatasetEntity, batch: Uint8Array, state: unknown): Promise<void> {
@@ -224,12 +224,13 @@ export class StoredPersistence implements Persistence {
         putContent(storeId, log.content),
         { type: 'truncate', log: logName(storeId), through: committed },
       ]);
-      if (previous !== file) this.#removeFile(previous);
+      if (previous !== file) await this.#removeFile(previous);
     });
   }
 
-  #removeFile(file: string | undefined): void {
-    if (file !== undefined) removeFileDurably(join(this.#directory, file));
+  /** A file that comes back after a crash belongs to nobody, and is removed at the next start. */
+  async #removeFile(file: string | undefined): Promise<void> {
+    if (file !== undefined) await removeFile(join(this.#directory, file));
   }
 
   saveRun(procedureId: string, run: RunRecord): Promise<void> {

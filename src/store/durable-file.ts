@@ -10,6 +10,7 @@ import {
   rmSync,
   writevSync,
 } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { failure, type RowanError } from '../util/error.ts';
 
@@ -109,10 +110,9 @@ export function syncDirectory(path: string, files: FileSystem = nodeFileSystem):
   }
 }
 
-/** Removes a file if it is there; durable when the call returns. */
-export function removeFileDurably(path: string, files: FileSystem = nodeFileSystem): void {
-  files.remove(path);
-  syncDirectory(dirname(path), files);
+/** Removes a file that nothing refers to, if it is there; a crash may bring it back. */
+export function removeFile(path: string): Promise<void> {
+  return rm(path, { force: true });
 }
 
 /** Removes the files of a directory that nothing refers to, those half-written included. */

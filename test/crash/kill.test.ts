@@ -95,7 +95,9 @@ test(
       client.close();
       if (random() * ROUNDS_PER_EARLY_KILL < 1) await killWhileStarting(random() * START_MS_MAX);
       await start();
-      await check({ client, ledger, rows, log });
+      await check({ client, ledger, rows, log }).catch((error: Error) => {
+        throw new Error(`after kill ${round + 1}: ${error.message}\n${server.log}`);
+      });
       if (rows.batchCount > BATCH_COUNT_MAX) await replaceLog(round);
     }
     expect(batchCount + rows.batchCount, 'batches of rows').toBeGreaterThan(KILL_COUNT);

@@ -26,11 +26,6 @@ export class Ledger {
     else this.#outcomes.set(name, new Set(outcomes));
   }
 
-  /** Whether there is only one outcome. */
-  isCertain(name: string): boolean {
-    return (this.#outcomes.get(name)?.size ?? 1) === 1;
-  }
-
   isPossible(name: string, outcome: string): boolean {
     return this.#outcomes.get(name)?.has(outcome) ?? outcome === ABSENT;
   }

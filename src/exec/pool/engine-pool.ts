@@ -88,9 +88,13 @@ export class EnginePool {
     while (this.#slots.size < count) this.#startWorker();
   }
 
-  /** Sends a message to every worker, before any task that is run after this call. */
+  /**
+   * Sends a message to every worker, before any task that is run after this call. Nobody is woken
+   * for it: a worker reads it before its next work, or when it wakes up by itself.
+   */
   broadcast(message: unknown): void {
-    for (const slot of this.#slots.values()) this.#post(slot, { type: 'broadcast', message });
+    const envelope: ToWorker = { type: 'broadcast', message };
+    for (const { mainPort } of this.#slots.values()) mainPort.postMessage(envelope);
   }
 
   /** Tasks that run or wait. */

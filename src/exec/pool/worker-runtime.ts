@@ -3,6 +3,7 @@
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { assert } from '../../util/assert.ts';
 import { errorBody, RowanError } from '../../util/error.ts';
+import { giveWay } from '../../util/thread-priority.ts';
 import { findParallelJob, type JobScope, type Parallel, type ParallelJob } from '../parallel.ts';
 import { cancelled, type Task } from '../task.ts';
 import {
@@ -34,6 +35,7 @@ const WAIT_TIMEOUT_MS = 1000;
 
 /** Serves until the process ends. Must be called in a worker started by EnginePool. */
 export async function serveTasks(service: TaskService): Promise<never> {
+  giveWay();
   const worker = new EngineWorker(workerData as WorkerStart, service);
   return worker.serve();
 }

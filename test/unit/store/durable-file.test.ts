@@ -10,17 +10,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import {
-  removeFileDurably,
-  removeOtherFiles,
-  writeFileDurably,
-} from '../../../src/store/durable-file.ts';
+import { removeFile, removeOtherFiles, writeFileDurably } from '../../../src/store/durable-file.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rowan-durable-file-'));
 
 afterAll(() => rmSync(directory, { recursive: true }));
 
-test('a file has all its content or none', () => {
+test('a file has all its content or none', async () => {
   const path = join(directory, 'a');
   writeFileDurably(path, (sink) => {
     sink.write([Buffer.from('one '), Buffer.alloc(0), Buffer.from('two')]);
@@ -36,16 +32,17 @@ test('a file has all its content or none', () => {
   ).toThrow(`cannot write "${path}": gave up`);
   expect(readFileSync(path, 'utf8')).toBe('one two');
   expect(readdirSync(directory)).toEqual(['a']);
-  removeFileDurably(path);
+  await removeFile(path);
   expect(readdirSync(directory)).toEqual([]);
+  await expect(removeFile(path)).resolves.toBeUndefined();
 });
 
-test('a thousand buffers are written in order', () => {
+test('a thousand buffers are written in order', async () => {
   const path = join(directory, 'many');
   const buffers = Array.from({ length: 1500 }, (_, i) => Buffer.from(`${i},`));
   writeFileDurably(path, (sink) => sink.write(buffers));
   expect(readFileSync(path, 'utf8')).toBe(buffers.join(''));
-  removeFileDurably(path);
+  await removeFile(path);
 });
 
 test('files that nothing refers to are removed', () => {
