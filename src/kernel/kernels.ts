@@ -3,13 +3,20 @@
 import { readFileSync } from 'node:fs';
 import { packageFile } from '../util/package-file.ts';
 import type { BinKernels } from './bin.ts';
+import type { BlockKernels } from './block-program.ts';
 import type { CsvKernels } from './csv.ts';
 import type { FillKernels } from './fill.ts';
 import type { TreeKernels } from './tree.ts';
 import type { VectorKernels } from './vector.ts';
 
 /** Every kernel of src/kernel/assembly; each family declares its part in a file of its name. */
-export interface Kernels extends BinKernels, CsvKernels, FillKernels, TreeKernels, VectorKernels {}
+export interface Kernels
+  extends BinKernels,
+    BlockKernels,
+    CsvKernels,
+    FillKernels,
+    TreeKernels,
+    VectorKernels {}
 
 let compiled: WebAssembly.Module | undefined;
 

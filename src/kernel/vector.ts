@@ -109,6 +109,10 @@ export interface VectorKernels {
     right: number,
     capacity: number,
   ): number;
+  markCodes(codes: number, count: number, present: number): number;
+  scatterBytes(codes: number, values: number, count: number, out: number): void;
+  scatterI32(codes: number, values: number, count: number, out: number): void;
+  scatterF64(codes: number, values: number, count: number, out: number): void;
   gatherBytes(values: number, rows: number, count: number, out: number): void;
   gatherI32(values: number, rows: number, count: number, out: number): void;
   gatherF64(values: number, rows: number, count: number, out: number): void;

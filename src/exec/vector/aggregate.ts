@@ -4,7 +4,7 @@ import type { BoundExpression } from '../../plan/expression.ts';
 import type { AggregateNode, FilterNode, PlanNode } from '../../plan/plan.ts';
 import { assert } from '../../util/assert.ts';
 import type { Arena } from '../../value/arena.ts';
-import type { Span } from '../../value/snapshot.ts';
+import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
 import type { Compiler } from '../general/compiler.ts';
 import { threadKernels } from '../thread-memory.ts';
 import {
@@ -14,6 +14,7 @@ import {
   type Reader,
   readOutput,
 } from './aggregate-output.ts';
+import { type BlockSource, chunkColumn } from './block-compiler.ts';
 import { cellsInOrder } from './cell-order.ts';
 import { cutChunks, homeArena } from './chunk-range.ts';
 import { DictionaryTables } from './dictionary-table.ts';
@@ -27,6 +28,7 @@ import { cellSize, type Measure, mergeCells } from './measure.ts';
 import type { TruthProgram } from './program.ts';
 import { rowFunction } from './row-function.ts';
 import { type ColumnScope, VectorTable } from './table.ts';
+import { runWholeTable } from './whole-table.ts';
 
 /** Cells of all measures and units of a query; beyond it groups are hashed by the general path. */
 const CELLS_SIZE_MAX = 512 * 1024 * 1024;
@@ -76,6 +78,10 @@ interface GroupRows {
   readonly chunkRowCounts: readonly number[];
   readonly arena: number;
   build(engine: VectorEngine): { readonly source: GroupSource; readonly spans: readonly Span[] };
+  /** The rows for block programs; undefined when they are not for these. */
+  blocks(
+    engine: VectorEngine,
+  ): { readonly source: BlockSource; readonly spans: readonly Span[] } | undefined;
 }
 
 function openRows(
@@ -97,6 +103,7 @@ function openRows(
           const { source, spans } = join.build(engine);
           return { source: { kind: 'join', join: source }, spans };
         },
+        blocks: (engine) => join.blocks(engine),
       }
     );
   }
@@ -110,8 +117,19 @@ function openRows(
         return homeArena(table.columns);
       },
       build: () => ({ source: { kind: 'scan', columns: table.columns }, spans: [] }),
+      blocks: () => ({ source: blockSourceOf(table.columns), spans: [] }),
     }
   );
+}
+
+function blockSourceOf(columns: readonly ColumnSnapshot[]): BlockSource {
+  return {
+    columns: columns.map(chunkColumn),
+    chunkColumns: columns,
+    key: undefined,
+    filter: undefined,
+    present: undefined,
+  };
 }
 
 class GroupQuery {
@@ -157,6 +175,34 @@ class GroupQuery {
   }
 
   run(engine: VectorEngine): GroupTable {
+    return this.#runAsWhole(engine) ?? this.#runByCells(engine);
+  }
+
+  /** One group over everything, by a program of one kernel. */
+  #runAsWhole(engine: VectorEngine): GroupTable | undefined {
+    if (this.#keys.length > 0) return undefined;
+    const blocks = this.#rows.blocks(engine);
+    if (blocks === undefined) return undefined;
+    const { arena, chunkRowCounts } = this.#rows;
+    const spans = [...blocks.spans];
+    try {
+      const { source } = blocks;
+      const measures = this.#measures;
+      const whole = runWholeTable(
+        { source, arena, chunkRowCounts, filter: this.#filter, measures },
+        engine,
+      );
+      if (whole === undefined) return undefined;
+      spans.push(whole.span);
+      const memory = engine.arenas.get(arena);
+      this.#merge(memory, whole.cells, 1);
+      return this.#readGroups(memory, whole.cells[0] as readonly Span[]);
+    } finally {
+      for (const span of spans) engine.arenas.free(span);
+    }
+  }
+
+  #runByCells(engine: VectorEngine): GroupTable {
     const { chunkRowCounts, arena } = this.#rows;
     const cellCount = this.#cellCount();
     const ranges = cutChunks(chunkRowCounts.length, unitCountFor(cellCount));

@@ -4,12 +4,14 @@ import type { JoinInput, JoinNode, PlanNode } from '../../plan/plan.ts';
 import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
 import { keyOfAtom } from '../general/canonical-key.ts';
 import type { Compiler } from '../general/compiler.ts';
+import type { BlockSource } from './block-compiler.ts';
 import { ChunkVectors } from './chunk.ts';
 import { homeArena } from './chunk-range.ts';
 import type { DictionaryTables } from './dictionary-table.ts';
 import type { VectorEngine } from './engine.ts';
 import { type FilteredScan, matchFilteredScan } from './filtered-scan.ts';
 import type { FlatColumn, JoinPlace, JoinSource } from './join-vectors.ts';
+import { buildKeyTables } from './key-table.ts';
 import { integerBounds, type LoweredCodes, Lowering } from './lower.ts';
 import type { CodeProgram, TruthProgram } from './program.ts';
 import { Scratch } from './scratch.ts';
@@ -118,6 +120,10 @@ export interface PreparedJoin {
   readonly arena: number;
   /** Hangs the build side at its keys. @returns what jobs need, and its spans to free */
   build(engine: VectorEngine): { readonly source: JoinSource; readonly spans: readonly Span[] };
+  /** The build side as tables by key; undefined when several of its rows share a key. */
+  blocks(
+    engine: VectorEngine,
+  ): { readonly source: BlockSource; readonly spans: readonly Span[] } | undefined;
 }
 
 /** Undefined when the data or an expression does not suit vectors. */
@@ -153,6 +159,15 @@ export function prepareJoin(
         filter: probe.filter,
         key: keys.probe,
         buildKey: keys.build,
+        keepsProbe,
+        places: scope.placesFor(build),
+      });
+    },
+    blocks(engine) {
+      return buildKeyTables(engine, {
+        arena: homeArena(probe.table.columns),
+        built: { table: build.table, filter: build.filter, key: keys.build },
+        probe: { columns: probe.table.columns, filter: probe.filter, key: keys.probe },
         keepsProbe,
         places: scope.placesFor(build),
       });

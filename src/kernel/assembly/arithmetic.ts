@@ -9,8 +9,10 @@ const MULTIPLY: i32 = 2;
 function lanes(x: v128, y: v128, operator: i32): v128 {
   if (operator == ADD) return f64x2.add(x, y);
   if (operator == SUBTRACT) return f64x2.sub(x, y);
-  if (operator == MULTIPLY) return f64x2.mul(x, y);
-  return f64x2.div(x, y);
+  // There is no -0: adding 0 makes it 0 and changes nothing else.
+  const zero = f64x2.splat(0);
+  if (operator == MULTIPLY) return f64x2.add(f64x2.mul(x, y), zero);
+  return f64x2.add(f64x2.div(x, y), zero);
 }
 
 @inline

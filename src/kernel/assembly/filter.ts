@@ -140,9 +140,12 @@ export function nullTruth(truth: usize, valid: usize, count: i32): void {
 
 /** Validity bits (least significant first) become bytes of 0 and 1. */
 export function expandBits(bits: usize, count: i32, out: usize): void {
-  for (let i: usize = 0; i < <usize>count; i += 8) {
-    const spread = (<u64>load<u8>(bits + (i >> 3)) * 0x0101010101010101) & 0x8040201008040201;
-    store<u64>(out + i, ((spread + 0x7f7f7f7f7f7f7f7f) >> 7) & 0x0101010101010101);
+  const bit = i64x2.splat(0x8040201008040201);
+  const one = i8x16.splat(1);
+  for (let i: usize = 0; i < <usize>count; i += 16) {
+    const two = i16x8.splat(load<i16>(bits + (i >> 3)));
+    const spread = v128.shuffle<i8>(two, two, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
+    v128.store(out + i, i8x16.min_u(v128.and(spread, bit), one));
   }
 }
 

@@ -1,6 +1,7 @@
 // The one entry of the kernel module: a kernel is callable from TypeScript once its file stands here.
 export * from './aggregate';
 export * from './arithmetic';
+export * from './block-program';
 export * from './csv-code';
 export * from './csv-index';
 export * from './csv-number';

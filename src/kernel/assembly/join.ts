@@ -89,6 +89,40 @@ export function probePairs(
   return pairs;
 }
 
+/**
+ * Puts values where the codes of their rows are: 2 into `present`, a truth byte a code. Returns the
+ * rows whose code was taken. Code 0 stays untouched.
+ */
+export function markCodes(codes: usize, count: i32, present: usize): i32 {
+  let shared = 0;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const code = <usize>load<i32>(codes + (i << 2));
+    if (code == 0) continue;
+    shared += <i32>load<u8>(present + code) >> 1;
+    store<u8>(present + code, 2);
+  }
+  return shared;
+}
+
+/** out[codes[i]] = values[i] */
+export function scatterBytes(codes: usize, values: usize, count: i32, out: usize): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    store<u8>(out + <usize>load<i32>(codes + (i << 2)), load<u8>(values + i));
+  }
+}
+
+export function scatterI32(codes: usize, values: usize, count: i32, out: usize): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    store<i32>(out + (<usize>load<i32>(codes + (i << 2)) << 2), load<i32>(values + (i << 2)));
+  }
+}
+
+export function scatterF64(codes: usize, values: usize, count: i32, out: usize): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    store<f64>(out + (<usize>load<i32>(codes + (i << 2)) << 3), load<f64>(values + (i << 3)));
+  }
+}
+
 /** out[i] = values[rows[i]] */
 export function gatherBytes(values: usize, rows: usize, count: i32, out: usize): void {
   for (let i: usize = 0; i < <usize>count; i++) {
