@@ -94,7 +94,7 @@ export interface WriteQueryOptions extends QueryScope {
   /** names what `accelerate` runs, for EXPLAIN */
   readonly pathOf?: PathNamer | undefined;
   /** queries prepared before by the same catalogue, scope and accelerator */
-  readonly cache?: QueryCache | undefined;
+  readonly cache?: QueryCache<PreparedQuery> | undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 // What the tasks of a worker share.
 import type { Accelerator } from '../exec/general/compiler.ts';
+import type { PreparedQuery } from '../exec/query.ts';
 import type { QueryCache } from '../exec/query-cache.ts';
 import type { FileSystem } from '../file/file-system.ts';
 import type { ArenaSet } from '../value/arena-set.ts';
@@ -15,5 +16,5 @@ export interface WorkerContext {
   readonly files: FileSystem;
   /** the vector engine, on the threads of the running task */
   readonly accelerate: Accelerator;
-  readonly queries: QueryCache;
+  readonly queries: QueryCache<PreparedQuery>;
 }
