@@ -30,6 +30,7 @@ async function receive(message: ToReplica, socket: Socket | undefined): Promise<
       send({ type: 'applied', version: message.version });
       return;
     case 'connection':
+      send({ type: 'taken', connection: message.connection });
       // It can have been closed on its way.
       if (socket !== undefined) replica?.adopt(socket);
       return;

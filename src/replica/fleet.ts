@@ -89,17 +89,17 @@ export class ReplicaFleet implements RowanExtension, PortSharing {
     return this.#catalogue.announce([{ table: 'keys', key: [] }]);
   }
 
-  /** In turn to all that work; to none when none does. */
-  handOver(socket: Socket): boolean {
+  /** In turn to all that work. */
+  handOver(socket: Socket, serveHere: (socket: Socket) => void): void {
     const { length } = this.#replicas;
     for (let i = 0; i < length; i++) {
       const replica = this.#replicas[(this.#next + i) % length] as ReplicaHandle;
       if (replica.state !== 'ok') continue;
       this.#next = (this.#next + i + 1) % length;
-      replica.handOver(socket);
-      return true;
+      replica.handOver(socket, (returned) => this.handOver(returned, serveHere));
+      return;
     }
-    return false;
+    serveHere(socket);
   }
 
   async stop(): Promise<void> {

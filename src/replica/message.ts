@@ -24,12 +24,13 @@ export type ToReplica =
       readonly version: number;
       readonly changed: readonly ChangedRecord[];
     }
-  | { readonly type: 'connection' }
+  | { readonly type: 'connection'; readonly connection: number }
   | { readonly type: 'metrics'; readonly request: number }
   | { readonly type: 'stop' };
 
 export type FromReplica =
   | { readonly type: 'ready' }
+  | { readonly type: 'taken'; readonly connection: number }
   /** everything up to this write is taken up, or will not be served before it is */
   | { readonly type: 'applied'; readonly version: number }
   | { readonly type: 'metrics'; readonly request: number; readonly metrics: readonly object[] };

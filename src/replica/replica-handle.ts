@@ -17,11 +17,16 @@ export interface HandleOptions {
   onLoss(reason: string): void;
 }
 
+interface HandedOver {
+  readonly socket: Socket;
+  giveBack(socket: Socket): void;
+}
+
 /** After this long without a sign it gets no connections. */
 const SILENCE_MS = 100;
 /** After this long it is taken for dead. */
 const PATIENCE_MS = 10_000;
-const METRICS_MS = 1000;
+const METRICS_MS = 3000;
 const RESTART_MS_MIN = 100;
 const RESTART_MS_MAX = 10_000;
 /** Who lives this long has not failed at its start. */
@@ -30,6 +35,9 @@ const GOOD_LIFE_MS = 30_000;
 export class ReplicaHandle {
   readonly #options: HandleOptions;
   readonly #metricsWaiters = new Map<number, (metrics: readonly object[]) => void>();
+  /** connections that it has not taken yet */
+  readonly #handedOver = new Map<number, HandedOver>();
+  #connectionCount = 0;
   #child: ChildProcess | undefined;
   #state: ReplicaState = 'ended';
   #toldVersion = 0;
@@ -95,10 +103,22 @@ export class ReplicaHandle {
     this.#silence ??= setTimeout(() => this.#fallSilent(), SILENCE_MS);
   }
 
-  handOver(socket: Socket): void {
-    this.#child?.send({ type: 'connection' } satisfies ToReplica, socket, (error) => {
-      if (error !== null) socket.destroy();
-    });
+  /**
+   * Gives it a connection. This process keeps its own handle until the replica has taken it.
+   * @param giveBack called when the replica ends before it has
+   */
+  handOver(socket: Socket, giveBack: (socket: Socket) => void): void {
+    const connection = ++this.#connectionCount;
+    this.#handedOver.set(connection, { socket, giveBack });
+    const message: ToReplica = { type: 'connection', connection };
+    // One that is just ending is noticed by its end.
+    this.#child?.send(message, socket, { keepOpen: true }, () => undefined);
+  }
+
+  #taken(connection: number): void {
+    // The connection lives on in the replica.
+    this.#handedOver.get(connection)?.socket.destroy();
+    this.#handedOver.delete(connection);
   }
 
   /** What it has counted; nothing when it does not answer in time. */
@@ -136,6 +156,9 @@ export class ReplicaHandle {
       case 'ready':
         this.#state = 'ok';
         return;
+      case 'taken':
+        this.#taken(message.connection);
+        return;
       case 'applied':
         this.#appliedVersion = message.version;
         if (message.version >= this.#toldVersion) this.#hear();
@@ -171,6 +194,9 @@ export class ReplicaHandle {
     this.#hear();
     this.#child = undefined;
     this.#state = 'ended';
+    const handedOver = [...this.#handedOver.values()];
+    this.#handedOver.clear();
+    for (const { socket, giveBack } of handedOver) giveBack(socket);
     for (const give of [...this.#metricsWaiters.values()]) give([]);
     if (this.#isStopping) return;
     const lived = performance.now() - this.#startedAt;

@@ -7,8 +7,8 @@ import type { Exchange } from './exchange.ts';
 export interface PortSharing {
   /** path of a socket where requests arrive that the others pass on */
   readonly privatePath: string;
-  /** Gives a connection away. @returns false when this process is to serve it */
-  handOver(socket: Socket): boolean;
+  /** Gives a connection to another process, or to this one when no other takes it. */
+  handOver(socket: Socket, serveHere: (socket: Socket) => void): void;
   /** The port is closed. Resolves when the others have answered what they had begun. */
   stop(): Promise<void>;
 }

@@ -131,11 +131,8 @@ export class Server {
   }
 
   #createFront(sharing: PortSharing): NetServer {
-    return createNetServer(
-      { pauseOnConnect: true, allowHalfOpen: true, noDelay: true },
-      (socket) => {
-        if (!sharing.handOver(socket)) this.adopt(socket);
-      },
+    return createNetServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true }, (socket) =>
+      sharing.handOver(socket, (own) => this.adopt(own)),
     );
   }
 
