@@ -39,7 +39,10 @@ export function javascriptPlugin(runtime: () => ScriptRuntime): PluginType {
             routes: Type.Optional(Type.String({ description: 'accepted for compatibility' })),
             status: Type.Optional(Type.String({ description: 'accepted for compatibility' })),
           },
-          { description: 'the program itself' },
+          {
+            description: 'the program itself',
+            examples: [{ main: 'plugin.setRequestHandler((path) => ({ path }))' }],
+          },
         ),
       ),
       address: Type.Optional(
@@ -139,7 +142,7 @@ class JavaScriptPlugin implements PluginEntity {
   async handleRequest(rest: string, request: RouteRequest): Promise<Reply> {
     const folder = this.#folderOf(rest);
     if (folder !== undefined && (request.verb === 'GET' || request.verb === 'HEAD')) {
-      return serveFile(folder, rest.slice(folder.route.length), request);
+      return this.#sendFile(folder, rest.slice(folder.route.length), request);
     }
     if (!this.#hasRequestHandler) throw unknownResource(request.verb, request.path);
     const outcome = await this.#call('request', handlerRequest(rest, request), request.signal);
@@ -156,7 +159,13 @@ class JavaScriptPlugin implements PluginEntity {
       ({ rendersMarkdown, route }) => rendersMarkdown && route === '/doc',
     );
     if (folder === undefined) throw unknownResource(request.verb, request.path);
-    return serveFile(folder, rest, request);
+    return this.#sendFile(folder, rest, request);
+  }
+
+  async #sendFile(folder: ServedFolder, rest: string, request: RouteRequest): Promise<Reply> {
+    const { service } = this.#runtime;
+    const tools = folder.rendersMarkdown ? await service.pageTools(folder.root) : {};
+    return serveFile({ ...folder, ...tools }, rest, request);
   }
 
   dispose(): void {

@@ -5,7 +5,7 @@ import type { RouteDispatcher } from '../service/route-dispatcher.ts';
 import type { RowanExtension } from '../service/rowan.ts';
 import type { Service } from '../service/service.ts';
 import { Authentication } from './authentication.ts';
-import { type DocumentationOptions, documentationRoutes } from './doc/routes.ts';
+import { type DocumentationOptions, documentationRoutes, pageTools } from './doc/routes.ts';
 import { keyRoutes } from './key-routes.ts';
 import { KeyStore } from './key-store.ts';
 import { Metrics } from './metrics.ts';
@@ -52,6 +52,7 @@ export class Web implements RowanExtension {
 
   start(service: Service, dispatcher: RouteDispatcher): void {
     this.#allRoutes = dispatcher.routes;
+    service.pageTools = (root) => pageTools(service, this.documentation, root);
     service.functions.observe((change, id) => {
       if (change === 'deleted') this.metrics.calls.forget(id);
     });

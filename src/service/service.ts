@@ -28,6 +28,7 @@ import type { Reply, RouteRequest } from './request.ts';
 import { type RestoreTarget, restoreEntities } from './restore.ts';
 import type { Run } from './run.ts';
 import { runOnMain } from './service-procedure.ts';
+import type { PageTools } from './static-folder.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
 export interface ServiceOptions {
@@ -75,6 +76,8 @@ export class Service {
   readonly #uncommitted = new Set<DatasetEntity>();
   #settled: Promise<unknown> = Promise.resolve();
   #settlingCount = 0;
+  /** Tools for pages of a folder; who has documentation sets it. */
+  pageTools: (root: string) => Promise<PageTools> = async () => ({});
   readonly #healthMembers = new Map<string, () => unknown>();
 
   constructor(options: ServiceOptions) {

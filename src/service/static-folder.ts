@@ -5,15 +5,19 @@ import { Readable } from 'node:stream';
 import type { MacroExpander } from './markdown.ts';
 import type { Reply, RouteRequest } from './request.ts';
 
-export interface StaticFolder {
-  /** absolute path of the directory */
-  readonly root: string;
-  /** true: `x.md` and `x.md.html` are pages made of the Markdown file x.md */
-  readonly rendersMarkdown: boolean;
+/** What the documentation of the service does for files beside it. */
+export interface PageTools {
   /** replaces {{HTTP_BASE_URL}} in text files */
   readonly baseUrl?: string;
   /** the HTML of a macro `![](%%name args)` in a Markdown file */
   readonly expandMacro?: MacroExpander;
+}
+
+export interface StaticFolder extends PageTools {
+  /** absolute path of the directory */
+  readonly root: string;
+  /** true: `x.md` and `x.md.html` are pages made of the Markdown file x.md */
+  readonly rendersMarkdown: boolean;
 }
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {

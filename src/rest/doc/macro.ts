@@ -1,4 +1,6 @@
 // Macros of Markdown files: parts of the reference put into a text.
+import { readFileSync, realpathSync } from 'node:fs';
+import { join, sep } from 'node:path';
 import { ENTITY_KINDS, type EntityKind } from '../../dataset/entity-type.ts';
 import type { MacroExpander } from '../../service/markdown.ts';
 import type { TypeRegistry } from '../../service/type-registry.ts';
@@ -8,6 +10,8 @@ import { documentedTypes, parameterTable, typePath } from './type-reference.ts';
 
 export interface MacroContext {
   readonly types: TypeRegistry;
+  /** the folder of the file that has the macro; undefined: pages of the service itself */
+  readonly root?: string;
   /** what stands before `/doc` in links */
   base(): string;
 }
@@ -25,10 +29,7 @@ export function macroExpander(context: MacroContext): MacroExpander {
       const found = findType(context, kind, type);
       return found === undefined ? undefined : link(context, typePath(found), found.name);
     },
-    codeexample: ([file, language]) =>
-      file === undefined
-        ? undefined
-        : `<p>${link(context, `/${file}`, `${file} (${language ?? 'text'})`)}</p>`,
+    codeexample: ([file, language]) => codeExample(context, file, language),
     nblink: ([name]) => (name === undefined ? undefined : link(context, `/guide/${name}`, name)),
     jmlclassifier: ([name]) => (name === undefined ? undefined : code(name)),
     jsmodules: () => `<ul>${MODULES.map((name) => `<li>${code(name)}</li>`).join('')}</ul>`,
@@ -41,6 +42,28 @@ export function macroExpander(context: MacroContext): MacroExpander {
     const words = args.split(/\s+/).filter((word) => word !== '');
     return Object.hasOwn(macros, name) ? macros[name]?.(words) : undefined;
   };
+}
+
+/** The text of a file of the same folder. */
+function codeExample(
+  { root }: MacroContext,
+  file: string | undefined,
+  language = 'text',
+): string | undefined {
+  if (root === undefined || file === undefined) return undefined;
+  const text = textOfFile(root, file);
+  if (text === undefined) return undefined;
+  return `<pre><code class="language-${escapeHtml(language)}">${escapeHtml(text)}</code></pre>`;
+}
+
+/** Undefined for what is no file or lies elsewhere. */
+function textOfFile(root: string, file: string): string | undefined {
+  try {
+    const path = realpathSync(join(root, file));
+    return path.startsWith(realpathSync(root) + sep) ? readFileSync(path, 'utf8') : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 const MODULES = ['mldb', 'mldb/unittest'];

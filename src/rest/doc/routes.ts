@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Reply } from '../../service/request.ts';
 import { type BoundRequest, type Route, route } from '../../service/route.ts';
 import type { Service } from '../../service/service.ts';
-import { serveFile } from '../../service/static-folder.ts';
+import { type PageTools, serveFile } from '../../service/static-folder.ts';
 import type { DocumentationSite, SiteOptions } from './site.ts';
 
 export interface DocumentationOptions extends SiteOptions {
@@ -16,6 +16,16 @@ const REDIRECTED = ['/autodoc', '/autodoc/*'];
 
 /** Pages are made by code that nothing else needs, so it is loaded for the first of them. */
 const loadSite = () => import('./site.ts');
+
+/** What this documentation does for pages of other folders. */
+export async function pageTools(
+  { types }: Service,
+  { baseUrl }: DocumentationOptions,
+  root: string,
+): Promise<PageTools> {
+  const { macroExpander } = await import('./macro.ts');
+  return { baseUrl, expandMacro: macroExpander({ types, root, base: () => baseUrl }) };
+}
 
 /** @param options read at each request: a server that listens sets them after the routes exist */
 export function documentationRoutes(options: () => DocumentationOptions): Route[] {
@@ -35,10 +45,8 @@ export function documentationRoutes(options: () => DocumentationOptions): Route[
     request: BoundRequest,
     service: Service,
   ): Promise<Reply> => {
-    const { macroExpander } = await import('./macro.ts');
-    const { baseUrl } = options();
-    const expandMacro = macroExpander({ types: service.types, base: () => baseUrl });
-    const folder = { root: resolve(root), rendersMarkdown: true, baseUrl, expandMacro };
+    const path = resolve(root);
+    const folder = { root: path, rendersMarkdown: true, ...(await service.pageTools(path)) };
     return serveFile(folder, request.params.rest as string, request);
   };
 
