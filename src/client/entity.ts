@@ -155,11 +155,13 @@ function isCode(thrown: unknown, ...codes: readonly string[]): boolean {
 }
 
 /** A collection whose entities are properties too; those named like its methods are not. */
-export type Named<Handle extends Entity> = Collection<Handle> & {
+export type Named<Handle extends Entity, Entities = Collection<Handle>> = Entities & {
   readonly [id: string]: Handle;
 };
 
-export function named<Handle extends Entity>(collection: Collection<Handle>): Named<Handle> {
+export function named<Handle extends Entity, Entities extends Collection<Handle>>(
+  collection: Entities & Collection<Handle>,
+): Named<Handle, Entities> {
   return new Proxy(collection, {
     get(target, key) {
       // A promise that resolves with the collection asks whether it is a promise too.
@@ -168,5 +170,5 @@ export function named<Handle extends Entity>(collection: Collection<Handle>): Na
       const value: unknown = Reflect.get(target, key, target);
       return typeof value === 'function' ? value.bind(target) : value;
     },
-  }) as Named<Handle>;
+  }) as Named<Handle, Entities>;
 }

@@ -4,7 +4,12 @@ export type { PerformOptions } from './caller.ts';
 export type { Cell, CellTuple, Name, NamedCells, ResultRow } from './cell.ts';
 export type { DatasetObject } from './dataset.ts';
 export type { Collection, EntityConfig, Named, StatusDocument } from './entity.ts';
-export type { ApplyOptions, FunctionInput, FunctionObject } from './function.ts';
+export type {
+  ApplyOptions,
+  FunctionCollection,
+  FunctionInput,
+  FunctionObject,
+} from './function.ts';
 export type { Source } from './json-lines.ts';
 export type { ProcedureObject } from './procedure.ts';
 export type { Query, QueryFormat, QueryOptions, QueryResults } from './query.ts';

@@ -2,7 +2,7 @@
 import { RowanError } from '../util/error.ts';
 import type { CallOptions } from './call-limit.ts';
 import type { Caller } from './caller.ts';
-import { Entity } from './entity.ts';
+import { Collection, Entity } from './entity.ts';
 import { decodeLines, encodeLines, type Source } from './json-lines.ts';
 import { isErrorBody } from './reply.ts';
 
@@ -98,6 +98,16 @@ export class FunctionObject<Input = FunctionInput, Output = unknown> extends Ent
   /** Its internals, for instance a model. */
   details(): Promise<unknown> {
     return this.request('GET', '/details');
+  }
+}
+
+export class FunctionCollection extends Collection<FunctionObject> {
+  constructor(caller: Caller) {
+    super('functions', caller, (id) => new FunctionObject(id, caller));
+  }
+
+  override get<Input = FunctionInput, Output = unknown>(id: string): FunctionObject<Input, Output> {
+    return super.get(id) as FunctionObject<Input, Output>;
   }
 }
 

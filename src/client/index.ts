@@ -1,6 +1,6 @@
 // The client for HTTP: `import { connect } from 'rowan-db/client'`. It loads nothing of the engine.
 import type { CallOptions } from './call-limit.ts';
-import { FunctionObject } from './function.ts';
+import { FunctionCollection } from './function.ts';
 import { type HttpOptions, HttpTransport } from './http-transport.ts';
 import { RowanApi } from './rowan-api.ts';
 
@@ -19,7 +19,7 @@ export class RowanClient extends RowanApi {
     super(
       new HttpTransport(url, options),
       { timeoutMs },
-      (id, caller) => new FunctionObject(id, caller),
+      (caller) => new FunctionCollection(caller),
     );
   }
 

@@ -4,32 +4,33 @@ import { Caller, type PerformOptions } from './caller.ts';
 import type { ResultRow } from './cell.ts';
 import { DatasetObject } from './dataset.ts';
 import { Collection, type EntityConfig, type Named, named } from './entity.ts';
-import type { FunctionObject } from './function.ts';
+import type { FunctionCollection, FunctionObject } from './function.ts';
 import { ProcedureObject } from './procedure.ts';
 import { Query, type QueryFormat, type QueryOptions, type QueryResults } from './query.ts';
 import type { PerformedReply } from './reply.ts';
 import type { Transport } from './transport.ts';
 
 type Headers = PerformOptions['headers'];
+type HandleOf<Entities> = Entities extends Collection<infer Handle> ? Handle : never;
 
-export abstract class RowanApi<AnyFunction extends FunctionObject = FunctionObject> {
+export abstract class RowanApi<Functions extends Collection<FunctionObject> = FunctionCollection> {
   readonly datasets: Named<DatasetObject>;
-  readonly functions: Named<AnyFunction>;
+  readonly functions: Named<HandleOf<Functions>, Functions>;
   readonly procedures: Named<ProcedureObject>;
   readonly #caller: Caller;
 
-  /** @param makeFunction the object for a function, which a transport may know more of */
+  /** @param makeFunctions functions, of which a transport may know more */
   protected constructor(
     transport: Transport,
     defaults: CallOptions,
-    makeFunction: (id: string, caller: Caller) => AnyFunction,
+    makeFunctions: (caller: Caller) => Functions,
   ) {
     const caller = new Caller(transport, defaults);
     this.#caller = caller;
     this.datasets = named(
       new Collection('datasets', caller, (id) => new DatasetObject(id, caller)),
     );
-    this.functions = named(new Collection('functions', caller, (id) => makeFunction(id, caller)));
+    this.functions = named(makeFunctions(caller)) as Named<HandleOf<Functions>, Functions>;
     this.procedures = named(
       new Collection('procedures', caller, (id) => new ProcedureObject(id, caller)),
     );
@@ -109,8 +110,8 @@ export abstract class RowanApi<AnyFunction extends FunctionObject = FunctionObje
     return this.datasets.create(config);
   }
 
-  createFunction(config: EntityConfig): Promise<AnyFunction> {
-    return this.functions.create(config);
+  createFunction(config: EntityConfig): Promise<HandleOf<Functions>> {
+    return this.functions.create(config) as Promise<HandleOf<Functions>>;
   }
 
   createProcedure(config: EntityConfig): Promise<ProcedureObject> {
@@ -122,8 +123,8 @@ export abstract class RowanApi<AnyFunction extends FunctionObject = FunctionObje
     return this.datasets.obtain(config);
   }
 
-  obtainFunction(config: EntityConfig | string): Promise<AnyFunction> {
-    return this.functions.obtain(config);
+  obtainFunction(config: EntityConfig | string): Promise<HandleOf<Functions>> {
+    return this.functions.obtain(config) as Promise<HandleOf<Functions>>;
   }
 
   obtainProcedure(config: EntityConfig | string): Promise<ProcedureObject> {

@@ -1,5 +1,6 @@
 // Functions as objects in the process of the service.
 import type { Caller } from '../client/caller.ts';
+import { Collection } from '../client/entity.ts';
 import { type FunctionInput, FunctionObject } from '../client/function.ts';
 import { failure } from '../util/error.ts';
 import { parseJson } from '../util/exact-json.ts';
@@ -33,5 +34,15 @@ export class LocalFunction<Input = FunctionInput, Output = unknown> extends Func
     const compiled = this.#service.engine.mirror.compiledFunction(id);
     const call = { input, keepValues: [], format: 'json' } as const;
     return parseJson(applyFunction(compiled, call, MAIN_THREAD_SCOPE)) as Result;
+  }
+}
+
+export class LocalFunctionCollection extends Collection<LocalFunction> {
+  constructor(caller: Caller, service: Service) {
+    super('functions', caller, (id) => new LocalFunction(id, caller, service));
+  }
+
+  override get<Input = FunctionInput, Output = unknown>(id: string): LocalFunction<Input, Output> {
+    return super.get(id) as LocalFunction<Input, Output>;
   }
 }

@@ -7,7 +7,7 @@ import { openCatalogue } from '../store/open-catalogue.ts';
 import { BUILT_IN_TYPES } from './built-in-types.ts';
 import { type CredentialOptions, fetchCredentials, openCredentials } from './credential-setup.ts';
 import type { FileLimits } from './file-host.ts';
-import { LocalFunction } from './local-function.ts';
+import { LocalFunctionCollection } from './local-function.ts';
 import { LocalTransport } from './local-transport.ts';
 import { type Logger, SILENT_LOGGER } from './logger.ts';
 import { NoPersistence } from './persistence.ts';
@@ -45,12 +45,12 @@ export interface RowanExtension {
 }
 
 /** The API of one role in this process; the service lives on when it is closed. */
-export class LocalClient extends RowanApi<LocalFunction> {
+export class LocalClient extends RowanApi<LocalFunctionCollection> {
   constructor(service: Service, dispatcher: RouteDispatcher, role: Role) {
     super(
       new LocalTransport(dispatcher, role),
       {},
-      (id, caller) => new LocalFunction(id, caller, service),
+      (caller) => new LocalFunctionCollection(caller, service),
     );
   }
 
