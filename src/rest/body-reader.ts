@@ -21,6 +21,14 @@ export function hasBody(request: IncomingMessage): boolean {
   return length !== undefined && length !== '0';
 }
 
+/**
+ * Notes that there is no body. A request that nobody reads is emptied by Node when it was answered,
+ * with as many events as if there were one.
+ */
+export function skipBody(request: IncomingMessage): void {
+  request.read();
+}
+
 /** Refuses a body that says it is too large before a byte of it is read. @throws BODY_TOO_LARGE */
 export function checkDeclaredLength(request: IncomingMessage, limits: BodyLimits): void {
   const length = Number(request.headers['content-length'] ?? 0);

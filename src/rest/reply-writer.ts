@@ -39,9 +39,22 @@ export function writeReply(exchange: Exchange, reply: Reply): Promise<void> | un
   response.writeHead(reply.status, headers);
   if (hasNoBody || exchange.isHead || size === 0) return finish(response);
   // ASCII, as most texts are, takes the least work in Latin-1.
-  if (typeof body === 'string') response.end(body, size === body.length ? 'latin1' : 'utf8');
-  else response.end(body);
+  sendAtOnce(response, body, size === body.length ? 'latin1' : 'utf8');
   return undefined;
+}
+
+/** Hands head and body to the socket together; given to `end`, a body makes it two writes. */
+function sendAtOnce(
+  response: ServerResponse,
+  body: string | Uint8Array,
+  encoding: BufferEncoding,
+): void {
+  // Nobody, where the replies to earlier requests of the connection are not sent yet.
+  const { socket } = response;
+  socket?.cork();
+  response.write(body, encoding);
+  socket?.uncork();
+  response.end();
 }
 
 /** The reply of a failure; `details` and the like are the error's own. */

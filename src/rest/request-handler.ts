@@ -10,7 +10,7 @@ import type { Service } from '../service/service.ts';
 import { failure, RowanError } from '../util/error.ts';
 import type { Admission } from './admission.ts';
 import { type Authentication, requireRole } from './authentication.ts';
-import { checkDeclaredLength, hasBody, readBody, streamBytes } from './body-reader.ts';
+import { checkDeclaredLength, hasBody, readBody, skipBody, streamBytes } from './body-reader.ts';
 import { Exchange } from './exchange.ts';
 import { HttpRequest } from './http-request.ts';
 import type { Metrics } from './metrics.ts';
@@ -177,7 +177,10 @@ export class RequestHandler {
 
   #receive(exchange: Exchange, match: RouteMatch): Promise<void> | undefined {
     const { request, response } = exchange;
-    if (!hasBody(request)) return this.#answer(exchange, match, EMPTY_BODY);
+    if (!hasBody(request)) {
+      skipBody(request);
+      return this.#answer(exchange, match, EMPTY_BODY);
+    }
     const { options } = this.#parts;
     const { route } = match;
     const streams = route.streamsBody?.(request.headers as Record<string, string>) === true;
