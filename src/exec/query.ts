@@ -3,10 +3,10 @@ import { bindQuery } from '../plan/bind.ts';
 import type { Catalog, RelationRow } from '../plan/catalog.ts';
 import type { ParameterTypes } from '../plan/context.ts';
 import { guardDepth } from '../plan/depth.ts';
-import { type ExplainLine, explainPlan, type PathNamer } from '../plan/explain.ts';
+import { type ExplainLine, explainPlan } from '../plan/explain.ts';
 import type { CallScope } from '../plan/function.ts';
 import { optimize } from '../plan/optimize.ts';
-import type { QueryPlan } from '../plan/plan.ts';
+import type { PlanNode, QueryPlan } from '../plan/plan.ts';
 import { ANY_TYPE, type ValueType } from '../plan/type.ts';
 import type { Query } from '../sql/node.ts';
 import { parseClauses, type QueryClauses } from '../sql/parser/clauses.ts';
@@ -14,7 +14,7 @@ import { parseQuery } from '../sql/parser/parser.ts';
 import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';
 import { constant, NULL_VALUE, Row, type Value } from '../value/value.ts';
-import type { Accelerator } from './general/compiler.ts';
+import type { Accelerator, Runtime } from './general/compiler.ts';
 import { evaluateConstant } from './general/constant.ts';
 import { compilePlan } from './general/plan.ts';
 import { makeRuntime } from './general/runtime.ts';
@@ -44,6 +44,8 @@ export interface PreparedQuery {
   readonly plan: QueryPlan;
   /** the type of the rows of the result */
   readonly rowType: ValueType;
+  /** what its operators run in */
+  readonly runtime: Runtime;
   /** Rows in result order. The iterable belongs to this run; the next run ends it. */
   run(parameters?: ReadonlyMap<string, Value>): Iterable<RelationRow>;
 }
@@ -73,6 +75,7 @@ function prepareParsed(query: Query, options: PrepareOptions): PreparedQuery {
   return {
     plan,
     rowType: bound.rowType,
+    runtime,
     run(parameters) {
       runtime.run++;
       runtime.parameters = (name) => parameters?.get(name) ?? NULL_VALUE;
@@ -92,7 +95,7 @@ export interface WriteQueryOptions extends QueryScope {
   /** receives the bytes of the result in order */
   readonly emit: Emit;
   /** names what `accelerate` runs, for EXPLAIN */
-  readonly pathOf?: PathNamer | undefined;
+  readonly pathOf?: ((node: PlanNode, runtime: Runtime) => string | undefined) | undefined;
   /** queries prepared before by the same catalogue, scope and accelerator */
   readonly cache?: QueryCache<PreparedQuery> | undefined;
 }
@@ -106,7 +109,9 @@ export function writeQuery(text: string, options: WriteQueryOptions): void {
   const explained = /^\s*EXPLAIN\s+(?=SELECT\b)/i.exec(text);
   if (explained !== null) {
     const prepared = prepareQuery(text.slice(explained[0].length), options);
-    const rows = explainRows(explainPlan(prepared.plan, options.catalog, options.pathOf));
+    const { plan, runtime } = prepared;
+    const pathOf = (node: PlanNode) => options.pathOf?.(node, runtime);
+    const rows = explainRows(explainPlan(plan, options.catalog, pathOf));
     writeRows(rows, options.format, options.output, options.emit);
     return;
   }

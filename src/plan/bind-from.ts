@@ -154,6 +154,7 @@ function bindJoin(table: JoinTable, context: BindContext): BoundTable {
       left: joinInput(left),
       right: joinInput(right),
       equalities: [],
+      own: {},
       residual: condition,
       order: 'value',
     },

@@ -22,7 +22,10 @@ export function conjunctionOf(parts: readonly BoundExpression[]): BoundExpressio
  * tested on rows that would not have reached it.
  */
 export function cannotFail(expression: BoundExpression): boolean {
-  return SAFE_KINDS.has(expression.kind) && childrenOf(expression).every(cannotFail);
+  const isSafe =
+    SAFE_KINDS.has(expression.kind) ||
+    (expression.kind === 'unary' && expression.operator === 'not');
+  return isSafe && childrenOf(expression).every(cannotFail);
 }
 
 const SAFE_KINDS: ReadonlySet<BoundExpression['kind']> = new Set([

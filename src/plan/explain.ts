@@ -103,8 +103,13 @@ function describeJoin(node: JoinNode): string {
   const equalities = node.equalities.map(
     ({ left, right }) => `${printExpression(left)} = ${printExpression(right)}`,
   );
-  const residual = node.residual === undefined ? [] : [printExpression(node.residual)];
-  const condition = [...equalities, ...residual].join(' AND ');
+  const { own, residual } = node;
+  const ofSides = (['left', 'right'] as const).flatMap((side) => {
+    const part = own[side];
+    return part === undefined ? [] : [`${side} ${printExpression(part)}`];
+  });
+  const others = residual === undefined ? [] : [printExpression(residual)];
+  const condition = [...equalities, ...ofSides, ...others].join(' AND ');
   return `${node.joinKind} join${condition === '' ? '' : ` on ${condition}`}`;
 }
 

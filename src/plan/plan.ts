@@ -12,7 +12,7 @@
 // the shapes above (a sub-select).
 import type { JoinKind, Span } from '../sql/node.ts';
 import type { NeededColumns } from './catalog.ts';
-import type { BoundExpression, ProjectItem, SortKey } from './expression.ts';
+import type { BoundExpression, JoinSide, ProjectItem, SortKey } from './expression.ts';
 
 /** The rows of a dataset in stored order, or only those that `lookup` selects. */
 export interface ScanNode {
@@ -67,7 +67,8 @@ export interface SampleNode {
 /**
  * Joined rows have the columns of both sides; an alias is the first element of the columns of its
  * table. `equalities` are the pairs of expressions (over the left row, over the right row) that
- * must be equal and not null; `residual` is the rest of the condition, over the joined row.
+ * must be equal and not null; `own` are conditions on the rows of one side (over these), without
+ * which a row has no partner; `residual` is the rest of the condition, over the joined row.
  */
 export interface JoinNode {
   readonly kind: 'join';
@@ -75,6 +76,8 @@ export interface JoinNode {
   readonly left: JoinInput;
   readonly right: JoinInput;
   readonly equalities: readonly JoinEquality[];
+  /** A condition that can fail stands in the residual too, and holds here where it fails. */
+  readonly own: Readonly<Partial<Record<JoinSide, BoundExpression>>>;
   readonly residual: BoundExpression | undefined;
   /** `value`: a join with equalities gives its rows by the values that are equal */
   readonly order: 'value' | 'any';

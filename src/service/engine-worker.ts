@@ -7,7 +7,7 @@ import { QueryCache } from '../exec/query-cache.ts';
 import type { Task } from '../exec/task.ts';
 import { useArenas } from '../exec/thread-memory.ts';
 import { vectorAccelerator } from '../exec/vector/accelerate.ts';
-import { VECTOR_ROW_COUNT_MIN } from '../exec/vector/engine.ts';
+import { VECTOR_ROW_COUNT_MIN, type VectorEngine } from '../exec/vector/engine.ts';
 import { FileSystem } from '../file/file-system.ts';
 import { learnJobs } from '../learn/jobs.ts';
 import { workspaceOf } from '../procedure/fit-context.ts';
@@ -43,13 +43,14 @@ function receive(message: StartMessage | MirrorMessage): void {
   const arenas = ArenaSet.open(message.arenas);
   useArenas(arenas);
   for (const job of learnJobs(workspaceOf(arenas))) registerParallelJob(job);
-  const accelerate = vectorAccelerator({
+  const engine: VectorEngine = {
     arenas,
     get parallel() {
       return callScope.parallel;
     },
     rowCountMin: VECTOR_ROW_COUNT_MIN,
-  });
+  };
+  const accelerate = vectorAccelerator(engine);
   const mirror = new CatalogMirror({
     types,
     builtins: message.reachesHost ? builtinCatalog : selfContainedCatalog,
@@ -64,7 +65,16 @@ function receive(message: StartMessage | MirrorMessage): void {
     memory: new HostMemoryStore(callScope),
     credentials: new HostCredentials(callScope),
   });
-  context = { types, arenas, mirror, callScope, files, accelerate, queries: new QueryCache() };
+  context = {
+    types,
+    arenas,
+    mirror,
+    callScope,
+    files,
+    accelerate,
+    engine,
+    queries: new QueryCache(),
+  };
 }
 
 const handlers = Object.fromEntries(

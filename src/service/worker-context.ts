@@ -2,6 +2,7 @@
 import type { Accelerator } from '../exec/general/compiler.ts';
 import type { PreparedQuery } from '../exec/query.ts';
 import type { QueryCache } from '../exec/query-cache.ts';
+import type { VectorEngine } from '../exec/vector/engine.ts';
 import type { FileSystem } from '../file/file-system.ts';
 import type { ArenaSet } from '../value/arena-set.ts';
 import type { CatalogMirror } from './catalog-mirror.ts';
@@ -16,5 +17,6 @@ export interface WorkerContext {
   readonly files: FileSystem;
   /** the vector engine, on the threads of the running task */
   readonly accelerate: Accelerator;
+  readonly engine: VectorEngine;
   readonly queries: QueryCache<PreparedQuery>;
 }

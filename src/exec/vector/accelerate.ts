@@ -8,6 +8,7 @@ import { compileSort } from '../general/operator/sort.ts';
 import type { RowSource } from '../general/operator/source.ts';
 import { compilePlan, makeCompiler } from '../general/plan.ts';
 import type { ExecRow } from '../general/row.ts';
+import type { Parallel } from '../parallel.ts';
 import { matchGroupInput, vectorGroups } from './aggregate.ts';
 import { matchFirstOfGroups, vectorDistinctOn } from './distinct-on.ts';
 import type { VectorEngine } from './engine.ts';
@@ -34,8 +35,47 @@ export function vectorAccelerator(engine: VectorEngine): Accelerator {
   };
 }
 
-/** Names the nodes that kernels may run, for EXPLAIN. */
-export function isVectorNode(node: PlanNode): boolean {
+/** Thrown where an operator would start: everything before it has found the data to suit. */
+class Reached extends Error {}
+
+/**
+ * Whether kernels will run a node over the data as they are, for EXPLAIN. Operators decide that
+ * when they run, so they are run up to their first job.
+ */
+export function runsOnVectors(node: PlanNode, runtime: Runtime, engine: VectorEngine): boolean {
+  if (isColumnProject(node) || isGroupSort(node)) {
+    return runsOnVectors(belowLimits(node.input), runtime, engine);
+  }
+  const parallel: Parallel = {
+    threadCount: 1,
+    run: () => {
+      throw new Reached();
+    },
+  };
+  const run = vectorOperator(node, {
+    arenas: engine.arenas,
+    rowCountMin: engine.rowCountMin,
+    parallel,
+  });
+  if (run === undefined) return false;
+  try {
+    const rows = run(makeCompiler(runtime, () => []));
+    if (rows === undefined) return false;
+    // Rows that are not begun are not ended either.
+    for (const _ of rows) break;
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof Reached) return true;
+    throw thrown;
+  }
+}
+
+function belowLimits(node: PlanNode): PlanNode {
+  return node.kind === 'limit' ? belowLimits(node.input) : node;
+}
+
+/** The nodes that kernels may run, by their shape. */
+function isVectorNode(node: PlanNode): boolean {
   switch (node.kind) {
     case 'aggregate':
       return matchGroupInput(node.input) !== undefined;

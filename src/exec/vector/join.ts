@@ -32,6 +32,7 @@ export function matchScanJoin(node: PlanNode): ScanJoin | undefined {
     return undefined;
   }
   if (node.joinKind !== 'inner' && node.joinKind !== 'left') return undefined;
+  if (node.own.left !== undefined || node.own.right !== undefined) return undefined;
   const left = matchSide(node.left);
   const right = matchSide(node.right);
   if (left === undefined || right === undefined || node.left.alias === node.right.alias) {

@@ -1,5 +1,5 @@
 // WHERE on the name of a dataset's rows reads these rows instead of all.
-import { conjunctsOf, isRowFree } from '../conjunction.ts';
+import { cannotFail, conjunctsOf, isRowFree } from '../conjunction.ts';
 import type { BoundExpression } from '../expression.ts';
 import { mapPlan } from '../map-plan.ts';
 import type { PlanNode, RowLookup } from '../plan.ts';
@@ -17,8 +17,10 @@ function rewrite(node: PlanNode): PlanNode {
   const parts = conjunctsOf(node.condition);
   for (const [index, part] of parts.entries()) {
     const lookup = lookupOf(part);
-    if (lookup === undefined) continue;
-    return withFilter({ ...node.input, lookup }, parts.toSpliced(index, 1));
+    const others = parts.toSpliced(index, 1);
+    // A part that fails for a row fails the query, whatever the name of the row is.
+    if (lookup === undefined || !others.every(cannotFail)) continue;
+    return withFilter({ ...node.input, lookup }, others);
   }
   return node;
 }

@@ -2,7 +2,7 @@
 
 import type { NeededColumns } from '../catalog.ts';
 import { cannotFail } from '../conjunction.ts';
-import type { BoundExpression, ProjectItem } from '../expression.ts';
+import type { BoundExpression, JoinSide, ProjectItem } from '../expression.ts';
 import { NeededSet } from '../needed.ts';
 import { isWholeRow } from '../pattern.ts';
 import type { JoinInput, JoinNode, PlanNode, ProjectNode } from '../plan.ts';
@@ -101,21 +101,14 @@ function isRead(item: ProjectItem, needed: Exclude<NeededColumns, 'all'>): boole
 
 function narrowJoin(node: JoinNode, above: NeededColumns): PlanNode {
   const needed = adding(above, node.residual === undefined ? [] : [node.residual]);
-  const side = (input: JoinInput, keys: readonly BoundExpression[]): JoinInput => ({
-    ...input,
-    input: narrow(input.input, adding(neededOfSide(needed, input), keys), []),
-  });
-  return {
-    ...node,
-    left: side(
-      node.left,
-      node.equalities.map((equality) => equality.left),
-    ),
-    right: side(
-      node.right,
-      node.equalities.map((equality) => equality.right),
-    ),
+  const side = (name: JoinSide): JoinInput => {
+    const input = node[name];
+    const own = node.own[name];
+    const keys = node.equalities.map((equality) => equality[name]);
+    const read = own === undefined ? keys : [...keys, own];
+    return { ...input, input: narrow(input.input, adding(neededOfSide(needed, input), read), []) };
   };
+  return { ...node, left: side('left'), right: side('right') };
 }
 
 /** Columns of joined rows as the side names them: below its alias, or as they are. */

@@ -1,5 +1,5 @@
-// The parts of ON that say `left = right` become keys of a hash join; parts about one side that an
-// outer join does not keep become filters of that side.
+// The parts of ON that say `left = right` become keys of a hash join; parts about one side become
+// filters of that side, or, where an outer join keeps its rows, decide which of them stay alone.
 import { cannotFail, conjunctionOf, conjunctsOf } from '../conjunction.ts';
 import type { BoundExpression, JoinSide } from '../expression.ts';
 import { onSide, readsWholeTable, sideOfExpression } from '../join-side.ts';
@@ -18,18 +18,32 @@ function split(join: JoinNode): PlanNode {
   const equalities: JoinEquality[] = [...join.equalities];
   const residual: BoundExpression[] = [];
   const filters: Record<JoinSide, BoundExpression[]> = { left: [], right: [] };
-  for (const part of conjunctsOf(join.residual)) {
+  const own: Record<JoinSide, BoundExpression[]> = { left: [], right: [] };
+  const parts = conjunctsOf(join.residual);
+  for (const part of parts) {
     const equality = equalityOf(part, join);
-    const side = equality === undefined ? filterSide(part, join) : undefined;
     if (equality !== undefined) equalities.push(equality);
-    else if (side !== undefined) filters[side].push(onSide(part, side, join));
-    else residual.push(part);
   }
+  for (const part of parts) {
+    if (equalityOf(part, join) !== undefined) continue;
+    const side = sideOfExpression(part, join);
+    if (side === undefined || readsWholeTable(part)) residual.push(part);
+    else if (isKept(side, join) && equalities.length > 0) {
+      own[side].push(onSide(part, side, join));
+      if (!cannotFail(part)) residual.push(part);
+    } else if (isKept(side, join) || !cannotFail(part)) residual.push(part);
+    else filters[side].push(onSide(part, side, join));
+  }
+  const [ownLeft, ownRight] = [conjunctionOf(own.left), conjunctionOf(own.right)];
   return {
     ...join,
     left: { ...join.left, input: withFilter(join.left.input, filters.left) },
     right: { ...join.right, input: withFilter(join.right.input, filters.right) },
     equalities,
+    own: {
+      ...(ownLeft === undefined ? {} : { left: ownLeft }),
+      ...(ownRight === undefined ? {} : { right: ownRight }),
+    },
     residual: conjunctionOf(residual),
   };
 }
@@ -45,10 +59,7 @@ function equalityOf(part: BoundExpression, join: JoinNode): JoinEquality | undef
   return { left: onSide(left, 'left', join), right: onSide(right, 'right', join) };
 }
 
-/** The side that a part filters; none when unmatched rows of that side must be kept. */
-function filterSide(part: BoundExpression, join: JoinNode): JoinSide | undefined {
-  const side = sideOfExpression(part, join);
-  if (side === undefined || !cannotFail(part) || readsWholeTable(part)) return undefined;
-  const kept = join.joinKind === 'full' || join.joinKind === side;
-  return kept ? undefined : side;
+/** Whether rows of the side without a partner stay. */
+function isKept(side: JoinSide, { joinKind }: JoinNode): boolean {
+  return joinKind === 'full' || joinKind === side;
 }

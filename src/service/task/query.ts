@@ -1,14 +1,14 @@
 import { loadFormat } from '../../exec/output/format.ts';
 import { writeQuery } from '../../exec/query.ts';
 import type { Task } from '../../exec/task.ts';
-import { isVectorNode } from '../../exec/vector/accelerate.ts';
+import { runsOnVectors } from '../../exec/vector/accelerate.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import type { WorkerContext } from '../worker-context.ts';
 
 export async function queryTask(
   { text, format, output }: EngineTasks['query']['args'],
   task: Task,
-  { mirror, callScope, accelerate, queries }: WorkerContext,
+  { mirror, callScope, accelerate, engine, queries }: WorkerContext,
 ): Promise<undefined> {
   await loadFormat(format);
   queries.keepFor(mirror.generation);
@@ -22,7 +22,7 @@ export async function queryTask(
       catalog: mirror,
       scope: callScope,
       accelerate,
-      pathOf: (node) => (isVectorNode(node) ? 'vector' : undefined),
+      pathOf: (node, runtime) => (runsOnVectors(node, runtime, engine) ? 'vector' : undefined),
       format,
       output,
       cache: queries,

@@ -61,7 +61,7 @@ const PLANS: readonly [title: string, sql: string, plan: string[]][] = [
     'SELECT a.x FROM a LEFT JOIN b ON a.x = b.x AND a.y = 2 AND b.w = 5',
     [
       'project a.x: a.x',
-      '  left join on x = x AND (a.y = 2)',
+      '  left join on x = x AND left (y = 2)',
       '    scan a [x, y]',
       '    filter (w = 5)',
       '      scan b [x, w]',

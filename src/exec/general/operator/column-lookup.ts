@@ -2,7 +2,7 @@
 // to look at, so that the cost is that of the columns instead of all rows.
 
 import type { Relation } from '../../../plan/catalog.ts';
-import { conjunctsOf } from '../../../plan/conjunction.ts';
+import { cannotFail, conjunctsOf } from '../../../plan/conjunction.ts';
 import type { BoundExpression } from '../../../plan/expression.ts';
 import type { FilterNode } from '../../../plan/plan.ts';
 import type { Atom } from '../../../value/atom.ts';
@@ -36,6 +36,8 @@ export function compileColumnLookup(
 ): (() => Iterable<ExecRow> | undefined) | undefined {
   const { input } = node;
   if (input.kind !== 'scan' || input.lookup !== undefined) return undefined;
+  // A part that fails for a row fails the query, whatever the other parts say of the row.
+  if (!cannotFail(node.condition)) return undefined;
   const matches = matchesOf(node.condition, compiler);
   if (matches === undefined) return undefined;
   return () => {

@@ -1,14 +1,14 @@
 // Joins: a hash table over the right side when keys must be equal, else every pair is tried.
 import type { JoinSide } from '../../../plan/expression.ts';
 import type { JoinNode, PlanNode } from '../../../plan/plan.ts';
-import { failure } from '../../../util/error.ts';
+import { failure, RowanError } from '../../../util/error.ts';
 import { EMPTY_ROW, mergeRows, Row, type Value } from '../../../value/value.ts';
 import { type CanonicalKey, keyOfTuple } from '../canonical-key.ts';
 import type { Compiler } from '../compiler.ts';
 import { type Evaluator, Frame, type Predicate } from '../frame.ts';
 import { isNull } from '../lookup.ts';
 import { type ExecRow, JoinedRow, type JoinShape } from '../row.ts';
-import { joinInKeyOrder } from './ordered-join.ts';
+import { joinInKeyOrder, type RowTest } from './ordered-join.ts';
 import type { RowSource } from './source.ts';
 
 /** Pairs that a join without an equality may try. */
@@ -30,11 +30,13 @@ export function compileJoin(
   if (node.order === 'value' && node.equalities.length > 0) {
     const keys = (side: JoinSide) =>
       node.equalities.map((equality) => compiler.evaluator(equality[side]));
-    const join = { left, right, leftKeys: keys('left'), rightKeys: keys('right'), makeRow };
-    return () => {
-      const test = pairTest(matches, compiler);
-      return joinInKeyOrder({ ...join, keepsLeft, keepsRight, matches: test });
+    const join = {
+      ...{ left, right, leftKeys: keys('left'), rightKeys: keys('right'), makeRow },
+      ...{ keepsLeft, keepsRight },
+      leftTest: sideTest(node, 'left', compiler),
+      rightTest: sideTest(node, 'right', compiler),
     };
+    return () => joinInKeyOrder({ ...join, matches: pairTest(matches, compiler) });
   }
   const candidates = compileCandidates(node, right, compiler);
   return function* () {
@@ -56,6 +58,22 @@ export function compileJoin(
     for (const row of unmatchedLeft) yield makeRow(row, undefined);
     if (matchedRight === undefined) return;
     for (const row of side.all) if (!matchedRight.has(row)) yield makeRow(undefined, row);
+  };
+}
+
+/** Tests rows by the conditions on their side; where one fails, the pairs of the row will tell. */
+function sideTest(node: JoinNode, side: JoinSide, compiler: Compiler): RowTest {
+  const condition = node.own[side];
+  if (condition === undefined) return () => true;
+  const test = compiler.predicate(condition);
+  const frame = new Frame();
+  return (row) => {
+    try {
+      return test(frame.at(row));
+    } catch (thrown) {
+      if (thrown instanceof RowanError && thrown.code !== 'CANCELLED') return true;
+      throw thrown;
+    }
   };
 }
 
@@ -88,12 +106,14 @@ function compileCandidates(node: JoinNode, right: RowSource, compiler: Compiler)
   }
   const probe = compileKey(equalities.map((equality) => compiler.evaluator(equality.left)));
   const build = compileKey(equalities.map((equality) => compiler.evaluator(equality.right)));
+  const mayMatchLeft = sideTest(node, 'left', compiler);
+  const mayMatchRight = sideTest(node, 'right', compiler);
   return () => {
     const all = [...right()];
     const table = new Map<CanonicalKey, ExecRow[]>();
     for (const row of all) {
       const key = build(row);
-      if (key === undefined) continue;
+      if (key === undefined || !mayMatchRight(row)) continue;
       const bucket = table.get(key);
       if (bucket === undefined) table.set(key, [row]);
       else bucket.push(row);
@@ -102,7 +122,8 @@ function compileCandidates(node: JoinNode, right: RowSource, compiler: Compiler)
       all,
       of(left) {
         const key = probe(left);
-        return (key === undefined ? undefined : table.get(key)) ?? NO_ROWS;
+        const partners = key === undefined ? undefined : table.get(key);
+        return partners !== undefined && mayMatchLeft(left) ? partners : NO_ROWS;
       },
     };
   };

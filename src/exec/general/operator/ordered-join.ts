@@ -1,4 +1,5 @@
-// Equality joins in the order of the join value: rows that have none first, then value by value.
+// Equality joins in the order of the join value: rows that have none, or that a condition of their
+// own leaves without a partner, come first; then value by value.
 import { comparePaths } from '../../../value/path.ts';
 import { compareValues, type Value } from '../../../value/value.ts';
 import { type CanonicalKey, keyOfTuple } from '../canonical-key.ts';
@@ -12,12 +13,17 @@ export interface OrderedJoin {
   readonly right: RowSource;
   readonly leftKeys: readonly Evaluator[];
   readonly rightKeys: readonly Evaluator[];
+  /** whether a row may have a partner at all, by the conditions on its side */
+  readonly leftTest: RowTest;
+  readonly rightTest: RowTest;
   readonly keepsLeft: boolean;
   readonly keepsRight: boolean;
   makeRow(left: ExecRow | undefined, right: ExecRow | undefined): JoinedRow;
   /** whether a pair of rows with equal keys satisfies the rest of the condition */
   matches(pair: JoinedRow): boolean;
 }
+
+export type RowTest = (row: ExecRow) => boolean;
 
 interface KeyGroup {
   readonly keys: readonly Value[];
@@ -27,8 +33,8 @@ interface KeyGroup {
 
 export function* joinInKeyOrder(join: OrderedJoin): Generator<ExecRow> {
   const groups = new Map<CanonicalKey, KeyGroup>();
-  const looseLeft = collect(join.left, join.leftKeys, 'left', groups);
-  const looseRight = collect(join.right, join.rightKeys, 'right', groups);
+  const looseLeft = collect(join, 'left', groups);
+  const looseRight = collect(join, 'right', groups);
   if (join.keepsLeft) for (const row of looseLeft) yield join.makeRow(row, undefined);
   if (join.keepsRight) for (const row of looseRight) yield join.makeRow(undefined, row);
   const wanted = [...groups.values()].filter(
@@ -57,19 +63,20 @@ function* joinGroup(group: KeyGroup, join: OrderedJoin): Generator<ExecRow> {
   for (const row of right) if (!matchedRight.has(row)) yield join.makeRow(undefined, row);
 }
 
-/** Puts the rows of a side into the groups of their keys. @returns those with a null key */
+/** Puts the rows of a side into the groups of their keys. @returns those that match no row */
 function collect(
-  source: RowSource,
-  evaluators: readonly Evaluator[],
+  join: OrderedJoin,
   side: 'left' | 'right',
   groups: Map<CanonicalKey, KeyGroup>,
 ): ExecRow[] {
+  const evaluators = side === 'left' ? join.leftKeys : join.rightKeys;
+  const test = side === 'left' ? join.leftTest : join.rightTest;
   const loose: ExecRow[] = [];
   const frame = new Frame();
-  for (const row of source()) {
+  for (const row of join[side]()) {
     frame.at(row);
     const keys = evaluators.map((evaluate) => evaluate(frame));
-    if (keys.some(isNull)) {
+    if (keys.some(isNull) || !test(row)) {
       loose.push(row);
       continue;
     }

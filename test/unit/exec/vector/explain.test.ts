@@ -1,0 +1,96 @@
+// EXPLAIN names the operators that kernels will run over the data as they are.
+import { expect, test } from 'vitest';
+import { builtinCatalog } from '../../../../src/builtin/index.ts';
+import { snapshotRelation } from '../../../../src/dataset/snapshot-relation.ts';
+import { serialParallel } from '../../../../src/exec/parallel.ts';
+import { writeQuery } from '../../../../src/exec/query.ts';
+import { useArenas } from '../../../../src/exec/thread-memory.ts';
+import { runsOnVectors, vectorAccelerator } from '../../../../src/exec/vector/accelerate.ts';
+import type { Catalog, Relation } from '../../../../src/plan/catalog.ts';
+import { ArenaSet } from '../../../../src/value/arena-set.ts';
+import { Path } from '../../../../src/value/path.ts';
+import { SparseBuilder } from '../../../../src/value/sparse-builder.ts';
+import { TableBuilder } from '../../../../src/value/table-builder.ts';
+import { NO_SCOPE } from '../../../support/memory-catalog.ts';
+
+const arenas = ArenaSet.create({ budgetBytes: 1 << 28, arenaPageCount: 4096 });
+useArenas(arenas);
+
+function fill(builder: TableBuilder | SparseBuilder, rowCount: number): Relation {
+  for (let i = 0; i < rowCount; i++) {
+    const cells = [
+      ['x', i],
+      ['s', `s${i % 5}`],
+    ] as const;
+    builder.addRow(
+      Path.of(String(i)),
+      cells.map(([name, atom]) => [Path.of(name), atom, 0] as const),
+    );
+  }
+  return snapshotRelation(builder.seal(), arenas);
+}
+
+const relations: Readonly<Record<string, Relation>> = {
+  large: fill(new TableBuilder(arenas), 3000),
+  small: fill(new TableBuilder(arenas), 10),
+  sparse: fill(new SparseBuilder(arenas), 3000),
+};
+const catalog: Catalog = {
+  dataset: (name) => relations[name] as Relation,
+  findUserFunction: () => undefined,
+  builtins: builtinCatalog,
+};
+const engine = { arenas, parallel: serialParallel(NO_SCOPE), rowCountMin: 1024 };
+
+/** The path of each operator, by its first word. */
+function paths(sql: string): string[] {
+  const pieces: Uint8Array[] = [];
+  writeQuery(`EXPLAIN ${sql}`, {
+    catalog,
+    scope: NO_SCOPE,
+    accelerate: vectorAccelerator(engine),
+    pathOf: (node, runtime) => (runsOnVectors(node, runtime, engine) ? 'vector' : undefined),
+    format: 'table',
+    output: { headers: false, rowNames: false, rowHashes: false, sortColumns: false },
+    emit: (bytes) => pieces.push(bytes),
+  });
+  const rows = JSON.parse(Buffer.concat(pieces).toString()) as [string, string, number][];
+  return rows.map(([operator, path]) => `${operator.trim().split(' ')[0]}: ${path}`);
+}
+
+test.each([
+  [
+    'SELECT sum(x) AS n FROM large WHERE x > 3',
+    ['project: vector', 'aggregate: vector', 'filter: vector', 'scan: scan'],
+  ],
+  [
+    'SELECT sum(x) AS n FROM small WHERE x > 3',
+    ['project: general', 'aggregate: general', 'filter: general', 'scan: scan'],
+  ],
+  [
+    'SELECT sum(x) AS n FROM sparse WHERE x > 3',
+    ['project: general', 'aggregate: general', 'filter: general', 'scan: scan'],
+  ],
+  [
+    // No kernel knows the aggregate, but the filter below it is theirs.
+    "SELECT string_agg(s, ',') AS n FROM large WHERE x > 3",
+    ['project: general', 'aggregate: general', 'filter: vector', 'scan: scan'],
+  ],
+  [
+    // No kernel takes texts apart by row.
+    "SELECT count(*) AS n FROM large WHERE s + x = 's12'",
+    ['project: general', 'aggregate: general', 'filter: general', 'scan: scan'],
+  ],
+  [
+    'SELECT x FROM large ORDER BY x LIMIT 3',
+    ['project: vector', 'limit: general', 'sort: vector', 'scan: scan'],
+  ],
+  [
+    'SELECT x FROM small ORDER BY x LIMIT 3',
+    ['project: general', 'limit: general', 'sort: top rows', 'scan: scan'],
+  ],
+])('%s', (sql, expected) => {
+  const usedBefore = arenas.usedBytes;
+  expect(paths(sql)).toEqual(expected);
+  expect(arenas.usedBytes).toBe(usedBefore);
+});
