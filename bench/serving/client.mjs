@@ -5,9 +5,10 @@ import { connect } from 'node:net';
 
 /**
  * Sends the same request many times over keep-alive connections.
+ * @param options.sleeps leaves the core to others while no reply is there
  * @returns the body of the last reply
  */
-export async function load({ port, request, connectionCount, requestCount }) {
+export async function load({ port, request, connectionCount, requestCount, sleeps = false }) {
   const bytes = Buffer.from(request, 'latin1');
   let sentCount = 0;
   let replyCount = 0;
@@ -42,7 +43,7 @@ export async function load({ port, request, connectionCount, requestCount }) {
     const spin = () => {
       if (replyCount < requestCount) setImmediate(spin);
     };
-    spin();
+    if (!sleeps) spin();
   });
   for (const socket of sockets) socket.destroy();
   return lastReply.slice(lastReply.indexOf('\r\n\r\n') + 4);
