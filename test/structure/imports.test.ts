@@ -52,6 +52,19 @@ describe('src', () => {
   });
 });
 
+describe('the client', () => {
+  test('loads nothing of the engine, and nothing that browsers lack', () => {
+    const allowed = /^src\/(client|util)\/|^src\/value\/(path|natural-order)\.ts$/;
+    const reached = [...reachableFrom('src/client/index.ts')];
+    expect(reached).toContain('src/client/rowan-api.ts');
+    expect(reached.filter((path) => !allowed.test(path))).toEqual([]);
+    const loaded = reached.filter((path) =>
+      /^(import|export) (?!type )[^;]*from '[^.']/m.test(readProjectFile(path)),
+    );
+    expect(loaded).toEqual([]);
+  });
+});
+
 describe('console', () => {
   test('imports nothing from src', () => {
     const files = projectFiles(/^console\/.*\.(ts|tsx|js|jsx)$/);
@@ -105,6 +118,13 @@ function importsOf(path: string): string[] {
   return importedPaths(readProjectFile(path)).map((specifier) =>
     posix.join(posix.dirname(path), specifier),
   );
+}
+
+function reachableFrom(path: string, reached: Set<string> = new Set()): Set<string> {
+  if (reached.has(path)) return reached;
+  reached.add(path);
+  for (const next of importsOf(path)) reachableFrom(next, reached);
+  return reached;
 }
 
 /** The relative module paths a text imports, whether values or only types. */
