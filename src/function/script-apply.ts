@@ -22,7 +22,8 @@ export const scriptApply: FunctionType = {
       {
         source: Type.Optional(
           Type.String({
-            description: 'program whose value is an array of [column, value, timestamp]',
+            description: 'program whose value is an array of `[column, value, timestamp]`',
+            examples: ['[["doubled", 2 * args[0][0][1][0], new Date()]]'],
           }),
         ),
         address: Type.Optional(

@@ -9,11 +9,18 @@ import type { Program } from './message.ts';
 
 /** The members of a script's configuration. */
 export const SCRIPT_MEMBERS = {
-  source: Type.Optional(Type.String({ description: 'text of the program' })),
+  source: Type.Optional(
+    Type.String({ description: 'text of the program', examples: ['args.x + 1'] }),
+  ),
   address: Type.Optional(
     Type.String({ description: 'instead of source: file or http(s) URL of the program' }),
   ),
-  args: Type.Optional(Type.Unknown({ description: 'any JSON: the global `args` of the program' })),
+  args: Type.Optional(
+    Type.Unknown({
+      description: 'any JSON: the global `args` of the program',
+      examples: [{ x: 41 }],
+    }),
+  ),
   writeSourceToFile: Type.Boolean({
     description: 'accepted for compatibility; programs are never written',
     default: false,

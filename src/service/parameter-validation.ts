@@ -24,6 +24,8 @@ export interface SchemaData {
   readonly minLength?: number;
   readonly default?: unknown;
   readonly description?: string;
+  /** values that show in the documentation what the parameter is for */
+  readonly examples?: readonly unknown[];
   /** other names of a property */
   readonly aliases?: readonly string[];
   readonly rowan?: string;

@@ -34,6 +34,21 @@ describe.runIf(canTest('chromium', executablePath))('the documentation in a brow
     await page.close();
   });
 
+  test('pages fit a phone, with their contents behind a button', async () => {
+    const { page } = await openPage('/doc/reference/procedures/import.text.html');
+    await page.setViewportSize({ width: 390, height: 844 });
+    const excess = await page.evaluate(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+    expect(excess).toBe(0);
+    const link = page.locator('nav a', { hasText: 'sparse.mutable' });
+    expect(await link.isVisible()).toBe(false);
+    await page.click('text=Contents');
+    await link.click();
+    expect(await page.textContent('h1')).toBe('sparse.mutable');
+    await page.close();
+  });
+
   test('API page runs GET /v1/types against this server', async () => {
     const { page, strangers } = await openPage('/doc/api/#tag/types/get/v1types');
     await page

@@ -40,7 +40,11 @@ async function state(): Promise<string> {
     }
   }
   parts.push((await rowan.get('/v1/datasets/d')).json, (await rowan.get('/v1/functions/f')).json);
-  parts.push((await rowan.get('/v1/procedures/p/runs')).json);
+  for (const id of (await rowan.get('/v1/procedures/p/runs')).json as string[]) {
+    const path = `/v1/procedures/p/runs/${encodeURIComponent(id)}`;
+    const { state } = (await rowan.get(path)).json as { state: string };
+    if (state !== 'error') parts.push(path);
+  }
   return JSON.stringify(parts);
 }
 

@@ -37,7 +37,10 @@ export function renderPage(
 </head>
 <body><div class="frame">
 <nav><a class="brand" href="${escapeHtml(base)}/doc/">Rowan</a>
+<input type="checkbox" id="menu"><label for="menu">Contents</label>
+<div class="groups">
 ${groups.join('\n')}
+</div>
 </nav>
 <main>
 ${body}
@@ -64,10 +67,20 @@ export function renderTable(
 ): string {
   if (rows.length === 0) return '';
   const head = headings.map((text) => `<th>${escapeHtml(text)}</th>`).join('');
-  const body = rows.map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join('')}</tr>`);
-  return `<table><thead><tr>${head}</tr></thead><tbody>\n${body.join('\n')}\n</tbody></table>`;
+  const body = rows.map((row) => {
+    const cells = row.map((cell, index) => {
+      return `<td data-label="${escapeHtml(headings[index] ?? '')}">${cell}</td>`;
+    });
+    return `<tr>${cells.join('')}</tr>`;
+  });
+  return `<table class="fields"><thead><tr>${head}</tr></thead><tbody>\n${body.join('\n')}\n</tbody></table>`;
 }
 
 export function code(text: string): string {
   return `<code>${escapeHtml(text)}</code>`;
+}
+
+/** Plain text in which `marked` parts are code. */
+export function prose(text: string): string {
+  return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }

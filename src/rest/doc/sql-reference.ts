@@ -1,7 +1,7 @@
 // Reference pages of the functions of the SQL language, from their declarations.
 import type { FunctionDeclaration } from '../../plan/function.ts';
 import { escapeHtml } from '../../util/html.ts';
-import { code, type PageContent, renderTable } from './page.ts';
+import { code, type PageContent, prose, renderTable } from './page.ts';
 
 /** The chapters and their functions, both in the order of their names. */
 export function functionFamilies(
@@ -35,13 +35,13 @@ function functionSection(declaration: FunctionDeclaration): string {
   const note = kind === 'aggregate' ? 'aggregate' : kind === 'value' ? 'rows and atoms' : 'atoms';
   const parameterRows = parameters.map((parameter) => [
     code(parameter.name),
-    escapeHtml(parameter.description),
+    prose(parameter.description),
     parameter.optional === true ? 'optional' : parameter.variadic === true ? 'any number' : '',
   ]);
   const exampleRows = examples.map(([expression, result]) => [code(expression), code(result)]);
   return `<h2 id="${escapeHtml(name)}">${code(signature(declaration))}</h2>
 <p class="dim">${note}${others}</p>
-<p>${escapeHtml(summary)}</p>
+<p>${prose(summary)}</p>
 ${renderTable(['Argument', 'Meaning', ''], parameterRows)}
 ${renderTable(['Example', 'Result'], exampleRows)}`;
 }

@@ -30,5 +30,24 @@ th { color: var(--dim); font-weight: 600; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: 1rem; padding: 0; list-style: none; }
 .cards li { border: 1px solid var(--line); border-radius: 8px; padding: 1rem; }
 .error { color: #c0392b; }
-@media (max-width: 50rem) { .frame { grid-template-columns: 1fr; } nav { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); } }
+#menu, label[for=menu] { display: none; }
+@media (max-width: 50rem) {
+  .frame { grid-template-columns: minmax(0, 1fr); align-content: start; }
+  nav { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); padding: .8rem 1rem; }
+  label[for=menu] { display: inline-block; float: right; border: 1px solid var(--line); border-radius: 6px; padding: .15rem .7rem; cursor: pointer; }
+  #menu { display: block; position: absolute; opacity: 0; }
+  #menu:focus-visible + label { outline: 2px solid var(--link); }
+  .groups { display: none; }
+  #menu:checked ~ .groups { display: block; }
+  main { padding: 1.25rem 1rem 3rem; }
+  h1 { font-size: 1.6rem; overflow-wrap: anywhere; }
+  .brand { display: inline-block; margin: 0; }
+  main table { display: block; overflow-x: auto; }
+  .fields thead { display: none; }
+  .fields tbody, .fields tr, .fields td { display: block; }
+  .fields tr { border-bottom: 1px solid var(--line); padding: .6rem 0; }
+  .fields td { border: 0; padding: .1rem 0; }
+  .fields td:empty { display: none; }
+  .fields td:not(:first-child):not([data-label=""])::before { content: attr(data-label) ": "; color: var(--dim); }
+}
 `;

@@ -3,7 +3,7 @@ import type { EntityKind, EntityType } from '../../dataset/entity-type.ts';
 import { type SchemaData, schemaData } from '../../service/parameter-validation.ts';
 import type { TypeRegistry } from '../../service/type-registry.ts';
 import { escapeHtml } from '../../util/html.ts';
-import { code, type PageContent, renderTable } from './page.ts';
+import { code, type PageContent, prose, renderTable } from './page.ts';
 
 export const DOCUMENTED_KINDS = ['dataset', 'function', 'procedure', 'plugin'] as const;
 
@@ -45,7 +45,7 @@ export function typePage(type: EntityType): PageContent {
     title: `${type.name} (${type.kind})`,
     body: `<h1>${code(type.name)}</h1>
 <p class="dim">${type.kind} type${aliases === '' ? '' : `, also named ${aliases}`}</p>
-<p>${escapeHtml(type.summary)}</p>
+<p>${prose(type.summary)}</p>
 <h2>Parameters</h2>
 ${parameterTable(type) || '<p>None.</p>'}
 <h2>Creating one</h2>
@@ -68,7 +68,7 @@ function parameterRows(schema: SchemaData, prefix: string): string[][] {
       code(prefix + name),
       escapeHtml(typeText(member)),
       fallback === undefined ? (isRequired ? 'required' : '') : code(JSON.stringify(fallback)),
-      escapeHtml(String(member.description ?? '')),
+      prose(String(member.description ?? '')),
     ];
     const isOwn = member.rowan === undefined && member.properties !== undefined;
     return isOwn ? [row, ...parameterRows(member, `${prefix}${name}.`)] : [row];
@@ -97,15 +97,19 @@ function rangeText({ type, minimum, maximum }: SchemaData): string {
   return `${type ?? 'any JSON'}${low}${high}`;
 }
 
-/** Values for the parameters that must be given. */
+/** Values for the parameters that must be given, and for those that show what the type is for. */
 function exampleParams(schema: SchemaData): Record<string, unknown> {
   const required = schema.required ?? [];
   const members = schema.properties ?? {};
-  const given = required.filter((name) => members[name]?.default === undefined);
+  const isShown = (name: string) =>
+    members[name]?.examples !== undefined ||
+    (required.includes(name) && members[name]?.default === undefined);
+  const given = Object.keys(members).filter(isShown);
   return Object.fromEntries(given.map((name) => [name, exampleValue(members[name] ?? {})]));
 }
 
 function exampleValue(schema: SchemaData): unknown {
+  if (schema.examples !== undefined) return schema.examples[0];
   switch (schema.rowan) {
     case 'dataset':
     case 'table':
@@ -136,6 +140,6 @@ function exampleValue(schema: SchemaData): unknown {
     case 'array':
       return [];
     default:
-      return {};
+      return exampleParams(schema);
   }
 }

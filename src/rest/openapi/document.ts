@@ -33,7 +33,8 @@ export function openApiDocument(
       summary: 'A machine-learning data service',
       description:
         'Bring data in, shape it with SQL, train models, and call them as functions. ' +
-        'Examples use entities named `example`; those with PUT make them.',
+        'Examples use entities named `example`; those with PUT make them. ' +
+        `[Guide and reference](${baseUrl}/doc/).`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl === '' ? '/' : baseUrl }],
