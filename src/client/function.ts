@@ -1,9 +1,9 @@
 // Functions as objects.
-import { RowanError } from '../util/error.ts';
+import { type ErrorBody, RowanError } from '../util/error.ts';
 import type { CallOptions } from './call-limit.ts';
 import type { Caller } from './caller.ts';
 import { Collection, Entity } from './entity.ts';
-import { decodeLines, encodeLines, type Source } from './json-lines.ts';
+import { decodeLines, encodeLines, type Source, type SourceFailure } from './json-lines.ts';
 import { isErrorBody } from './reply.ts';
 
 export interface ApplyOptions extends CallOptions {
@@ -56,37 +56,41 @@ export class FunctionObject<Input = FunctionInput, Output = unknown> extends Ent
     inputs: Source<unknown>,
     options: CallOptions = {},
   ): AsyncGenerator<Result, void, undefined> {
-    const source = new Watched(inputs);
+    const failure: SourceFailure = {};
+    const blocks = encodeLines(inputs, failure);
     try {
-      const blocks = encodeLines(source);
-      if (this.caller.streamsBodies) yield* this.#lines<Result>(blocks, options, 0);
-      else {
-        let count = 0;
-        for await (const block of blocks) {
-          for await (const output of this.#lines<Result>(block, options, count)) {
-            count++;
-            yield output;
-          }
+      for await (const outputs of this.#outputs(blocks, options)) {
+        for (const output of outputs) {
+          if (isErrorLine(output)) throw RowanError.fromBody(output);
+          yield output as Result;
         }
       }
     } catch (thrown) {
-      throw source.error === undefined ? thrown : source.error.thrown;
+      throw failure.error === undefined ? thrown : failure.error.thrown;
     }
   }
 
-  /** @param lineOffset lines that were sent in requests before */
-  async *#lines<Result>(
-    body: Uint8Array | AsyncIterable<Uint8Array>,
+  /** Outputs in the order of the inputs, over one request or as many as the transport needs. */
+  async *#outputs(
+    blocks: AsyncIterable<Uint8Array>,
     options: CallOptions,
-    lineOffset: number,
-  ): AsyncGenerator<Result, void, undefined> {
-    const call = { ...options, body, headers: NDJSON };
-    const pieces = this.caller.stream('POST', this.path('/stream'), call);
-    for await (const output of decodeLines(pieces)) {
-      if (isErrorLine(output)) {
-        throw RowanError.fromBody({ ...output, line: output.line + lineOffset } as never);
+  ): AsyncGenerator<unknown[], void, undefined> {
+    const call = { ...options, headers: NDJSON };
+    const ask = (body: unknown) =>
+      decodeLines(this.caller.stream('POST', this.path('/stream'), { ...call, body }));
+    if (this.caller.streamsBodies) {
+      yield* ask(blocks);
+      return;
+    }
+    let lineCount = 0;
+    for await (const block of blocks) {
+      const linesBefore = lineCount;
+      for await (const outputs of ask(block)) {
+        lineCount += outputs.length;
+        yield outputs.map((output) =>
+          isErrorLine(output) ? { ...output, line: output.line + linesBefore } : output,
+        );
       }
-      yield output as Result;
     }
   }
 
@@ -111,25 +115,6 @@ export class FunctionCollection extends Collection<FunctionObject> {
   }
 }
 
-function isErrorLine(json: unknown): json is { readonly line: number } {
+function isErrorLine(json: unknown): json is ErrorBody & { readonly line: number } {
   return isErrorBody(json) && typeof (json as { line?: unknown }).line === 'number';
-}
-
-/** Remembers the failure of a source, which a transport would report as its own. */
-class Watched implements AsyncIterable<unknown> {
-  readonly #source: Source<unknown>;
-  error: { readonly thrown: unknown } | undefined;
-
-  constructor(source: Source<unknown>) {
-    this.#source = source;
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<unknown> {
-    try {
-      yield* this.#source;
-    } catch (thrown) {
-      this.error = { thrown };
-      throw thrown;
-    }
-  }
 }

@@ -6,13 +6,43 @@ const BLOCK_LENGTH = 32 * 1024;
 
 export type Source<T> = Iterable<T> | AsyncIterable<T>;
 
+/** What became of the values that were to be encoded. */
+export interface SourceFailure {
+  error?: { readonly thrown: unknown };
+}
+
 /**
- * Encodes values as they are asked for; those that are ready together go together. At most one
- * value is taken ahead of its turn.
+ * Encodes values as they are asked for; those that are ready together go together. Of values that
+ * come asynchronously at most one is taken ahead of its turn.
+ * @param failure told when the source fails, whose error a transport would report as its own
  */
-export async function* encodeLines(values: Source<unknown>): AsyncGenerator<Uint8Array> {
+export async function* encodeLines(
+  values: Source<unknown>,
+  failure: SourceFailure = {},
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* Symbol.asyncIterator in values ? encodeLater(values) : encodeNow(values);
+  } catch (thrown) {
+    failure.error = { thrown };
+    throw thrown;
+  }
+}
+
+function* encodeNow(values: Iterable<unknown>): Generator<Uint8Array> {
   const encoder = new TextEncoder();
-  const iterator = iteratorOf(values);
+  let text = '';
+  for (const value of values) {
+    text += `${stringifyJson(value)}\n`;
+    if (text.length < BLOCK_LENGTH) continue;
+    yield encoder.encode(text);
+    text = '';
+  }
+  if (text !== '') yield encoder.encode(text);
+}
+
+async function* encodeLater(values: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  const iterator = values[Symbol.asyncIterator]();
   let isOver = false;
   try {
     let text = '';
@@ -35,18 +65,12 @@ export async function* encodeLines(values: Source<unknown>): AsyncGenerator<Uint
     if (text !== '') yield encoder.encode(text);
   } finally {
     // Not awaited: a source that waits for something hears of its end only after that.
-    if (!isOver) Promise.resolve(iterator.return?.()).catch(() => undefined);
+    if (!isOver) iterator.return?.()?.catch(() => undefined);
   }
 }
 
-function iteratorOf<T>(values: Source<T>): AsyncIterator<T> | Iterator<T> {
-  return Symbol.asyncIterator in values
-    ? values[Symbol.asyncIterator]()
-    : values[Symbol.iterator]();
-}
-
-function take<T>(iterator: AsyncIterator<T> | Iterator<T>): Promise<IteratorResult<T>> {
-  const taken = (async () => iterator.next())();
+function take<T>(iterator: AsyncIterator<T>): Promise<IteratorResult<T>> {
+  const taken = iterator.next();
   // Whoever awaits it is told; until then it is nobody's failure.
   taken.catch(() => undefined);
   return taken;
@@ -57,10 +81,10 @@ function turnOfEvents(): Promise<undefined> {
   return new Promise((resolve) => setTimeout(() => resolve(undefined), 0));
 }
 
-/** @throws JsonSyntaxError */
-export async function* decodeLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<unknown> {
+/** The values of lines, those that came together together. @throws JsonSyntaxError */
+export async function* decodeLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<unknown[]> {
   for await (const lines of textLines(pieces)) {
-    for (const line of lines) if (line !== '') yield parseJson(line);
+    yield lines.filter((line) => line !== '').map(parseJson);
   }
 }
 

@@ -77,10 +77,12 @@ export class Query<Result, Row = ResultRow> implements Promise<Result> {
 
   /** Rows as objects while they come; who stops reading cancels the query. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Row, void, undefined> {
-    for await (const row of decodeLines(this.bytes('ndjson'))) {
-      const error = (row as { readonly _error?: unknown })._error;
-      if (isErrorBody(error)) throw RowanError.fromBody(error);
-      yield row as Row;
+    for await (const rows of decodeLines(this.bytes('ndjson'))) {
+      for (const row of rows) {
+        const error = (row as { readonly _error?: unknown })._error;
+        if (isErrorBody(error)) throw RowanError.fromBody(error);
+        yield row as Row;
+      }
     }
   }
 
