@@ -1,6 +1,6 @@
 // `rowan keys`: API keys of a data directory, whether its server runs or not.
 import { type Command, Option } from 'commander';
-import { KeyStore } from '../rest/key-store.ts';
+import type { KeyStore } from '../rest/key-store.ts';
 import { failCommand } from './exit.ts';
 
 export function addKeysCommand(program: Command): void {
@@ -49,6 +49,7 @@ async function withStore(
   use: (store: KeyStore) => Promise<void>,
 ): Promise<void> {
   try {
+    const { KeyStore } = await import('../rest/key-store.ts');
     const store = new KeyStore(directory);
     await use(store);
     store.close();

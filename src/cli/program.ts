@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { packageVersion } from '../util/package-file.ts';
 import { addKeysCommand } from './keys.ts';
 import { addQueryCommand } from './query.ts';
-import { addRunCommand, addServeCommand } from './serve.ts';
+import { addRunCommand, addServeCommand } from './serve-command.ts';
 import { addTransferCommands } from './transfer.ts';
 
 export function makeProgram(): Command {

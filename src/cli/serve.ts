@@ -13,29 +13,9 @@ import { defaultBudgetBytes } from '../value/arena-set.ts';
 import { EXIT, failCommand, openFailureCode } from './exit.ts';
 import { makeLogger, readLogLevels } from './log.ts';
 import { runScript } from './run-script.ts';
-import { addServeOptions, applyConfigFile, type ServeOptions } from './serve-options.ts';
+import { applyConfigFile, type ServeOptions } from './serve-options.ts';
 
-export function addServeCommand(program: Command): void {
-  const command = program
-    .command('serve', { isDefault: true })
-    .description('serve the REST API, the documentation and the web pages')
-    .helpOption('--help', 'print this page');
-  addServeOptions(command).action(async () => serve(command));
-}
-
-/** `rowan run <script>`: the same, with a script to run. */
-export function addRunCommand(program: Command): void {
-  const command = program
-    .command('run <script>')
-    .description('run a script against a service of its own, then exit')
-    .helpOption('--help', 'print this page');
-  addServeOptions(command).action(async (script: string) => {
-    command.setOptionValue('runScript', script);
-    await serve(command);
-  });
-}
-
-async function serve(command: Command): Promise<void> {
+export async function serve(command: Command): Promise<void> {
   const options = readOptions(command);
   const logger = openLog(options);
   const fleet = await makeFleet(options);

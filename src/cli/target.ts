@@ -1,7 +1,8 @@
 // Where a command works: on a server elsewhere, or on a service of its own over a data directory.
 import type { Command } from 'commander';
-import { Rowan } from '../index.ts';
+import type { Rowan } from '../index.ts';
 import { failCommand, openFailureCode } from './exit.ts';
+import { loadService } from './load-service.ts';
 
 export interface TargetOptions {
   readonly url?: string;
@@ -30,6 +31,7 @@ export function addTargetOptions(command: Command): Command {
 
 export async function openTarget(options: TargetOptions): Promise<Target> {
   if (options.url !== undefined) return new ServerTarget(options.url, options.key);
+  const { Rowan } = await loadService(() => import('../index.ts'));
   try {
     const dataDir = options.dataDir === 'none' ? null : options.dataDir;
     return new OwnTarget(await Rowan.open({ dataDir }));

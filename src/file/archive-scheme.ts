@@ -1,8 +1,7 @@
 // archive+<url>#<member>: members of zip and tar files, the latter compressed or not.
 import { ReadableStream } from 'node:stream/web';
 import type { ParsedTarEntry } from 'modern-tar';
-import { createTarDecoder } from 'modern-tar';
-import yauzl, { type ZipFile } from 'yauzl';
+import type { ZipFile } from 'yauzl';
 import { failure } from '../util/error.ts';
 import type { ByteStream } from './byte-stream.ts';
 import { collectBytes } from './byte-stream.ts';
@@ -135,6 +134,7 @@ function archiveEntries(archive: SourceFile): AsyncIterable<ArchiveEntry> {
 }
 
 async function* zipEntries(archive: SourceFile): AsyncIterable<ArchiveEntry> {
+  const { default: yauzl } = await import('yauzl');
   let zip: ZipFile | undefined;
   try {
     zip =
@@ -159,6 +159,7 @@ async function* zipEntries(archive: SourceFile): AsyncIterable<ArchiveEntry> {
 }
 
 async function* tarEntries(archive: SourceFile): AsyncIterable<ArchiveEntry> {
+  const { createTarDecoder } = await import('modern-tar');
   const bytes = ReadableStream.from(decompressed(archive.stream(), archive.name, archive.url));
   const entries = bytes.pipeThrough(
     createTarDecoder({ strict: true }) as never,

@@ -1,6 +1,6 @@
 // The main thread's side of the engine workers: starts them, gives them tasks, replaces the dead.
 import { AsyncResource } from 'node:async_hooks';
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
 import { errorBody, failure, RowanError } from '../../util/error.ts';
 import {
   CELL,
@@ -12,6 +12,7 @@ import {
   STATE,
   wake,
 } from './control.ts';
+import { takeThread } from './engine-thread.ts';
 import type { HostReply, ToMain, ToWorker, WorkerStart } from './message.ts';
 
 export interface EnginePoolOptions {
@@ -65,6 +66,9 @@ interface Slot {
 /** A task that does not notice its cancellation for this long loses its thread. */
 const CANCEL_GRACE_MS = 1500;
 
+/** Time for the first answers before the other threads start. */
+const WARM_UP_DELAY_MS = 100;
+
 /** The timer never has anything to do: it only is there. */
 const KEEP_ALIVE_INTERVAL_MS = 1 << 30;
 
@@ -76,16 +80,31 @@ export class EnginePool {
   #nextTaskId = 1;
   #pendingCount = 0;
   #keepAlive: NodeJS.Timeout | undefined;
+  #isWarmingUp = false;
+  #warmUp: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(options: EnginePoolOptions) {
     this.#options = options;
   }
 
-  /** Starts the threads that one task uses, so that the first query does not wait for them. */
+  /**
+   * Starts the threads that one task uses, so that the first query does not wait for them. The
+   * first comes alone: further ones would take the processor from it and from this thread.
+   */
   warmUp(): void {
+    if (this.#slots.size === 0) this.#startWorker();
+    this.#isWarmingUp = true;
+  }
+
+  #warmUpOthers(): void {
+    if (!this.#isWarmingUp) return;
+    this.#isWarmingUp = false;
     const count = Math.min(this.#options.threadCount, this.#options.taskCountMax);
-    while (this.#slots.size < count) this.#startWorker();
+    this.#warmUp = setTimeout(() => {
+      while (this.#slots.size < count) this.#startWorker();
+    }, WARM_UP_DELAY_MS);
+    this.#warmUp.unref();
   }
 
   /**
@@ -145,6 +164,7 @@ export class EnginePool {
 
   async close(): Promise<void> {
     this.#closed = true;
+    clearTimeout(this.#warmUp);
     for (const task of this.#queue.splice(0)) {
       task.reject(failure('SHUTTING_DOWN', 'the engine is closed'));
     }
@@ -220,12 +240,8 @@ export class EnginePool {
       peers,
       initialMessages: this.#options.initialMessages(),
     };
-    const worker = new Worker(this.#options.entry, {
-      workerData: start,
-      transferList: [main.port2, host.port2, ...peers.map(([, port]) => port)],
-      name: `rowan-engine-${index}`,
-    });
-    worker.unref();
+    const worker = takeThread(this.#options.entry);
+    worker.postMessage(start, [main.port2, host.port2, ...peers.map(([, port]) => port)]);
     const slot: Slot = {
       index,
       worker,
@@ -252,6 +268,9 @@ export class EnginePool {
   #receive(slot: Slot, message: ToMain): void {
     switch (message.type) {
       case 'ready':
+        this.#dispatch();
+        this.#warmUpOthers();
+        return;
       case 'idle':
         this.#dispatch();
         return;

@@ -2,7 +2,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ErrorBody } from '../../util/error.ts';
 
-/** What a new worker is given. */
+/** The first message to a new worker. */
 export interface WorkerStart {
   readonly slot: number;
   readonly control: Int32Array;

@@ -1,6 +1,6 @@
 // The loop of an engine worker: sleeps on its wake cell, then serves tasks of the main thread,
 // broadcasts, and parallel jobs of other workers.
-import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { assert } from '../../util/assert.ts';
 import { errorBody, RowanError } from '../../util/error.ts';
 import { giveWay } from '../../util/thread-priority.ts';
@@ -36,8 +36,14 @@ const WAIT_TIMEOUT_MS = 1000;
 /** Serves until the process ends. Must be called in a worker started by EnginePool. */
 export async function serveTasks(service: TaskService): Promise<never> {
   giveWay();
-  const worker = new EngineWorker(workerData as WorkerStart, service);
+  const worker = new EngineWorker(await receiveStart(), service);
   return worker.serve();
+}
+
+function receiveStart(): Promise<WorkerStart> {
+  assert(parentPort !== null, 'a worker is a thread');
+  const port = parentPort;
+  return new Promise((resolve) => port.once('message', resolve));
 }
 
 class EngineWorker {

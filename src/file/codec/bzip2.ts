@@ -1,4 +1,3 @@
-import unbzip2 from 'unbzip2-stream';
 import type { ByteStream } from '../byte-stream.ts';
 import type { Codec } from './codec.ts';
 
@@ -13,6 +12,7 @@ export const bzip2: Codec = {
 async function* decompress(source: ByteStream): AsyncIterable<Uint8Array> {
   const ready: Uint8Array[] = [];
   const errors: unknown[] = [];
+  const { default: unbzip2 } = await import('unbzip2-stream');
   const stream = unbzip2();
   stream.on('data', (part: Uint8Array) => ready.push(part));
   stream.on('error', (error: unknown) => errors.push(error));

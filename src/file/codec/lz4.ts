@@ -1,5 +1,4 @@
 // LZ4 frames (https://github.com/lz4/lz4, "LZ4 frame format description"); blocks by lz4js.
-import lz4js from 'lz4js';
 import type { ByteStream } from '../byte-stream.ts';
 import { ByteReader } from '../byte-stream.ts';
 import type { Codec } from './codec.ts';
@@ -44,6 +43,7 @@ async function* decompress(source: ByteStream): AsyncIterable<Uint8Array> {
 }
 
 async function* decompressFrame(reader: ByteReader): AsyncIterable<Uint8Array> {
+  const { default: lz4js } = await import('lz4js');
   const descriptor = Buffer.from(await reader.readExactly(2));
   const flags = descriptor[0] as number;
   const blockSize = BLOCK_SIZES[((descriptor[1] as number) >> 4) & 7];
@@ -88,6 +88,7 @@ async function* decompressFrame(reader: ByteReader): AsyncIterable<Uint8Array> {
 }
 
 async function* compress(source: ByteStream): AsyncIterable<Uint8Array> {
+  const { default: lz4js } = await import('lz4js');
   const header = Buffer.alloc(7);
   header.writeUInt32LE(MAGIC, 0);
   header[4] = 0x64; // version 1, independent blocks, content checksum

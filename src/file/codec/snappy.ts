@@ -1,5 +1,4 @@
 // The framed form of Snappy (google/snappy, framing_format.txt); blocks by snappyjs.
-import snappyjs from 'snappyjs';
 import type { ByteStream } from '../byte-stream.ts';
 import { ByteReader } from '../byte-stream.ts';
 import type { Codec } from './codec.ts';
@@ -20,6 +19,7 @@ export const snappy: Codec = {
 };
 
 async function* decompress(source: ByteStream): AsyncIterable<Uint8Array> {
+  const { default: snappyjs } = await import('snappyjs');
   const reader = new ByteReader(source);
   try {
     const start = await reader.read(STREAM_HEADER.length);
@@ -45,6 +45,7 @@ async function* decompress(source: ByteStream): AsyncIterable<Uint8Array> {
 }
 
 async function* compress(source: ByteStream): AsyncIterable<Uint8Array> {
+  const { default: snappyjs } = await import('snappyjs');
   yield STREAM_HEADER;
   const reader = new ByteReader(source);
   try {

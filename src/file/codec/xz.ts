@@ -1,5 +1,4 @@
 import { ReadableStream } from 'node:stream/web';
-import xzDecompress from 'xz-decompress';
 import type { ByteStream } from '../byte-stream.ts';
 import type { Codec } from './codec.ts';
 
@@ -11,5 +10,6 @@ export const xz: Codec = {
 };
 
 async function* decompress(source: ByteStream): AsyncIterable<Uint8Array> {
+  const { default: xzDecompress } = await import('xz-decompress');
   yield* new xzDecompress.XzReadableStream(ReadableStream.from(source)) as unknown as ByteStream;
 }

@@ -2,7 +2,6 @@
 // writing.
 import type { Duplex } from 'node:stream';
 import * as zlib from 'node:zlib';
-import { Decompress } from 'fzstd';
 import type { ByteStream } from '../byte-stream.ts';
 import { ByteReader, throughTransform } from '../byte-stream.ts';
 import type { Codec } from './codec.ts';
@@ -61,6 +60,7 @@ async function* decompressFrame(reader: ByteReader, magic: Buffer): AsyncIterabl
     (isSingleSegment ? 0 : 1) + dictionaryIdBytes + contentSizeBytes,
   );
   const ready: Uint8Array[] = [];
+  const { Decompress } = await import('fzstd');
   const decoder = new Decompress((data) => {
     // The decoder goes on using the memory it shows.
     if (data.length > 0) ready.push(Uint8Array.from(data));

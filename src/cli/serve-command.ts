@@ -1,0 +1,29 @@
+// The commands `rowan serve` and `rowan run`; what they do is loaded when one of them is given.
+import type { Command } from 'commander';
+import { loadService } from './load-service.ts';
+import { addServeOptions } from './serve-options.ts';
+
+export function addServeCommand(program: Command): void {
+  const command = program
+    .command('serve', { isDefault: true })
+    .description('serve the REST API, the documentation and the web pages')
+    .helpOption('--help', 'print this page');
+  addServeOptions(command).action(async () => serve(command));
+}
+
+/** `rowan run <script>`: the same, with a script to run. */
+export function addRunCommand(program: Command): void {
+  const command = program
+    .command('run <script>')
+    .description('run a script against a service of its own, then exit')
+    .helpOption('--help', 'print this page');
+  addServeOptions(command).action(async (script: string) => {
+    command.setOptionValue('runScript', script);
+    await serve(command);
+  });
+}
+
+async function serve(command: Command): Promise<void> {
+  const { serve } = await loadService(() => import('./serve.ts'));
+  await serve(command);
+}
