@@ -99,8 +99,7 @@ export class ReplicaHandle {
     if (this.#child === undefined) return;
     this.#toldVersion = version;
     this.#post({ type: 'change', version, changed });
-    if (this.#state !== 'ok') return;
-    this.#silence ??= setTimeout(() => this.#fallSilent(), SILENCE_MS);
+    this.#expectSign();
   }
 
   /**
@@ -113,6 +112,7 @@ export class ReplicaHandle {
     const message: ToReplica = { type: 'connection', connection };
     // One that is just ending is noticed by its end.
     this.#child?.send(message, socket, { keepOpen: true }, () => undefined);
+    this.#expectSign();
   }
 
   #taken(connection: number): void {
@@ -155,43 +155,60 @@ export class ReplicaHandle {
     switch (message.type) {
       case 'ready':
         this.#state = 'ok';
-        return;
+        break;
       case 'taken':
         this.#taken(message.connection);
-        return;
+        break;
       case 'applied':
         this.#appliedVersion = message.version;
-        if (message.version >= this.#toldVersion) this.#hear();
-        return;
+        break;
       case 'metrics':
         this.#metricsWaiters.get(message.request)?.(message.metrics);
-        return;
+        break;
     }
+    this.#hear();
   }
 
+  /** It has something to acknowledge. */
+  get #isBehind(): boolean {
+    return this.#appliedVersion < this.#toldVersion || this.#handedOver.size > 0;
+  }
+
+  #expectSign(): void {
+    if (this.#state !== 'ok') return;
+    this.#silence ??= setTimeout(() => this.#fallSilent(), SILENCE_MS);
+  }
+
+  /** It lives. */
   #hear(): void {
+    this.#stopWaiting();
+    if (this.#state === 'silent') {
+      if (this.#isBehind) this.#awaitEnd();
+      else this.#state = 'ok';
+    } else if (this.#isBehind) this.#expectSign();
+  }
+
+  #stopWaiting(): void {
     clearTimeout(this.#silence);
     clearTimeout(this.#patience);
     this.#silence = undefined;
-    this.#patience = undefined;
-    if (this.#state === 'silent') this.#state = 'ok';
   }
 
   #fallSilent(): void {
-    const { pid } = this.#child ?? {};
+    this.#silence = undefined;
     this.#state = 'silent';
-    const missed = this.#appliedVersion;
-    this.#patience = setTimeout(() => {
-      // A replica that is merely behind has moved on since.
-      if (this.#child?.pid !== pid) return;
-      if (this.#appliedVersion > missed) this.#fallSilent();
-      else this.#child?.kill('SIGKILL');
-    }, PATIENCE_MS);
+    this.#awaitEnd();
+  }
+
+  #awaitEnd(): void {
+    this.#patience = setTimeout(() => this.#child?.kill('SIGKILL'), PATIENCE_MS);
     this.#patience.unref();
   }
 
   #lose(reason: string): void {
-    this.#hear();
+    this.#stopWaiting();
+    this.#toldVersion = 0;
+    this.#appliedVersion = 0;
     this.#child = undefined;
     this.#state = 'ended';
     const handedOver = [...this.#handedOver.values()];

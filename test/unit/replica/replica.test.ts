@@ -208,6 +208,28 @@ test('a replica that dies is replaced, and nobody waits for it', async () => {
   expect(server.log).toContain('is started again');
 });
 
+test('a silent replica gets no connections until it has caught up', async () => {
+  const [first] = await allWork(server);
+  const { pid } = first as ReplicaHealth;
+  process.kill(pid, 'SIGSTOP');
+  try {
+    // One of two is given to the replica that sleeps, which has it when it wakes up.
+    const asked = [1, 2].map((n) => ok('GET', `/v1/query?q=SELECT+${n}&format=atom`));
+    await sleep(1000);
+    const { replicas } = (await ok('GET', '/v1/health')) as { replicas: ReplicaHealth[] };
+    expect(replicas[0]?.state).toBe('silent');
+    for (let i = 0; i < 4; i++) {
+      await double(`x + ${i} AS y`);
+      expect(await ok('GET', APPLY)).toEqual({ output: { y: 21 + i } });
+    }
+    process.kill(pid, 'SIGCONT');
+    expect(await Promise.all(asked)).toEqual([1, 2]);
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  expect((await allWork(server))[0]?.pid).toBe(pid);
+});
+
 test('bodies stream through, and wait to be asked for', async () => {
   await ok('PUT', '/v1/datasets/big', { type: 'sparse.mutable' });
   const count = 20_000;
