@@ -8,7 +8,12 @@ import { Row, Scalar } from '../value/value.ts';
 export type ColumnValues =
   /** few distinct values: a code a row */
   | { readonly kind: 'codes'; readonly codes: ArrayLike<number>; atom(code: number): Atom }
-  | { readonly kind: 'numbers'; readonly values: ArrayLike<number> }
+  | {
+      readonly kind: 'numbers';
+      readonly values: ArrayLike<number>;
+      /** 1: NULL instead of the number; absent: nowhere */
+      readonly nulls?: Uint8Array | undefined;
+    }
   | { readonly kind: 'atoms'; atomAt(index: number): Atom };
 
 export interface RowColumn {
@@ -53,8 +58,10 @@ export function atomReader(values: ColumnValues): (index: number) => Atom {
   switch (values.kind) {
     case 'codes':
       return (index) => values.atom(values.codes[index] as number);
-    case 'numbers':
-      return (index) => values.values[index] as number;
+    case 'numbers': {
+      const { nulls } = values;
+      return (index) => (nulls?.[index] === 1 ? null : (values.values[index] as number));
+    }
     case 'atoms':
       return (index) => values.atomAt(index);
   }
@@ -78,8 +85,9 @@ export function textReader(
     };
   }
   if (values.kind === 'numbers') {
-    const numbers = values.values;
+    const { nulls, values: numbers } = values;
     return (index) => {
+      if (nulls?.[index] === 1) return print(null);
       const value = numbers[index] as number;
       // Small integers are most of all numbers, and print alike everywhere.
       return (value | 0) === value ? `${value | 0}` : print(value);

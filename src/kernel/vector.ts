@@ -76,17 +76,53 @@ export interface VectorKernels {
   addCounts(target: number, source: number, count: number): void;
   orBytes(target: number, source: number, count: number): void;
   countBytes(bytes: number, count: number): number;
-  numberKeys(
-    values: number,
-    from: number,
+
+  partitionKeys(
+    keys: number,
+    truth: number,
+    count: number,
+    bits: number,
+    pairs: number,
+    starts: number,
+  ): void;
+  numberPairs(
+    pairs: number,
     count: number,
     table: number,
     mask: number,
-    used: number,
     keys: number,
-    groups: number,
-    done: number,
+    state: number,
   ): number;
+  enterKeys(keys: number, count: number, table: number, mask: number): void;
+  scatterNumbers(
+    pairs: number,
+    starts: number,
+    bases: number,
+    partCount: number,
+    out: number,
+  ): void;
+  pairCodes(upper: number, lower: number, count: number, out: number): void;
+  fieldsOfWords(words: number, count: number, shift: number, bits: number, out: number): void;
+  doublesOfKeys(keys: number, count: number, out: number): void;
+  gatherU64(words: number, rows: number, count: number, out: number): void;
+  selectCells(counts: number, cellCount: number, out: number): number;
+  expandCells(
+    prefixes: number,
+    prefixCount: number,
+    codes: number,
+    cardinality: number,
+    counts: number,
+    out: number,
+  ): number;
+  digitsOfCells(
+    cells: number,
+    count: number,
+    divisor: number,
+    cardinality: number,
+    out: number,
+  ): void;
+  gatherCellsI64(base: number, size: number, cells: number, count: number, out: number): void;
+  gatherCellsF64(base: number, size: number, cells: number, count: number, out: number): void;
 
   rangeCodesWithin(
     values: number,

@@ -1,10 +1,9 @@
 // Chooses the vector operators for the nodes of a plan that suit them. Whether they really do is
 // decided by the data of each run; the general operators stand by.
 import type { BoundExpression, NamedProjectItem } from '../../plan/expression.ts';
-import type { PlanNode, ProjectNode, SortNode } from '../../plan/plan.ts';
+import type { AggregateNode, LimitNode, PlanNode, ProjectNode, SortNode } from '../../plan/plan.ts';
 import type { Accelerator, Compiler, Runtime } from '../general/compiler.ts';
 import { compileProject } from '../general/operator/project.ts';
-import { compileSort } from '../general/operator/sort.ts';
 import type { RowSource } from '../general/operator/source.ts';
 import { compilePlan, makeCompiler } from '../general/plan.ts';
 import type { ExecRow } from '../general/row.ts';
@@ -78,7 +77,9 @@ function belowLimits(node: PlanNode): PlanNode {
 function isVectorNode(node: PlanNode): boolean {
   switch (node.kind) {
     case 'aggregate':
-      return matchGroupInput(node.input) !== undefined;
+      return isVectorAggregate(node);
+    case 'limit':
+      return isGroupLimit(node);
     case 'sort':
       return isRowSort(node) || isGroupSort(node);
     case 'project':
@@ -107,15 +108,6 @@ function columnOperator(node: PlanNode, runtime: Runtime): RowSource | undefined
       const hasColumns = rows instanceof GroupTable || rows instanceof NumberedRows;
       const columns = hasColumns ? rows.project(node.items) : undefined;
       return columns ?? compileProject(node, () => rows, compiler)();
-    };
-  }
-  if (isGroupSort(node)) {
-    const input = compilePlan(node.input, runtime);
-    const compiler = makeCompiler(runtime, () => []);
-    return () => {
-      const rows = input();
-      const sorted = rows instanceof GroupTable ? rows.sort(node.keys, node.keep) : undefined;
-      return sorted ?? compileSort(node, () => rows, compiler)();
     };
   }
   return undefined;
@@ -148,15 +140,28 @@ function isOverNumbers(node: PlanNode): boolean {
   return node.kind === 'sort' && isRowSort(node);
 }
 
-function isGroupSort(node: PlanNode): node is SortNode {
+type GroupSort = SortNode & { readonly input: AggregateNode };
+
+/** ORDER BY over groups, by their keys and aggregates. */
+function isGroupSort(node: PlanNode): node is GroupSort {
   return (
     node.kind === 'sort' &&
     !node.late &&
-    node.ties === 'row-hash' &&
-    node.keys.length > 0 &&
-    isOverGroups(node.input) &&
+    node.ties === 'input-order' &&
+    isVectorAggregate(node.input) &&
     node.keys.every(({ expression }) => isGroupValue(expression.kind))
   );
+}
+
+type GroupLimit = LimitNode & { readonly input: AggregateNode };
+
+/** LIMIT of groups in the order of their keys. */
+function isGroupLimit(node: PlanNode): node is GroupLimit {
+  return node.kind === 'limit' && node.limit !== undefined && isVectorAggregate(node.input);
+}
+
+function isVectorAggregate(node: PlanNode): node is AggregateNode {
+  return node.kind === 'aggregate' && matchGroupInput(node.input) !== undefined;
 }
 
 function isGroupValue(kind: BoundExpression['kind']): boolean {
@@ -166,18 +171,32 @@ function isGroupValue(kind: BoundExpression['kind']): boolean {
 /** Whether the rows of a node may come as columns of groups. */
 function isOverGroups(node: PlanNode): boolean {
   if (node.kind === 'limit') return isOverGroups(node.input);
-  return isGroupSort(node) || (node.kind === 'aggregate' && isVectorNode(node));
+  return isGroupSort(node) || isVectorAggregate(node);
 }
 
 type VectorOperator = (compiler: Compiler) => Iterable<ExecRow> | undefined;
 
 function vectorOperator(node: PlanNode, engine: VectorEngine): VectorOperator | undefined {
   if (!isVectorNode(node)) return undefined;
+  if (isGroupSort(node)) {
+    const { keys: sortKeys, keep } = node;
+    return (compiler) => vectorGroups(node.input, compiler, engine, { sortKeys, keep });
+  }
+  if (isGroupLimit(node)) return (compiler) => limitedGroups(node, compiler, engine);
   if (node.kind === 'aggregate') return (compiler) => vectorGroups(node, compiler, engine);
   if (node.kind === 'sort') return (compiler) => vectorSort(node, compiler, engine);
   if (node.kind === 'distinct-on') return (compiler) => vectorDistinctOn(node, compiler, engine);
   if (node.kind === 'filter') return (compiler) => vectorFilter(node, compiler, engine);
   return undefined;
+}
+
+function limitedGroups(
+  { input, offset, limit = 0 }: GroupLimit,
+  compiler: Compiler,
+  engine: VectorEngine,
+): Iterable<ExecRow> | undefined {
+  const groups = vectorGroups(input, compiler, engine, { sortKeys: [], keep: offset + limit });
+  return groups?.slice(Math.min(offset, groups.rowCount), groups.rowCount);
 }
 
 /** The same runtime, seen by general operators only; what changes from run to run stays shared. */

@@ -1,29 +1,15 @@
 // Aggregates as measures, and how their results are read from the cells of groups.
 import type { BoundExpression } from '../../plan/expression.ts';
 import type { AggregateCall } from '../../plan/plan.ts';
-import type { Arena } from '../../value/arena.ts';
 import { MINUS_INFINITY } from '../../value/timestamp.ts';
 import { Scalar } from '../../value/value.ts';
-import { threadKernels } from '../thread-memory.ts';
-import type { GroupAggregate } from './group-table.ts';
+import type { GroupCells } from './group-cells.ts';
+import type { NumberColumn } from './group-column.ts';
 import type { Lowering, Timed } from './lower.ts';
 import type { Measure } from './measure.ts';
 
-/** How an aggregate is read from the cells of a group. */
-export interface Output {
-  /** the number that it is, or that is in it */
-  read(cell: number): number;
-  /** whether a value was counted that has the timestamp of a column */
-  isTimed(cell: number): boolean;
-  /** that timestamp, in seconds */
-  readonly ts: number;
-  /** present: whether the group has no value, which gives null instead of the number */
-  isNull?(cell: number): boolean;
-  readonly result: 'number' | 'timestamp';
-}
-
-/** Reads one group's cells once they are merged; `at` gives the address of a measure's cells. */
-export type Reader = (memory: Arena, at: (measure: number) => number) => Output;
+/** Reads an aggregate of groups from merged cells; `at` gives the address of a measure's cells. */
+export type Reader = (cells: GroupCells, at: (measure: number) => number) => NumberColumn;
 
 /** Undefined when kernels do not know the aggregate or its argument. */
 export function lowerAggregate(
@@ -63,35 +49,31 @@ const lowerCount: LowerAggregate = ({ arg, lowering, measure }) => {
 const ROWS = { kind: 'rows' } as const;
 
 function countReader(measure: number, ts: number): Reader {
-  return (memory, at) => {
-    const counts = at(measure);
-    const read = (cell: number) => readInt64(memory, counts + cell * 8);
-    return { result: 'number', ts, read, isTimed: (cell) => read(cell) > 0 };
+  return (cells, at) => {
+    const values = cells.integers(at(measure), 8);
+    return { ...NUMBERS, ts, values, timed: whichCounted(values) };
   };
 }
 
-function lowerSum(finish: (sum: number, count: number) => number): LowerAggregate {
+const NUMBERS = { kind: 'numbers', nulls: undefined, result: 'number' } as const;
+
+function lowerSum(finish: ((sum: number, count: number) => number) | undefined): LowerAggregate {
   return ({ arg, lowering, measure }) => {
     const numbers = lowering.numbers(arg);
     if (numbers === undefined || numbers.isTimestamp) return undefined;
     const exact = numbers.isInteger;
     const timed = lowerTimed(numbers.timed, measure);
     const sums = measure({ kind: 'sum', numbers: numbers.program, exact });
-    return (memory, at) => {
+    return (cells, at) => {
       const start = at(sums);
-      return {
-        result: 'number',
-        ts: numbers.ts,
-        isTimed: timed(memory, at, (cell) => readInt64(memory, start + cell * 16)),
-        read(cell) {
-          const address = start + cell * 16;
-          const count = readInt64(memory, address);
-          const sum = exact
-            ? readInt64(memory, address + 8)
-            : (memory.f64[address / 8 + 1] as number);
-          return finish(sum, count) + 0;
-        },
-      };
+      const counts = cells.integers(start, 16);
+      const values = exact ? cells.integers(start + 8, 16) : cells.doubles(start + 8, 16);
+      // The sum of nothing but -0 is 0.
+      for (let i = 0; i < values.length; i++) {
+        const sum = values[i] as number;
+        values[i] = (finish === undefined ? sum : finish(sum, counts[i] as number)) + 0;
+      }
+      return { ...NUMBERS, ts: numbers.ts, values, timed: timed(cells, at, counts) };
     };
   };
 }
@@ -104,15 +86,24 @@ function lowerExtreme(kind: 'min' | 'max'): LowerAggregate {
     // The timestamp is that of the extreme value itself, wherever it was.
     if (typeof numbers.timed !== 'boolean') return undefined;
     const timed = lowerTimed(numbers.timed, measure);
-    return (memory, at) => {
+    return (cells, at) => {
       const start = at(extremes);
-      const count = (cell: number) => readInt64(memory, start + cell * 16);
+      const counts = cells.integers(start, 16);
+      const values = cells.doubles(start + 8, 16);
+      let nulls: Uint8Array | undefined;
+      for (let i = 0; i < values.length; i++) {
+        values[i] = (values[i] as number) + 0;
+        if (counts[i] !== 0) continue;
+        nulls ??= new Uint8Array(values.length);
+        nulls[i] = 1;
+      }
       return {
+        kind: 'numbers',
         result: numbers.isTimestamp ? 'timestamp' : 'number',
         ts: numbers.ts,
-        isNull: (cell) => count(cell) === 0,
-        isTimed: timed(memory, at, count),
-        read: (cell) => (memory.f64[start / 8 + cell * 2 + 1] as number) + 0,
+        values,
+        nulls,
+        timed: timed(cells, at, counts),
       };
     };
   };
@@ -124,18 +115,15 @@ function lowerMoments(finish: (variance: number) => number): LowerAggregate {
     if (numbers === undefined || numbers.isTimestamp) return undefined;
     const moments = measure({ kind: 'moments', numbers: numbers.program });
     const timed = lowerTimed(numbers.timed, measure);
-    return (memory, at) => {
-      const start = at(moments) / 8;
-      return {
-        result: 'number',
-        ts: numbers.ts,
-        isTimed: timed(memory, at, (cell) => memory.f64[start + cell * 4] as number),
-        read(cell) {
-          const word = start + cell * 4;
-          const count = memory.f64[word] as number;
-          return finish(count < 2 ? Number.NaN : (memory.f64[word + 2] as number) / (count - 1));
-        },
-      };
+    return (cells, at) => {
+      const start = at(moments);
+      const counts = cells.doubles(start, 32);
+      const values = cells.doubles(start + 16, 32);
+      for (let i = 0; i < values.length; i++) {
+        const count = counts[i] as number;
+        values[i] = finish(count < 2 ? Number.NaN : (values[i] as number) / (count - 1));
+      }
+      return { ...NUMBERS, ts: numbers.ts, values, timed: timed(cells, at, counts) };
     };
   };
 }
@@ -145,34 +133,37 @@ const lowerDistinct: LowerAggregate = ({ arg, lowering, measure }) => {
   if (codes === undefined) return undefined;
   const { cardinality } = codes.program;
   const presence = measure({ kind: 'distinct', codes: codes.program });
-  return (memory, at) => {
+  return (cells, at) => {
     const start = at(presence);
-    const kernels = threadKernels(memory.id);
     // Code 0 is NULL, which is not counted.
-    const read = (cell: number) =>
-      kernels.countBytes(start + cell * cardinality + 1, cardinality - 1);
-    return { result: 'number', ts: codes.ts, read, isTimed: (cell) => read(cell) > 0 };
+    const values = cells.each((cell) =>
+      cells.kernels.countBytes(start + cell * cardinality + 1, cardinality - 1),
+    );
+    return { ...NUMBERS, ts: codes.ts, values, timed: whichCounted(values) };
   };
 };
 
-/** Whether a group counted a value that has a timestamp, given how many values it counted. */
+/** Which groups counted a value that has a timestamp, given how many values they counted. */
 type TimedReader = (
-  memory: Arena,
+  cells: GroupCells,
   at: (measure: number) => number,
-  count: (cell: number) => number,
-) => (cell: number) => boolean;
+  counts: Float64Array,
+) => Uint8Array;
 
 function lowerTimed(timed: Timed, measure: AggregateContext['measure']): TimedReader {
-  if (timed === false) return () => () => false;
-  if (timed === true) return (_memory, _at, count) => (cell) => count(cell) > 0;
+  if (timed === false) return (cells) => new Uint8Array(cells.count);
+  if (timed === true) return (_cells, _at, counts) => whichCounted(counts);
   const values = measure({ kind: 'values', numbers: timed });
-  return (memory, at) => {
-    const start = at(values);
-    return (cell) => readInt64(memory, start + cell * 8) > 0;
-  };
+  return (cells, at) => whichCounted(cells.integers(at(values), 8));
 }
 
-const sum = lowerSum((total) => total);
+function whichCounted(counts: Float64Array): Uint8Array {
+  const counted = new Uint8Array(counts.length);
+  for (let i = 0; i < counts.length; i++) counted[i] = (counts[i] as number) > 0 ? 1 : 0;
+  return counted;
+}
+
+const sum = lowerSum(undefined);
 const average = lowerSum((total, count) => total / count);
 const variance = lowerMoments((value) => value);
 const deviation = lowerMoments(Math.sqrt);
@@ -194,29 +185,3 @@ const AGGREGATES: Readonly<Record<string, LowerAggregate>> = {
   vertical_stddev: deviation,
   count_distinct: lowerDistinct,
 };
-
-/** The results of groups, taken out of cells that are about to be freed. */
-export function readOutput(output: Output, cells: Int32Array): GroupAggregate {
-  const values = new Float64Array(cells.length);
-  const timed = new Uint8Array(cells.length);
-  const nulls = output.isNull === undefined ? undefined : new Uint8Array(cells.length);
-  for (let i = 0; i < cells.length; i++) {
-    const cell = cells[i] as number;
-    values[i] = output.read(cell);
-    timed[i] = output.isTimed(cell) ? 1 : 0;
-    if (nulls !== undefined) nulls[i] = output.isNull?.(cell) === true ? 1 : 0;
-  }
-  return {
-    values,
-    timed,
-    ts: output.ts,
-    result: output.result,
-    nulls: nulls?.includes(1) ? nulls : undefined,
-  };
-}
-
-/** A 64-bit integer as the nearest double. */
-function readInt64(memory: Arena, address: number): number {
-  const word = address / 4;
-  return (memory.i32[word + 1] as number) * 2 ** 32 + (memory.u32[word] as number);
-}

@@ -1,38 +1,42 @@
 // GROUP BY over columns: dictionary codes and small ranges of integers number the groups directly,
 // without a hash table, and kernels accumulate into one cell a group.
-import type { BoundExpression } from '../../plan/expression.ts';
+import type { BoundExpression, SortKey } from '../../plan/expression.ts';
 import type { AggregateNode, FilterNode, PlanNode } from '../../plan/plan.ts';
 import { assert } from '../../util/assert.ts';
 import type { Arena } from '../../value/arena.ts';
 import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
 import type { Compiler } from '../general/compiler.ts';
 import { threadKernels } from '../thread-memory.ts';
-import {
-  COUNTS,
-  lowerAggregate,
-  type Output,
-  type Reader,
-  readOutput,
-} from './aggregate-output.ts';
+import { COUNTS, lowerAggregate, type Reader } from './aggregate-output.ts';
+import { ArenaSpans } from './arena-spans.ts';
 import { type BlockSource, chunkColumn } from './block-compiler.ts';
-import { cellsInOrder } from './cell-order.ts';
 import { cutChunks, homeArena } from './chunk-range.ts';
+import { cellCountOf, DenseKeys } from './dense-keys.ts';
 import { DictionaryTables } from './dictionary-table.ts';
 import type { VectorEngine } from './engine.ts';
 import { type FilteredScan, matchFilteredScan } from './filtered-scan.ts';
+import { GroupCells } from './group-cells.ts';
+import type { GroupColumn } from './group-column.ts';
 import { type GroupJobArgs, type GroupSource, groupJob } from './group-job.ts';
+import type { GroupKeys } from './group-key.ts';
+import { orderGroups, wordsOfColumn } from './group-order.ts';
 import { GroupTable } from './group-table.ts';
 import { matchScanJoin, prepareJoin, type ScanJoin } from './join.ts';
 import { type LoweredCodes, Lowering } from './lower.ts';
 import { cellSize, type Measure, mergeCells } from './measure.ts';
 import type { TruthProgram } from './program.ts';
 import { rowFunction } from './row-function.ts';
+import { planSparseKeys, SparseKeys, type SparseKeysPlan } from './sparse-keys.ts';
 import { type ColumnScope, VectorTable } from './table.ts';
 import { runWholeTable } from './whole-table.ts';
 
-/** Cells of all measures and units of a query; beyond it groups are hashed by the general path. */
+/** Cells of all measures and units of a query; beyond it groups are left to the general path. */
 const CELLS_SIZE_MAX = 512 * 1024 * 1024;
-const CELL_COUNT_MAX = 1 << 22;
+const DENSE_CELL_COUNT_MAX = 1 << 22;
+/** So few cells cost nothing, however few rows there are. */
+const DENSE_CELL_COUNT_FREE = 1 << 16;
+/** More cells for each row than this are not worth their memory. */
+const DENSE_CELLS_PER_ROW = 4;
 
 /** What an aggregate reads: rows of one table or of a join of two, perhaps filtered. */
 type GroupInput =
@@ -47,6 +51,16 @@ export function matchGroupInput(node: PlanNode): GroupInput | undefined {
   return join && { join, filter };
 }
 
+/** The groups that are wanted, and their order. */
+export interface GroupSelection {
+  /** keys and aggregates of the groups; ties go by the keys of the groups */
+  readonly sortKeys: readonly SortKey[];
+  /** only so many first ones; undefined: all */
+  readonly keep: number | undefined;
+}
+
+const ALL_GROUPS: GroupSelection = { sortKeys: [], keep: undefined };
+
 /**
  * Groups of an aggregate over columns. Undefined when the data or an expression does not suit
  * vectors: the caller then runs the general operator, which gives the same rows.
@@ -55,6 +69,7 @@ export function vectorGroups(
   node: AggregateNode,
   compiler: Compiler,
   engine: VectorEngine,
+  selection = ALL_GROUPS,
 ): GroupTable | undefined {
   const input = matchGroupInput(node.input);
   if (input === undefined) return undefined;
@@ -65,7 +80,7 @@ export function vectorGroups(
     const rows = openRows(input, compiler, dictionaries);
     if (rows === undefined || rows.rowCount < Math.max(1, engine.rowCountMin)) return undefined;
     const query = new GroupQuery(node, input.filter?.condition, rows, dictionaries);
-    return query.isLowered ? query.run(engine) : undefined;
+    return query.isLowered ? query.run(engine, selection) : undefined;
   } finally {
     dictionaries.release();
   }
@@ -77,6 +92,8 @@ interface GroupRows {
   readonly rowCount: number;
   readonly chunkRowCounts: readonly number[];
   readonly arena: number;
+  /** whether its rows are those of one table */
+  readonly canBeNumbered: boolean;
   build(engine: VectorEngine): { readonly source: GroupSource; readonly spans: readonly Span[] };
   /** The rows for block programs; undefined when they are not for these. */
   blocks(
@@ -93,6 +110,7 @@ function openRows(
     const join = prepareJoin(input.join, compiler, dictionaries);
     return (
       join && {
+        canBeNumbered: false,
         scope: join.scope,
         rowCount: join.rowCount,
         chunkRowCounts: join.chunkRowCounts,
@@ -110,6 +128,7 @@ function openRows(
   const table = VectorTable.of(compiler.runtime.catalog.dataset(input.scan.dataset));
   return (
     table && {
+      canBeNumbered: true,
       scope: table,
       rowCount: table.snapshot.rowCount,
       chunkRowCounts: table.snapshot.chunkRowCounts,
@@ -132,16 +151,19 @@ function blockSourceOf(columns: readonly ColumnSnapshot[]): BlockSource {
   };
 }
 
+type KeyPlan =
+  | { readonly kind: 'dense'; readonly keys: readonly LoweredCodes[] }
+  | { readonly kind: 'sparse'; readonly plan: SparseKeysPlan };
+
 class GroupQuery {
   readonly #rows: GroupRows;
-  readonly #lowering: Lowering;
   readonly #explicit: boolean;
   readonly #filter: TruthProgram | undefined;
-  readonly #keys: readonly LoweredCodes[] = [];
+  readonly #keys: KeyPlan | undefined;
   readonly #measures: Measure[] = [];
   readonly #readers: Reader[] = [];
   readonly #countsEmpty: boolean;
-  #rowsMeasure = 0;
+  readonly #rowsMeasure: number;
   readonly isLowered: boolean;
 
   constructor(
@@ -151,40 +173,67 @@ class GroupQuery {
     dictionaries: DictionaryTables,
   ) {
     this.#rows = rows;
-    this.#lowering = new Lowering(rows.scope, dictionaries);
+    const lowering = new Lowering(rows.scope, dictionaries);
     this.#explicit = node.explicit;
     this.#countsEmpty = node.aggregates.some(({ name }) => COUNTS.has(name));
-    const filter = condition && this.#lowering.truth(condition);
+    const filter = condition && lowering.truth(condition);
     this.#filter = filter;
-    const keys = node.keys.map((key) => this.#lowering.codes(key));
     const readers = node.aggregates.map((call) =>
-      lowerAggregate(call, this.#lowering, (measure) => this.#measure(measure)),
+      lowerAggregate(call, lowering, (measure) => this.#measure(measure)),
     );
-    if ((condition !== undefined && filter === undefined) || !isFull(keys) || !isFull(readers)) {
+    this.#rowsMeasure = this.#measure({ kind: 'rows' });
+    if ((condition !== undefined && filter === undefined) || !isFull(readers)) {
       this.isLowered = false;
       return;
     }
-    this.#keys = keys;
     this.#readers.push(...readers);
-    this.#rowsMeasure = this.#measure({ kind: 'rows' });
-    const cellCount = this.#cellCount();
-    const size = this.#measures.reduce((sum, measure) => sum + cellSize(measure), 0);
-    const unitCount = unitCountFor(cellCount);
-    this.isLowered =
-      cellCount <= CELL_COUNT_MAX && (cellCount + 1) * size * unitCount <= CELLS_SIZE_MAX;
+    this.#keys = this.#planKeys(node.keys, lowering, dictionaries);
+    this.isLowered = this.#keys !== undefined;
   }
 
-  run(engine: VectorEngine): GroupTable {
-    return this.#runAsWhole(engine) ?? this.#runByCells(engine);
+  #planKeys(
+    keys: readonly BoundExpression[],
+    lowering: Lowering,
+    dictionaries: DictionaryTables,
+  ): KeyPlan | undefined {
+    const { rowCount, canBeNumbered } = this.#rows;
+    const codes = keys.map((key) => lowering.codes(key));
+    if (isFull(codes)) {
+      const cellCount = cellCountOf(codes);
+      const wanted = canBeNumbered
+        ? Math.max(DENSE_CELL_COUNT_FREE, rowCount * DENSE_CELLS_PER_ROW)
+        : DENSE_CELL_COUNT_MAX;
+      const isDense = cellCount <= Math.min(wanted, DENSE_CELL_COUNT_MAX);
+      if (isDense && this.#cellsSize(cellCount) <= CELLS_SIZE_MAX) {
+        return { kind: 'dense', keys: codes };
+      }
+    }
+    const plan = canBeNumbered ? planSparseKeys(keys, lowering, dictionaries) : undefined;
+    return plan && { kind: 'sparse', plan };
+  }
+
+  run(engine: VectorEngine, selection: GroupSelection): GroupTable | undefined {
+    const spans = new ArenaSpans(engine, this.#rows.arena);
+    try {
+      return (
+        this.#runAsWhole(engine, selection, spans) ?? this.#runByCells(engine, selection, spans)
+      );
+    } finally {
+      spans.release();
+    }
   }
 
   /** One group over everything, by a program of one kernel. */
-  #runAsWhole(engine: VectorEngine): GroupTable | undefined {
-    if (this.#keys.length > 0) return undefined;
+  #runAsWhole(
+    engine: VectorEngine,
+    selection: GroupSelection,
+    spans: ArenaSpans,
+  ): GroupTable | undefined {
+    if (this.#keys?.kind !== 'dense' || this.#keys.keys.length > 0) return undefined;
     const blocks = this.#rows.blocks(engine);
     if (blocks === undefined) return undefined;
     const { arena, chunkRowCounts } = this.#rows;
-    const spans = [...blocks.spans];
+    const made = [...blocks.spans];
     try {
       const { source } = blocks;
       const measures = this.#measures;
@@ -193,30 +242,40 @@ class GroupQuery {
         engine,
       );
       if (whole === undefined) return undefined;
-      spans.push(whole.span);
+      made.push(whole.span);
       const memory = engine.arenas.get(arena);
       this.#merge(memory, whole.cells, 1);
-      return this.#readGroups(memory, whole.cells[0] as readonly Span[]);
+      const merged = whole.cells[0] as readonly Span[];
+      return this.#readGroups(new DenseKeys([], memory, spans), merged, selection, engine, spans);
     } finally {
-      for (const span of spans) engine.arenas.free(span);
+      for (const span of made) engine.arenas.free(span);
     }
   }
 
-  #runByCells(engine: VectorEngine): GroupTable {
+  #runByCells(
+    engine: VectorEngine,
+    selection: GroupSelection,
+    spans: ArenaSpans,
+  ): GroupTable | undefined {
     const { chunkRowCounts, arena } = this.#rows;
-    const cellCount = this.#cellCount();
-    const ranges = cutChunks(chunkRowCounts.length, unitCountFor(cellCount));
-    const { source, spans } = this.#rows.build(engine);
-    const cells: Span[][] = [];
+    const { source, spans: built } = this.#rows.build(engine);
     try {
-      for (const _ of ranges) cells.push(this.#allocateCells(engine, arena, cellCount));
+      const memory = engine.arenas.get(arena);
+      const keys = this.#makeKeys(source, engine, spans);
+      const { cellCount } = keys;
+      if (this.#cellsSize(cellCount) > CELLS_SIZE_MAX) return undefined;
+      const ranges = cutChunks(chunkRowCounts.length, unitCountFor(cellCount));
+      const cells = ranges.map(() =>
+        this.#measures.map((measure) => spans.allocateZeroed((cellCount + 1) * cellSize(measure))),
+      );
       const args: GroupJobArgs = {
         arena,
         source,
         chunkRowCounts,
         ranges,
-        filter: this.#filter,
-        keys: this.#keys.map((key) => key.program),
+        // Rows without a number have been dropped already.
+        filter: this.#keys?.kind === 'sparse' ? undefined : this.#filter,
+        keys: keys.programs,
         cellCount,
         measures: this.#measures,
         cells,
@@ -224,23 +283,28 @@ class GroupQuery {
       engine.parallel.run(groupJob, args, ranges.length);
       const [merged] = cells;
       assert(merged !== undefined, 'a table without rows is not for vectors');
-      this.#merge(engine.arenas.get(arena), cells, cellCount);
-      return this.#readGroups(engine.arenas.get(arena), merged);
+      this.#merge(memory, cells, cellCount);
+      return this.#readGroups(keys, merged, selection, engine, spans);
     } finally {
-      for (const span of [...spans, ...cells.flat()]) engine.arenas.free(span);
+      for (const span of built) engine.arenas.free(span);
     }
   }
 
-  #cellCount(): number {
-    return this.#keys.reduce((product, { program }) => product * program.cardinality, 1);
+  #makeKeys(source: GroupSource, engine: VectorEngine, spans: ArenaSpans): GroupKeys {
+    assert(this.#keys !== undefined, 'keys were lowered');
+    if (this.#keys.kind === 'dense') {
+      return new DenseKeys(this.#keys.keys, engine.arenas.get(spans.arena), spans);
+    }
+    assert(source.kind === 'scan', 'rows of a table can be numbered');
+    const { chunkRowCounts, rowCount } = this.#rows;
+    const table = { columns: source.columns, chunkRowCounts, rowCount, filter: this.#filter };
+    return new SparseKeys(this.#keys.plan, table, engine, spans);
   }
 
-  #allocateCells(engine: VectorEngine, arena: number, cellCount: number): Span[] {
-    return this.#measures.map((measure) => {
-      const span = engine.arenas.allocateIn(arena, (cellCount + 1) * cellSize(measure) + 64);
-      engine.arenas.get(arena).u8.fill(0, span.offset, span.offset + span.sizeBytes);
-      return span;
-    });
+  /** Bytes of the cells of all units. */
+  #cellsSize(cellCount: number): number {
+    const size = this.#measures.reduce((sum, measure) => sum + cellSize(measure), 0);
+    return (cellCount + 1) * size * unitCountFor(cellCount);
   }
 
   #merge(memory: Arena, cells: readonly (readonly Span[])[], cellCount: number): void {
@@ -254,48 +318,50 @@ class GroupQuery {
     });
   }
 
-  #readGroups(memory: Arena, cells: readonly Span[]): GroupTable {
-    const outputs = this.#readers.map((read) =>
-      read(memory, (measure) => (cells[measure] as Span).offset),
-    );
-    const rows = (cells[this.#rowsMeasure] as Span).offset / 4;
-    const { u32 } = memory;
-    const found = cellsInOrder(
-      this.#keys.map(({ program, order }) => ({
-        cardinality: program.cardinality,
-        codes: order(),
-      })),
-      (cell) => u32[rows + cell * 2] !== 0 || u32[rows + cell * 2 + 1] !== 0,
-    );
-    if (found.length === 0 && this.#keys.length === 0) return this.#emptyResult(outputs);
-    const keys = this.#keys.map((key, depth) => ({
-      codes: this.#codesOf(found, depth),
-      atom: key.atom,
-      ts: key.ts,
-    }));
-    const aggregates = outputs.map((output) => readOutput(output, found));
-    return new GroupTable({ rowCount: found.length, keys, aggregates });
-  }
-
-  /** The digit of cell numbers that is the code of a key. */
-  #codesOf(cells: Int32Array, depth: number): Int32Array {
-    const { cardinality } = (this.#keys[depth] as LoweredCodes).program;
-    const divisor = this.#keys
-      .slice(depth + 1)
-      .reduce((product, { program }) => product * program.cardinality, 1);
-    const codes = new Int32Array(cells.length);
-    for (let i = 0; i < cells.length; i++) {
-      codes[i] = (((cells[i] as number) / divisor) | 0) % cardinality;
+  /** Columns are read only of the groups that are wanted. */
+  #readGroups(
+    keys: GroupKeys,
+    merged: readonly Span[],
+    selection: GroupSelection,
+    engine: VectorEngine,
+    spans: ArenaSpans,
+  ): GroupTable {
+    const addressOf = (measure: number) => (merged[measure] as Span).offset;
+    const memory = engine.arenas.get(spans.arena);
+    const found = keys.cells(addressOf(this.#rowsMeasure));
+    let { count } = found;
+    if (count === 0 && !this.#explicit && this.#countsEmpty) {
+      // No row was read: an implied group exists only if an aggregate counts nothing too.
+      memory.i32[found.address / 4] = 0;
+      count = 1;
     }
-    return codes;
+    const all = new GroupCells(memory, found.address, count, spans);
+    const words = this.#sortWords(keys, all, { addressOf, spans }, selection.sortKeys);
+    words.push(...keys.words(all));
+    const { keep } = selection;
+    let groups = keep === undefined ? all : all.first(keep);
+    if (words.length > 0) groups = all.pick(orderGroups(words, count, keep, engine, spans));
+    const aggregates = this.#readers.map((read) => read(groups, addressOf));
+    return new GroupTable(groups.count, keys.columns(groups), aggregates);
   }
 
-  /** No row was read: an implied group exists only if an aggregate counts nothing too. */
-  #emptyResult(outputs: readonly Output[] = []): GroupTable {
-    const isThere = !this.#explicit && this.#countsEmpty;
-    const cells = new Int32Array(isThere ? 1 : 0);
-    const aggregates = outputs.map((output) => readOutput(output, cells));
-    return new GroupTable({ rowCount: cells.length, keys: [], aggregates });
+  #sortWords(
+    keys: GroupKeys,
+    groups: GroupCells,
+    { addressOf, spans }: { addressOf(measure: number): number; spans: ArenaSpans },
+    sortKeys: readonly SortKey[],
+  ): Span[] {
+    let keyColumns: readonly GroupColumn[] | undefined;
+    return sortKeys.map(({ expression, descending }) => {
+      if (expression.kind === 'aggregate-result') {
+        const read = this.#readers[expression.index] as Reader;
+        return wordsOfColumn(read(groups, addressOf), descending, groups.memory, spans);
+      }
+      assert(expression.kind === 'group-key', 'groups are ordered by their columns');
+      keyColumns ??= keys.columns(groups);
+      const column = keyColumns[expression.index] as GroupColumn;
+      return wordsOfColumn(column, descending, groups.memory, spans);
+    });
   }
 
   #measure(measure: Measure): number {

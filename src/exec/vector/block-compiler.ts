@@ -334,7 +334,7 @@ export class BlockCompiler {
   /** Codes of the join key, which is a column of the chunks. */
   #key(): number {
     const { key } = this.#source;
-    if (key === undefined) throw new NotForBlocks();
+    if (key === undefined || key.op === 'numbered') throw new NotForBlocks();
     if (key.op === 'range' || key.op === 'range-within') {
       const a = this.#emit('loadIntegers', { a: key.column });
       return this.#emit('rangeCodes', { a, c: key.least, d: key.cardinality });

@@ -1,6 +1,7 @@
 // The rows of one chunk of a table as vectors.
 import { assert } from '../../util/assert.ts';
 import type { ChunkSnapshot, ColumnSnapshot } from '../../value/snapshot.ts';
+import type { NumberedProgram } from './program.ts';
 import type { Scratch } from './scratch.ts';
 import { type CodeVector, type NumberVector, Vectors } from './vectors.ts';
 
@@ -53,6 +54,20 @@ export class ChunkVectors extends Vectors {
     const out = this.bytes();
     this.scratch.kernels.validCodes(data, width, this.#rowCount, out);
     return out;
+  }
+
+  protected override numberedCodes(program: NumberedProgram, out: number): void {
+    const { arena, kernels } = this.scratch;
+    const { pairs, starts, bases, partCount, firstRows, isTotal } = program;
+    if (!isTotal) arena.i32.fill(0, out / 4, out / 4 + this.#rowCount);
+    const first = firstRows[this.#chunkIndex] as number;
+    kernels.scatterNumbers(
+      pairs.offset + first * 16,
+      starts.offset + this.#chunkIndex * (partCount + 1) * 4,
+      bases.offset,
+      partCount,
+      out,
+    );
   }
 
   #chunk(column: number): ChunkSnapshot {

@@ -3,13 +3,13 @@
 import { COMPARE } from '../../kernel/vector.ts';
 import type { SortKey } from '../../plan/expression.ts';
 import type { DictionaryTables } from './dictionary-table.ts';
-import type { LoweredCodes, Lowering } from './lower.ts';
+import type { LoweredCodes, LoweredNumbers, Lowering } from './lower.ts';
 import type { CodeProgram, NumberProgram, TruthProgram } from './program.ts';
 import type { Scratch } from './scratch.ts';
 import type { Vectors } from './vectors.ts';
 
 /** A key of at most 32 bits: 0 is NULL, others are counted from `least`. */
-interface PackedKey {
+export interface PackedKey {
   readonly descending: boolean;
   readonly bits: number;
   /** the greatest field */
@@ -34,23 +34,35 @@ export function lowerOrder(
   lowering: Lowering,
   dictionaries: DictionaryTables,
 ): OrderWord[] | undefined {
+  const fields: OrderField[] = [];
+  for (const key of keys) {
+    const field = lowerKey(key, lowering, dictionaries);
+    if (field === undefined) return undefined;
+    fields.push(field);
+  }
+  return packFields(fields);
+}
+
+/** A key that shares a word with others, or a word of its own. */
+export type OrderField = PackedKey | (OrderWord & { readonly kind: 'double' });
+
+/** Words in which the fields stand in their order. */
+export function packFields(fields: readonly OrderField[]): OrderWord[] {
   const words: OrderWord[] = [];
   let packed: PackedKey[] = [];
   const flush = () => {
     if (packed.length > 0) words.push({ kind: 'packed', keys: packed });
     packed = [];
   };
-  for (const key of keys) {
-    const lowered = lowerKey(key, lowering, dictionaries);
-    if (lowered === undefined) return undefined;
-    if ('kind' in lowered) {
+  for (const field of fields) {
+    if ('kind' in field) {
       flush();
-      words.push(lowered);
+      words.push(field);
       continue;
     }
     const used = packed.reduce((sum, { bits }) => sum + bits, 0);
-    if (used + lowered.bits > WORD_BITS) flush();
-    packed.push(lowered);
+    if (used + field.bits > WORD_BITS) flush();
+    packed.push(field);
   }
   flush();
   return words;
@@ -60,19 +72,33 @@ function lowerKey(
   { expression, descending }: SortKey,
   lowering: Lowering,
   dictionaries: DictionaryTables,
-): PackedKey | OrderWord | undefined {
+): OrderField | undefined {
   const numbers = lowering.numbers(expression);
   if (numbers !== undefined) {
-    const bounds = numbers.isInteger ? lowering.integerBounds(expression) : undefined;
-    if (bounds === undefined || bounds.greatest - bounds.least + 1 > FIELD_MAX) {
-      return { kind: 'double', descending, numbers: numbers.program };
-    }
-    const { least, greatest } = bounds;
-    const source = { numbers: numbers.program, least };
-    return packedKey(descending, greatest - least + 1, source);
+    return numberField(numbers, lowering.integerBounds(expression), descending);
   }
   const codes = lowering.codes(expression);
-  if (codes === undefined) return undefined;
+  return codes && codeField(codes, dictionaries, descending);
+}
+
+/** @param bounds of integers; undefined when they are not known */
+export function numberField(
+  numbers: LoweredNumbers,
+  bounds: { readonly least: number; readonly greatest: number } | undefined,
+  descending: boolean,
+): OrderField {
+  const isPacked =
+    numbers.isInteger && bounds !== undefined && bounds.greatest - bounds.least + 1 <= FIELD_MAX;
+  if (!isPacked) return { kind: 'double', descending, numbers: numbers.program };
+  const { least, greatest } = bounds;
+  return packedKey(descending, greatest - least + 1, { numbers: numbers.program, least });
+}
+
+export function codeField(
+  codes: LoweredCodes,
+  dictionaries: DictionaryTables,
+  descending: boolean,
+): OrderField {
   const ranks = rankProgram(codes, dictionaries);
   return packedKey(descending, ranks.cardinality - 1, { ranks });
 }

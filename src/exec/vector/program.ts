@@ -50,7 +50,25 @@ export type CodeProgram =
   /** an integer column of small range: value - least + 1 */
   | RangeProgram<'range'>
   /** the same; values outside of the range are 0 as well */
-  | RangeProgram<'range-within'>;
+  | RangeProgram<'range-within'>
+  | NumberedProgram;
+
+/** Numbers that were given to the rows of a table before: see group-number.ts. */
+export interface NumberedProgram {
+  readonly op: 'numbered';
+  /** where the pairs of each chunk begin, in pairs */
+  readonly firstRows: readonly number[];
+  /** { key: Uint64, position: Uint32, number: Uint32 }, by part in each chunk */
+  readonly pairs: Span;
+  /** Uint32 for each chunk: where its parts begin, and the end */
+  readonly starts: Span;
+  /** Uint32: what is added to the numbers of a part */
+  readonly bases: Span;
+  readonly partCount: number;
+  /** false: rows without a number have the code 0 */
+  readonly isTotal: boolean;
+  readonly cardinality: number;
+}
 
 interface RangeProgram<Op> {
   readonly op: Op;

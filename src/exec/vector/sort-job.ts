@@ -4,9 +4,10 @@
 // other bytes in parallel. Runs of equal words go on with the next word, and at last with the hash
 // of the row's name.
 import type { Arena } from '../../value/arena.ts';
-import type { Span } from '../../value/snapshot.ts';
+import type { RowNames, Span } from '../../value/snapshot.ts';
 import { registerParallelJob } from '../parallel.ts';
 import { threadKernels } from '../thread-memory.ts';
+import { ArenaSpans } from './arena-spans.ts';
 import { ChunkVectors } from './chunk.ts';
 import type { ChunkRange } from './chunk-range.ts';
 import type { VectorEngine } from './engine.ts';
@@ -65,8 +66,20 @@ function firstRowOf({ chunkRowCounts }: OrderJobArgs, { from }: ChunkRange): num
   return chunkRowCounts.slice(0, from).reduce((sum, count) => sum + count, 0);
 }
 
-interface BucketJobArgs extends PairJobArgs {
+/** Names of rows, whose hashes break ties. */
+export interface NamedRows {
+  readonly rowNames: RowNames;
+  readonly rowCount: number;
+}
+
+interface BucketJobArgs {
+  readonly arena: number;
+  readonly pairs: Span;
   readonly spare: Span;
+  /** a Uint64 a row for each word but the first */
+  readonly otherWords: readonly Span[];
+  /** undefined: rows that are equal stay in order */
+  readonly ties: NamedRows | undefined;
   /** positions of the first pair of each bucket, and the number of all */
   readonly starts: readonly number[];
   /** buckets of each unit */
@@ -97,15 +110,16 @@ class PairSorter {
   readonly #counts: number;
   readonly #name: number;
   readonly #firstName: number | undefined;
-  readonly #hash: RowHasher;
+  readonly #hash: RowHasher | undefined;
 
   constructor(args: BucketJobArgs, scratch: Scratch) {
     this.#args = args;
     this.#scratch = scratch;
     this.#counts = scratch.keep(1024);
     this.#name = scratch.keep(16);
-    this.#firstName = firstDecimalName(args.rowNames, args.rowCount);
-    this.#hash = rowHasher(args.rowNames, args.rowCount, scratch);
+    const { ties } = args;
+    this.#firstName = ties && firstDecimalName(ties.rowNames, ties.rowCount);
+    this.#hash = ties && rowHasher(ties.rowNames, ties.rowCount, scratch);
   }
 
   sort(from: number, to: number): void {
@@ -120,7 +134,7 @@ class PairSorter {
     const count = to - from;
     const others = this.#args.otherWords[word];
     if (others === undefined) {
-      this.#hashTies(from, to);
+      if (this.#hash !== undefined) this.#hashTies(from, to, this.#hash);
       return;
     }
     for (let at = kernels.findTie(pairs, 0, count); at < count; ) {
@@ -132,7 +146,7 @@ class PairSorter {
     }
   }
 
-  #hashTies(from: number, to: number): void {
+  #hashTies(from: number, to: number, hash: RowHasher): void {
     const { kernels } = this.#scratch;
     const pairs = this.#args.pairs.offset + from * PAIR_SIZE;
     const count = to - from;
@@ -143,18 +157,18 @@ class PairSorter {
         : kernels.sortTies(pairs, at, count, FEW, first, this.#name);
     for (let at = next(0); at < count; ) {
       const end = kernels.endOfTie(pairs, at, count);
-      this.#keysBecomeHashes(pairs + at * PAIR_SIZE, end - at);
+      this.#keysBecomeHashes(pairs + at * PAIR_SIZE, end - at, hash);
       this.#sortKeys(from + at, from + end);
       at = next(end);
     }
   }
 
-  #keysBecomeHashes(pairs: number, count: number): void {
+  #keysBecomeHashes(pairs: number, count: number, hash: RowHasher): void {
     const scratch = this.#scratch;
     scratch.reset();
     const rows = scratch.take(count * 4 + 16);
     scratch.kernels.rowsOfPairs(pairs, count, rows);
-    scratch.kernels.setPairKeys(pairs, count, this.#hash(0, rows, count));
+    scratch.kernels.setPairKeys(pairs, count, hash(0, rows, count));
   }
 
   #sortKeys(from: number, to: number): void {
@@ -195,31 +209,58 @@ function varyingShifts(bits: bigint): number[] {
 
 /** The numbers of all rows that the filter leaves, in order. */
 export function sortRows(args: OrderJobArgs, engine: VectorEngine): Uint32Array {
-  const arena = engine.arenas.get(args.arena);
-  const spans: Span[] = [];
-  const allocate = (sizeBytes: number) => {
-    const span = engine.arenas.allocateIn(args.arena, sizeBytes + 64);
-    spans.push(span);
-    return span;
-  };
+  const spans = new ArenaSpans(engine, args.arena);
   try {
-    const pairs = allocate(args.rowCount * PAIR_SIZE);
-    const spare = allocate(args.rowCount * PAIR_SIZE);
-    const counts = allocate(BUCKET_COUNT * 4);
-    const otherWords = args.words.slice(1).map(() => allocate(args.rowCount * 8));
+    const pairs = spans.allocate(args.rowCount * PAIR_SIZE);
+    const otherWords = args.words.slice(1).map(() => spans.allocate(args.rowCount * 8));
     const made = { ...args, pairs, otherWords };
     const unitCounts = engine.parallel.run(pairJob, made, args.ranges.length);
-    const count = closeGaps(made, unitCounts, arena);
-    const starts = makeBuckets(arena, { pairs, spare, counts }, count);
-    const units = cutBuckets(starts);
-    // The pass has moved the pairs to the spare place.
-    const job = { ...made, pairs: spare, spare: pairs, starts, units };
-    engine.parallel.run(bucketJob, job, units.length);
-    threadKernels(args.arena).rowsOfPairs(spare.offset, count, pairs.offset);
-    return arena.u32.slice(pairs.offset / 4, pairs.offset / 4 + count);
+    const count = closeGaps(made, unitCounts, engine.arenas.get(args.arena));
+    const { rowNames, rowCount } = args;
+    return sortPairs({ pairs, count, otherWords, ties: { rowNames, rowCount } }, engine, spans);
   } finally {
-    for (const span of spans) engine.arenas.free(span);
+    spans.release();
   }
+}
+
+/** Positions in the order of the words at them; equal ones stay in order. */
+export function sortWords(
+  words: readonly Span[],
+  count: number,
+  engine: VectorEngine,
+  spans: ArenaSpans,
+): Uint32Array {
+  const [first, ...otherWords] = words;
+  if (first === undefined) return Uint32Array.from({ length: count }, (_, i) => i);
+  const pairs = spans.allocate(count * PAIR_SIZE);
+  threadKernels(spans.arena).pairTrueKeys(first.offset, 0, count, 0, pairs.offset);
+  return sortPairs({ pairs, count, otherWords, ties: undefined }, engine, spans);
+}
+
+interface UnsortedPairs {
+  readonly pairs: Span;
+  readonly count: number;
+  readonly otherWords: readonly Span[];
+  readonly ties: NamedRows | undefined;
+}
+
+/** @returns the rows of the pairs in order */
+function sortPairs(
+  { pairs, count, otherWords, ties }: UnsortedPairs,
+  engine: VectorEngine,
+  spans: ArenaSpans,
+): Uint32Array {
+  const { arena } = spans;
+  const memory = engine.arenas.get(arena);
+  const spare = spans.allocate(count * PAIR_SIZE);
+  const counts = spans.allocate(BUCKET_COUNT * 4);
+  const starts = makeBuckets(memory, { pairs, spare, counts }, count);
+  const units = cutBuckets(starts);
+  // The pass has moved the pairs to the spare place.
+  const job = { arena, pairs: spare, spare: pairs, otherWords, ties, starts, units };
+  engine.parallel.run(bucketJob, job, units.length);
+  threadKernels(arena).rowsOfPairs(spare.offset, count, pairs.offset);
+  return memory.u32.slice(pairs.offset / 4, pairs.offset / 4 + count);
 }
 
 /** Moves the pairs of all units together. @returns how many there are */

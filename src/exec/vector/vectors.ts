@@ -2,7 +2,7 @@
 // in scratch memory until its next reset.
 import { TRUTH } from '../../kernel/vector.ts';
 import { assert, unreachable } from '../../util/assert.ts';
-import type { CodeProgram, NumberProgram, TruthProgram } from './program.ts';
+import type { CodeProgram, NumberedProgram, NumberProgram, TruthProgram } from './program.ts';
 import type { Scratch } from './scratch.ts';
 
 /** Numbers of rows. `valid` is 0 when every row has one, else the address of a byte a row. */
@@ -115,6 +115,10 @@ export abstract class Vectors {
     const { kernels } = this.scratch;
     const count = this.rowCount;
     const out = this.scratch.take(count * 4);
+    if (program.op === 'numbered') {
+      this.numberedCodes(program, out);
+      return out;
+    }
     if (program.op === 'range' || program.op === 'range-within') {
       const { least, cardinality } = program;
       const { data, valid } = this.integers({ op: 'column', column: program.column });
@@ -126,6 +130,11 @@ export abstract class Vectors {
     if (program.op === 'codes') kernels.widenCodes(data, width, count, out);
     else kernels.mapCodesI32(data, width, count, this.scratch.addressOf(program.table), out);
     return out;
+  }
+
+  /** Writes numbers that were given to rows of a table; only its own chunks have them. */
+  protected numberedCodes(_program: NumberedProgram, _out: number): void {
+    assert(false, 'rows of a chunk as they lie');
   }
 
   protected bytes(): number {

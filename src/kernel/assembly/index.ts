@@ -7,6 +7,7 @@ export * from './csv-index';
 export * from './csv-number';
 export * from './fill';
 export * from './filter';
+export * from './group';
 export * from './join';
 export * from './order';
 export * from './row-hash';

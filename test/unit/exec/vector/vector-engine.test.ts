@@ -2,112 +2,8 @@
 // that it takes, small chunks so that each table has several.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { builtinCatalog } from '../../../../src/builtin/index.ts';
-import { snapshotRelation } from '../../../../src/dataset/snapshot-relation.ts';
-import { serialParallel } from '../../../../src/exec/parallel.ts';
-import { queryRows } from '../../../../src/exec/query.ts';
-import { useArenas } from '../../../../src/exec/thread-memory.ts';
-import { vectorAccelerator } from '../../../../src/exec/vector/accelerate.ts';
-import type { Catalog, Relation } from '../../../../src/plan/catalog.ts';
-import { ArenaSet } from '../../../../src/value/arena-set.ts';
-import type { Atom } from '../../../../src/value/atom.ts';
-import { atomToJsonText } from '../../../../src/value/json.ts';
-import { Path } from '../../../../src/value/path.ts';
-import { freeSnapshot } from '../../../../src/value/snapshot-memory.ts';
-import { TableBuilder } from '../../../../src/value/table-builder.ts';
 import { Timestamp } from '../../../../src/value/timestamp.ts';
-import { cellsOf } from '../../../../src/value/value.ts';
-import { NO_SCOPE } from '../../../support/memory-catalog.ts';
-
-const arenas = ArenaSet.create({ budgetBytes: 1 << 30, arenaPageCount: 16_384 });
-useArenas(arenas);
-const TS = 1_420_070_400;
-const CHUNK_ROW_COUNT = 16;
-
-type TableRow = Readonly<Record<string, Atom>>;
-
-function snapshotOf(rows: readonly TableRow[], ts: number) {
-  const builder = new TableBuilder(arenas, CHUNK_ROW_COUNT);
-  rows.forEach((row, index) => {
-    const cells = Object.entries(row).map(([name, atom]) => [Path.of(name), atom, ts] as const);
-    builder.addRow(Path.of(String(index + 2)), cells);
-  });
-  return builder.seal();
-}
-
-interface RunOptions {
-  readonly accelerated: boolean;
-  /** false: a row that is read by the general evaluator is an error */
-  readonly mayScan?: boolean;
-  /** the rows of the dataset `other` */
-  readonly others?: readonly TableRow[] | undefined;
-}
-
-function run(
-  rows: readonly TableRow[],
-  sql: string,
-  { accelerated, mayScan = true, others = [] }: RunOptions,
-): string[] {
-  const snapshots = [snapshotOf(rows, TS), snapshotOf(others, TS + 1)];
-  const [data, other] = snapshots.map((snapshot) => snapshotRelation(snapshot, arenas));
-  let operatorCount = 0;
-  const catalog: Catalog = {
-    dataset: (id) => {
-      const relation = (id === 'other' ? other : data) as Relation;
-      return mayScan ? relation : withoutScan(relation);
-    },
-    findUserFunction: () => undefined,
-    builtins: builtinCatalog,
-  };
-  const accelerate = vectorAccelerator({
-    arenas,
-    parallel: serialParallel(NO_SCOPE),
-    rowCountMin: 0,
-  });
-  try {
-    const result = queryRows(sql, {
-      catalog,
-      scope: NO_SCOPE,
-      accelerate: accelerated
-        ? (node, runtime) => {
-            const source = accelerate(node, runtime);
-            if (source !== undefined) operatorCount++;
-            return source;
-          }
-        : undefined,
-    });
-    const printed = [...result].map(
-      ({ name, row }) => `${name} ${cellsOf(row).map(printCell).join(', ')}`,
-    );
-    expect(operatorCount > 0).toBe(accelerated);
-    return printed;
-  } finally {
-    for (const snapshot of snapshots) freeSnapshot(snapshot, arenas);
-  }
-}
-
-/** A relation whose rows cannot be read one by one: only kernels can answer. */
-function withoutScan(relation: Relation): Relation {
-  return Object.create(relation, {
-    scan: {
-      value: () => {
-        throw new Error('the general evaluator reads rows');
-      },
-    },
-    snapshot: { value: relation.snapshot },
-    rowCount: { value: relation.rowCount },
-  }) as Relation;
-}
-
-function printCell({ path, atom, ts }: { path: Path; atom: Atom; ts: number }): string {
-  const shown = typeof atom === 'number' && !Number.isInteger(atom) ? round(atom) : atom;
-  return `${path}=${atomToJsonText(shown)}@${ts}`;
-}
-
-/** Sums of doubles in another order differ in their last bits. */
-function round(value: number): number {
-  return Number.isFinite(value) ? Number(value.toPrecision(9)) : value;
-}
+import { bothAgree, run, type TableRow } from '../../../support/vector-queries.ts';
 
 const integer = fc.integer({ min: -3, max: 40 });
 const double = fc.oneof(
@@ -209,11 +105,6 @@ const keys = fc.uniqueArray(
   fc.constantFrom('s', 't', 'i', 'j', 'm', 'upper(t)', 'rare', "t = 'a'"),
   { minLength: 1, maxLength: 3 },
 );
-
-function bothAgree(rows: readonly TableRow[], sql: string, others?: readonly TableRow[]): void {
-  const general = run(rows, sql, { accelerated: false, others });
-  expect(run(rows, sql, { accelerated: true, others }), sql).toEqual(general);
-}
 
 test('filters select the same rows', () => {
   fc.assert(

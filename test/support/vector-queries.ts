@@ -1,0 +1,119 @@
+// Queries over small tables by the vector engine and by the general evaluator alone.
+import { expect } from 'vitest';
+import { builtinCatalog } from '../../src/builtin/index.ts';
+import { snapshotRelation } from '../../src/dataset/snapshot-relation.ts';
+import { serialParallel } from '../../src/exec/parallel.ts';
+import { queryRows } from '../../src/exec/query.ts';
+import { useArenas } from '../../src/exec/thread-memory.ts';
+import { vectorAccelerator } from '../../src/exec/vector/accelerate.ts';
+import type { Catalog, Relation } from '../../src/plan/catalog.ts';
+import { ArenaSet } from '../../src/value/arena-set.ts';
+import type { Atom } from '../../src/value/atom.ts';
+import { atomToJsonText } from '../../src/value/json.ts';
+import { Path } from '../../src/value/path.ts';
+import { freeSnapshot } from '../../src/value/snapshot-memory.ts';
+import { TableBuilder } from '../../src/value/table-builder.ts';
+import { cellsOf } from '../../src/value/value.ts';
+import { NO_SCOPE } from './memory-catalog.ts';
+
+const arenas = ArenaSet.create({ budgetBytes: 1 << 30, arenaPageCount: 16_384 });
+useArenas(arenas);
+const TS = 1_420_070_400;
+/** Small chunks, so that each table has several. */
+const CHUNK_ROW_COUNT = 16;
+
+export type TableRow = Readonly<Record<string, Atom>>;
+
+function snapshotOf(rows: readonly TableRow[], ts: number) {
+  const chunkRowCount = rows.length > 4096 ? 4096 : CHUNK_ROW_COUNT;
+  const builder = new TableBuilder(arenas, chunkRowCount);
+  rows.forEach((row, index) => {
+    const cells = Object.entries(row).map(([name, atom]) => [Path.of(name), atom, ts] as const);
+    builder.addRow(Path.of(String(index + 2)), cells);
+  });
+  return builder.seal();
+}
+
+interface RunOptions {
+  readonly accelerated: boolean;
+  /** false: a row that is read by the general evaluator is an error */
+  readonly mayScan?: boolean;
+  /** the rows of the dataset `other` */
+  readonly others?: readonly TableRow[] | undefined;
+}
+
+export function run(
+  rows: readonly TableRow[],
+  sql: string,
+  { accelerated, mayScan = true, others = [] }: RunOptions,
+): string[] {
+  const snapshots = [snapshotOf(rows, TS), snapshotOf(others, TS + 1)];
+  const [data, other] = snapshots.map((snapshot) => snapshotRelation(snapshot, arenas));
+  let operatorCount = 0;
+  const catalog: Catalog = {
+    dataset: (id) => {
+      const relation = (id === 'other' ? other : data) as Relation;
+      return mayScan ? relation : withoutScan(relation);
+    },
+    findUserFunction: () => undefined,
+    builtins: builtinCatalog,
+  };
+  const accelerate = vectorAccelerator({
+    arenas,
+    parallel: serialParallel(NO_SCOPE),
+    rowCountMin: 0,
+  });
+  try {
+    const result = queryRows(sql, {
+      catalog,
+      scope: NO_SCOPE,
+      accelerate: accelerated
+        ? (node, runtime) => {
+            const source = accelerate(node, runtime);
+            if (source !== undefined) operatorCount++;
+            return source;
+          }
+        : undefined,
+    });
+    const printed = [...result].map(
+      ({ name, row }) => `${name} ${cellsOf(row).map(printCell).join(', ')}`,
+    );
+    expect(operatorCount > 0).toBe(accelerated);
+    return printed;
+  } finally {
+    for (const snapshot of snapshots) freeSnapshot(snapshot, arenas);
+  }
+}
+
+/** A relation whose rows cannot be read one by one: only kernels can answer. */
+function withoutScan(relation: Relation): Relation {
+  return Object.create(relation, {
+    scan: {
+      value: () => {
+        throw new Error('the general evaluator reads rows');
+      },
+    },
+    snapshot: { value: relation.snapshot },
+    rowCount: { value: relation.rowCount },
+  }) as Relation;
+}
+
+function printCell({ path, atom, ts }: { path: Path; atom: Atom; ts: number }): string {
+  const shown = typeof atom === 'number' && !Number.isInteger(atom) ? round(atom) : atom;
+  return `${path}=${atomToJsonText(shown)}@${ts}`;
+}
+
+/** Sums of doubles in another order differ in their last bits. */
+function round(value: number): number {
+  return Number.isFinite(value) ? Number(value.toPrecision(9)) : value;
+}
+
+/** Expects the same rows, in the same order, from both. */
+export function bothAgree(
+  rows: readonly TableRow[],
+  sql: string,
+  others?: readonly TableRow[],
+): void {
+  const general = run(rows, sql, { accelerated: false, others });
+  expect(run(rows, sql, { accelerated: true, others }), sql).toEqual(general);
+}
