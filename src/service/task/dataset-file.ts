@@ -1,15 +1,44 @@
-// Content at URLs of the user's choice. The format needs a local file, so others go by way of one.
+// Content in files: those of the data directory, and those at URLs of the user's choice. The format
+// needs a local file, so other URLs go by way of one.
 import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { DatasetContent } from '../../dataset/dataset-type.ts';
 import type { Task } from '../../exec/task.ts';
 import { readDatasetFile, writeDatasetFile } from '../../store/dataset-file.ts';
 import { RowanError } from '../../util/error.ts';
 import type { Snapshot } from '../../value/snapshot.ts';
+import { freeSnapshot } from '../../value/snapshot-memory.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import type { WorkerContext } from '../worker-context.ts';
+import { commitTask } from './dataset.ts';
+
+export function saveTask(
+  { content, path }: EngineTasks['save']['args'],
+  _task: Task,
+  { arenas }: WorkerContext,
+): undefined {
+  writeDatasetFile(path, content.snapshot, arenas);
+}
+
+export function openTask(
+  { type, params, file, fileState, batches, state }: EngineTasks['open']['args'],
+  task: Task,
+  context: WorkerContext,
+): DatasetContent {
+  const inFile =
+    file === undefined
+      ? undefined
+      : { snapshot: readDatasetFile(file, context.arenas), state: fileState };
+  if (inFile !== undefined && batches.length === 0) return inFile;
+  try {
+    return commitTask({ type, params, content: inFile, batches, state }, task, context);
+  } finally {
+    if (inFile !== undefined) freeSnapshot(inFile.snapshot, context.arenas);
+  }
+}
 
 export async function saveUrlTask(
   { content, url }: EngineTasks['saveUrl']['args'],

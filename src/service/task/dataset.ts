@@ -1,22 +1,20 @@
-// Recording, committing, building views and reading of datasets.
+// Recording, committing, building views and reading of datasets, all in memory.
 import { isUtf8 } from 'node:buffer';
 import type { ContentWriter, DatasetContent, Recording } from '../../dataset/dataset-type.ts';
 import { BatchEncoder, decodeBatch } from '../../dataset/recorded-batch.ts';
 import type { RecordedRow } from '../../dataset/recorded-row.ts';
-import { rowsFromArrow } from '../../dataset/recording-arrow.ts';
-import { type RecordingForm, rowFromNdjson, rowsFromJson } from '../../dataset/recording-json.ts';
+import { rowFromNdjson, rowsFromJson } from '../../dataset/recording-json.ts';
 import { snapshotRelation } from '../../dataset/snapshot-relation.ts';
 import { ChunkSink } from '../../exec/output/sink.ts';
 import { prepareQuery } from '../../exec/query.ts';
 import type { Task } from '../../exec/task.ts';
 import type { Relation } from '../../plan/catalog.ts';
-import { readDatasetFile, writeDatasetFile } from '../../store/dataset-file.ts';
 import { assert } from '../../util/assert.ts';
 import { failure, type RowanError } from '../../util/error.ts';
 import { JsonSyntaxError } from '../../util/exact-json.ts';
 import { ArenaScope } from '../../value/arena-set.ts';
 import type { Path } from '../../value/path.ts';
-import { freeSnapshot, snapshotSpans } from '../../value/snapshot-memory.ts';
+import { snapshotSpans } from '../../value/snapshot-memory.ts';
 import { readDataset } from '../dataset-reading.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import { nowSeconds } from '../id.ts';
@@ -27,11 +25,11 @@ import type { WorkerContext } from '../worker-context.ts';
 /** Rows of a stream that are admitted and encoded together; they are held as objects. */
 const ROWS_AT_ONCE = 2048;
 
-export function recordTask(
+export async function recordTask(
   { form, body, part, type, params, state, content }: EngineTasks['record']['args'],
   task: Task,
   context: WorkerContext,
-): EngineTasks['record']['result'] {
+): Promise<EngineTasks['record']['result']> {
   const recording = recordingOf(context, type);
   const checker =
     recording.duplicateRow === undefined
@@ -39,7 +37,13 @@ export function recordTask(
       : new NewRowChecker(recording.duplicateRow, content, context);
   const encoder = new BatchEncoder();
   let current = state;
-  for (const rows of rowGroups(form, body, part)) {
+  const source =
+    form === 'ndjson'
+      ? rowsFromLines(body, part?.first ?? 1)
+      : form === 'arrow'
+        ? (await loadArrow()).rowsFromArrow(body, part?.ts ?? nowSeconds(), part?.first)
+        : rowsFromJson(form, bytesBody(body).json());
+  for (const rows of rowGroups(source)) {
     task.checkCancelled();
     const admission = recording.admit(rows, params, current);
     current = admission.state;
@@ -56,20 +60,11 @@ export function recordTask(
   };
 }
 
+/** The library that reads this form is large, and few clients send it. */
+const loadArrow = () => import('../../dataset/recording-arrow.ts');
+
 /** At least one group, so that a type may refuse bodies without rows. */
-function* rowGroups(
-  form: RecordingForm,
-  body: Uint8Array,
-  part: EngineTasks['record']['args']['part'],
-): Iterable<RecordedRow[]> {
-  if (form !== 'ndjson' && form !== 'arrow') {
-    yield rowsFromJson(form, bytesBody(body).json());
-    return;
-  }
-  const rows =
-    form === 'ndjson'
-      ? rowsFromLines(body, part?.first ?? 1)
-      : rowsFromArrow(body, part?.ts ?? nowSeconds(), part?.first);
+function* rowGroups(rows: Iterable<RecordedRow>): Iterable<RecordedRow[]> {
   let group: RecordedRow[] = [];
   for (const row of rows) {
     if (group.push(row) < ROWS_AT_ONCE) continue;
@@ -162,31 +157,6 @@ function writeBatches(writer: ContentWriter, batches: readonly Uint8Array[], sta
     throw thrown;
   }
   return writer.finish(state);
-}
-
-export function saveTask(
-  { content, path }: EngineTasks['save']['args'],
-  _task: Task,
-  { arenas }: WorkerContext,
-): undefined {
-  writeDatasetFile(path, content.snapshot, arenas);
-}
-
-export function openTask(
-  { type, params, file, fileState, batches, state }: EngineTasks['open']['args'],
-  task: Task,
-  context: WorkerContext,
-): DatasetContent {
-  const inFile =
-    file === undefined
-      ? undefined
-      : { snapshot: readDatasetFile(file, context.arenas), state: fileState };
-  if (inFile !== undefined && batches.length === 0) return inFile;
-  try {
-    return commitTask({ type, params, content: inFile, batches, state }, task, context);
-  } finally {
-    if (inFile !== undefined) freeSnapshot(inFile.snapshot, context.arenas);
-  }
 }
 
 export function viewTask(

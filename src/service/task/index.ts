@@ -3,11 +3,13 @@ import type { Task } from '../../exec/task.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import type { WorkerContext } from '../worker-context.ts';
 import { batchTask } from './batch.ts';
-import { commitTask, openTask, readTask, recordTask, saveTask, viewTask } from './dataset.ts';
-import { loadUrlTask, saveUrlTask } from './dataset-file.ts';
+import { commitTask, readTask, recordTask, viewTask } from './dataset.ts';
 import { applyTask, bindTask, detailsTask, linesTask } from './function.ts';
 import { procedureTask } from './procedure.ts';
 import { queryTask } from './query.ts';
+
+/** The library that knows the format of files is large: it is loaded with the first of them. */
+const loadFileTasks = () => import('./dataset-file.ts');
 
 export const TASKS: {
   readonly [Kind in keyof EngineTasks]: (
@@ -19,10 +21,10 @@ export const TASKS: {
   query: queryTask,
   record: recordTask,
   commit: commitTask,
-  save: saveTask,
-  open: openTask,
-  saveUrl: saveUrlTask,
-  loadUrl: loadUrlTask,
+  save: async (...all) => (await loadFileTasks()).saveTask(...all),
+  open: async (...all) => (await loadFileTasks()).openTask(...all),
+  saveUrl: async (...all) => (await loadFileTasks()).saveUrlTask(...all),
+  loadUrl: async (...all) => (await loadFileTasks()).loadUrlTask(...all),
   view: viewTask,
   read: readTask,
   procedure: procedureTask,
