@@ -21,6 +21,8 @@ export class Exchange {
   pattern = 'unknown';
   /** another process answers it */
   isPassedOn = false;
+  /** all of it has arrived, whether or not Node has noticed the end of the request */
+  isBodyRead = false;
   /** kept where another process may be asked for the answer */
   body: Uint8Array | undefined;
   path = '';

@@ -195,6 +195,7 @@ export class RequestHandler {
     }
     const mayPassOn = this.#parts.passingOn !== undefined;
     return readBody(request, options).then((bytes) => {
+      exchange.isBodyRead = true;
       if (mayPassOn) exchange.body = bytes;
       return this.#answer(exchange, match, bytesBody(bytes, !mayPassOn));
     });
@@ -306,7 +307,7 @@ export class RequestHandler {
       return;
     }
     const reply = errorReply(thrown, exchange.requestId);
-    const isUnread = hasBody(request) && !request.complete;
+    const isUnread = hasBody(request) && !request.complete && !exchange.isBodyRead;
     if (isUnread || reply.status === 408 || isStoppingError(thrown)) {
       exchange.commonHeaders.push('Connection', 'close');
       if (isUnread) lingerBeforeClose(request);

@@ -34,6 +34,14 @@ describe('replies', () => {
     expect(bad.headers.get('x-request-id')).toMatch(/^[0-9a-f]{16}$/);
   });
 
+  test('refuse what a body says without closing the connection', async () => {
+    const body = JSON.stringify({ type: 'none' });
+    const refused = await fetch(`${origin}/v1/functions/f`, { method: 'PUT', body });
+    expect(refused.status).toBe(400);
+    expect(refused.headers.get('connection')).toBe('keep-alive');
+    await refused.text();
+  });
+
   test('to HEAD have the headers of GET and no body', async () => {
     const whole = await fetch(`${origin}/v1/types`);
     const head = await fetch(`${origin}/v1/types`, { method: 'HEAD' });
