@@ -156,6 +156,7 @@ export interface VectorKernels {
   orderKeysF64(values: number, valid: number, count: number, descending: number, out: number): void;
   orderKeysI32(values: number, valid: number, count: number, descending: number, out: number): void;
   selectAtMost(keys: number, truth: number, count: number, limit: bigint, out: number): number;
+  splitTies(keys: number, positions: number, count: number, limit: bigint, ties: number): number;
   radixPass(source: number, target: number, count: number, shift: number, counts: number): void;
   varyingBits(pairs: number, count: number): bigint;
   pairKeys(keys: number, count: number, first: number, out: number): void;

@@ -11,6 +11,7 @@ import { ArenaSet } from '../../src/value/arena-set.ts';
 import type { Atom } from '../../src/value/atom.ts';
 import { atomToJsonText } from '../../src/value/json.ts';
 import { Path } from '../../src/value/path.ts';
+import type { ColumnarSnapshot } from '../../src/value/snapshot.ts';
 import { freeSnapshot } from '../../src/value/snapshot-memory.ts';
 import { TableBuilder } from '../../src/value/table-builder.ts';
 import { cellsOf } from '../../src/value/value.ts';
@@ -19,13 +20,25 @@ import { NO_SCOPE } from './memory-catalog.ts';
 const arenas = ArenaSet.create({ budgetBytes: 1 << 30, arenaPageCount: 16_384 });
 useArenas(arenas);
 const TS = 1_420_070_400;
-/** Small chunks, so that each table has several. */
+/** Small chunks, so that each table has several; large tables have a few of a usual size. */
 const CHUNK_ROW_COUNT = 16;
 
 export type TableRow = Readonly<Record<string, Atom>>;
 
+const SMALL_ROW_COUNT_MAX = 4096;
+const largeTables = new WeakMap<readonly TableRow[], ColumnarSnapshot>();
+
+/** Large tables are made once and kept. */
+function tableOf(rows: readonly TableRow[], ts: number): ColumnarSnapshot {
+  const kept = largeTables.get(rows);
+  if (kept !== undefined) return kept;
+  const snapshot = snapshotOf(rows, ts);
+  if (rows.length > SMALL_ROW_COUNT_MAX) largeTables.set(rows, snapshot);
+  return snapshot;
+}
+
 function snapshotOf(rows: readonly TableRow[], ts: number) {
-  const chunkRowCount = rows.length > 4096 ? 4096 : CHUNK_ROW_COUNT;
+  const chunkRowCount = rows.length > SMALL_ROW_COUNT_MAX ? 8192 : CHUNK_ROW_COUNT;
   const builder = new TableBuilder(arenas, chunkRowCount);
   rows.forEach((row, index) => {
     const cells = Object.entries(row).map(([name, atom]) => [Path.of(name), atom, ts] as const);
@@ -47,7 +60,7 @@ export function run(
   sql: string,
   { accelerated, mayScan = true, others = [] }: RunOptions,
 ): string[] {
-  const snapshots = [snapshotOf(rows, TS), snapshotOf(others, TS + 1)];
+  const snapshots = [tableOf(rows, TS), tableOf(others, TS + 1)];
   const [data, other] = snapshots.map((snapshot) => snapshotRelation(snapshot, arenas));
   let operatorCount = 0;
   const catalog: Catalog = {
@@ -81,7 +94,9 @@ export function run(
     expect(operatorCount > 0).toBe(accelerated);
     return printed;
   } finally {
-    for (const snapshot of snapshots) freeSnapshot(snapshot, arenas);
+    for (const snapshot of snapshots) {
+      if (snapshot.rowCount <= SMALL_ROW_COUNT_MAX) freeSnapshot(snapshot, arenas);
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 // known range share a word, so that most orders compare by a single number.
 import { COMPARE } from '../../kernel/vector.ts';
 import type { SortKey } from '../../plan/expression.ts';
+import type { ColumnSnapshot } from '../../value/snapshot.ts';
 import type { DictionaryTables } from './dictionary-table.ts';
 import type { LoweredCodes, LoweredNumbers, Lowering } from './lower.ts';
 import type { CodeProgram, NumberProgram, TruthProgram } from './program.ts';
@@ -118,20 +119,62 @@ function rankProgram(codes: LoweredCodes, dictionaries: DictionaryTables): CodeP
   return dictionaries.mapCodes(program, rankOf, program.cardinality);
 }
 
+/** Which numbers are not beyond a limit. */
+export interface OrderBound {
+  readonly numbers: NumberProgram;
+  readonly isDescending: boolean;
+  /** the greatest number in ascending order, the least in descending order */
+  readonly value: number;
+}
+
 /**
- * A comparison that rows must pass whose first word is at most `limit`. Undefined when the first
- * key is no plain integer; it says nothing about rows without a value.
+ * The bound that a first word of at most `limit` sets to the first key. Undefined when that key is
+ * no plain number; it says nothing about rows without a value.
  */
-export function boundOfFirstKey(word: OrderWord, limit: bigint): TruthProgram | undefined {
-  if (word.kind !== 'packed') return undefined;
+export function boundOfFirstKey(word: OrderWord, limit: bigint): OrderBound | undefined {
+  const bits = BigInt.asUintN(64, limit);
+  if (word.kind === 'double') {
+    const { numbers, descending } = word;
+    const value = doubleOfKey(descending ? BigInt.asUintN(64, ~bits) : bits);
+    return value === undefined ? undefined : { numbers, isDescending: descending, value };
+  }
   const [first, ...others] = word.keys;
   if (first === undefined || 'ranks' in first.source) return undefined;
-  const shift = others.reduce((sum, { bits }) => sum + bits, 0);
-  const field = Number(BigInt.asUintN(64, limit) >> BigInt(shift));
+  const shift = others.reduce((sum, { bits: size }) => sum + size, 0);
+  const field = Number(bits >> BigInt(shift));
   const { numbers, least } = first.source;
   const value = (first.descending ? first.top - field : field) + least - 1;
-  const operator = first.descending ? COMPARE['>='] : COMPARE['<='];
+  return { numbers, isDescending: first.descending, value };
+}
+
+/** The double of an ascending key; undefined for that of NULL. */
+function doubleOfKey(key: bigint): number | undefined {
+  if (key === 0n) return undefined;
+  if (key === 1n) return Number.NaN;
+  const sign = 1n << 63n;
+  const bits = (key & sign) === 0n ? BigInt.asUintN(64, ~key) : key ^ sign;
+  return new Float64Array(BigUint64Array.of(bits).buffer)[0];
+}
+
+/** The comparison that rows within a bound pass. */
+export function withinBound({ numbers, isDescending, value }: OrderBound): TruthProgram {
+  const operator = isDescending ? COMPARE['>='] : COMPARE['<='];
   return { op: 'compare', operator, left: numbers, right: { op: 'constant', value } };
+}
+
+/** Whether the statistics of a chunk tell that none of its rows is within a bound. */
+export function isBeyondBound(
+  { numbers, isDescending, value }: OrderBound,
+  columns: readonly ColumnSnapshot[],
+  chunkIndex: number,
+): boolean {
+  const chunk = numbers.op === 'column' ? columns[numbers.column]?.chunks[chunkIndex] : undefined;
+  if (chunk === undefined || !('min' in chunk) || !('max' in chunk)) return false;
+  const { min, max, nullCount } = chunk;
+  if (min === undefined || max === undefined || Number.isNaN(value)) return false;
+  // NULL and NaN come first in ascending order, and statistics know nothing of NaN.
+  if (isDescending) return max < value;
+  return chunk.kind === 'int32' && nullCount === 0 && min > value;
 }
 
 /** @returns the address of a Uint64 for each row of the chunk */

@@ -13,7 +13,13 @@ import { rowFunction } from './row-function.ts';
 import { RowReader } from './row-reader.ts';
 import { sortRows } from './sort-job.ts';
 import { VectorTable } from './table.ts';
-import { candidateSize, firstCandidates, type TopJobArgs, topJob } from './top-job.ts';
+import {
+  candidateSize,
+  candidatesWithin,
+  firstCandidates,
+  type TopJobArgs,
+  topJob,
+} from './top-job.ts';
 
 /** For more rows than this all are sorted. */
 const KEEP_MAX = 4096;
@@ -41,13 +47,12 @@ export function vectorSort(
     const words = lowerOrder(node.keys, lowering, tables);
     if (words === undefined) return undefined;
     const { snapshot, columns } = table;
-    // A unit learns from its first chunk which rows of the others it need not look at.
     const chunkCount = snapshot.chunkRowCounts.length;
     const args = {
       arena: homeArena(columns),
       columns,
       chunkRowCounts: snapshot.chunkRowCounts,
-      ranges: cutChunks(chunkCount, Math.min(UNIT_COUNT_MAX, Math.max(4, chunkCount >> 3))),
+      ranges: cutChunks(chunkCount, UNIT_COUNT_MAX),
       rowCount: snapshot.rowCount,
       rowNames: snapshot.rowNames,
       filter,
@@ -62,11 +67,20 @@ export function vectorSort(
   }
 }
 
-function topRows(args: TopJobArgs, engine: VectorEngine): Uint32Array {
-  const candidates = concat(engine.parallel.run(topJob, args, args.ranges.length));
-  const size = candidateSize(args.words.length);
-  const first = firstCandidates(candidates, candidates.length / size, size, args.keep);
-  return Uint32Array.from({ length: first.length / size }, (_, i) => first[i * size] as number);
+function topRows(args: Omit<TopJobArgs, 'limit'>, engine: VectorEngine): Uint32Array {
+  const limit = engine.arenas.allocateIn(args.arena, 8);
+  try {
+    const { i64 } = engine.arenas.get(args.arena);
+    i64[limit.offset / 8] = -1n;
+    const found = engine.parallel.run(topJob, { ...args, limit }, args.ranges.length);
+    const size = candidateSize(args.words.length);
+    // What a unit took for wanted may be beyond what another found later.
+    const candidates = candidatesWithin(concat(found), size, i64[limit.offset / 8] as bigint);
+    const first = firstCandidates(candidates, candidates.length / size, size, args.keep);
+    return Uint32Array.from({ length: first.length / size }, (_, i) => first[i * size] as number);
+  } finally {
+    engine.arenas.free(limit);
+  }
 }
 
 function concat(parts: readonly Uint32Array[]): Uint32Array {

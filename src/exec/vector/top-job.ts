@@ -1,10 +1,18 @@
 // The parallel part of ORDER BY … LIMIT: each unit keeps the first rows of its chunks. A row whose
 // first key is beyond the last kept one is dropped by a kernel before anything else is known of it.
-import type { ColumnSnapshot, RowNames } from '../../value/snapshot.ts';
+import { TRUTH } from '../../kernel/vector.ts';
+import type { ColumnSnapshot, RowNames, Span } from '../../value/snapshot.ts';
 import { registerParallelJob } from '../parallel.ts';
 import { ChunkVectors } from './chunk.ts';
 import type { ChunkRange } from './chunk-range.ts';
-import { boundOfFirstKey, type OrderWord, wordVector } from './order-key.ts';
+import {
+  boundOfFirstKey,
+  isBeyondBound,
+  type OrderBound,
+  type OrderWord,
+  withinBound,
+  wordVector,
+} from './order-key.ts';
 import { PickedVectors } from './picked-vectors.ts';
 import type { TruthProgram } from './program.ts';
 import { type RowHasher, rowHasher } from './row-hash.ts';
@@ -24,6 +32,8 @@ export interface OrderJobArgs {
 
 export interface TopJobArgs extends OrderJobArgs {
   readonly keep: number;
+  /** a Uint64 that all units share: no row with a greater first word is wanted */
+  readonly limit: Span;
 }
 
 /** Candidates as flat halves: the row number, then high and low half of each word and of the hash. */
@@ -51,9 +61,26 @@ export function firstCandidates(
 ): Uint32Array {
   const starts = Uint32Array.from({ length: count }, (_, index) => index * size);
   starts.sort((a, b) => compareCandidates(words, a, b, size));
-  const kept = Math.min(count, keep);
-  const out = new Uint32Array(kept * size);
-  for (let i = 0; i < kept; i++) {
+  return pickCandidates(words, starts.subarray(0, keep), size);
+}
+
+/** Those that are within a limit of the first word, as they lie. */
+export function candidatesWithin(words: Uint32Array, size: number, limit: bigint): Uint32Array {
+  const high = Number(BigInt.asUintN(64, limit) >> 32n);
+  const low = Number(limit & 0xffff_ffffn);
+  const starts: number[] = [];
+  for (let start = 0; start < words.length; start += size) {
+    const difference = (words[start + 1] as number) - high;
+    if (difference < 0 || (difference === 0 && (words[start + 2] as number) <= low)) {
+      starts.push(start);
+    }
+  }
+  return pickCandidates(words, starts, size);
+}
+
+function pickCandidates(words: Uint32Array, starts: ArrayLike<number>, size: number): Uint32Array {
+  const out = new Uint32Array(starts.length * size);
+  for (let i = 0; i < starts.length; i++) {
     const start = starts[i] as number;
     out.set(words.subarray(start, start + size), i * size);
   }
@@ -73,7 +100,7 @@ export const topJob = registerParallelJob<TopJobArgs, Candidates>({
         scope.checkCancelled();
         const rowCount = args.chunkRowCounts[index] as number;
         chunk.moveTo(index, rowCount);
-        top.add(start);
+        top.add(start, index);
         start += rowCount;
       }
       return top.finish();
@@ -82,6 +109,18 @@ export const topJob = registerParallelJob<TopJobArgs, Candidates>({
     }
   },
 });
+
+/** Rows that may be wanted: all of a chunk, or some by their positions in it. */
+interface SomeRows {
+  readonly vectors: Vectors;
+  /** address of Int32; 0: all */
+  readonly positions: number;
+  /** address of a truth byte a row; 0: all are true */
+  readonly truth: number;
+}
+
+/** All bits set: nothing is known yet. */
+const NO_LIMIT = -1n;
 
 class TopRows {
   readonly #args: TopJobArgs;
@@ -93,6 +132,10 @@ class TopRows {
   /** the least first words of the rows so far */
   readonly #heap: number;
   #heapSize = 0;
+  /** the least keys behind the first word, of rows whose first word is `tieWord` */
+  readonly #tieHeap: number;
+  #tieHeapSize = 0;
+  #tieWord = NO_LIMIT;
   #words: Uint32Array;
   #count = 0;
 
@@ -105,90 +148,170 @@ class TopRows {
     this.#words = new Uint32Array(this.#capacity * this.#size);
     this.#hash = rowHasher(args.rowNames, args.rowCount, scratch);
     this.#heap = scratch.keep(args.keep * 8);
+    this.#tieHeap = scratch.keep(args.keep * 8);
   }
 
   /** @param start the number of the chunk's first row */
-  add(start: number): void {
-    const { filter, keep } = this.#args;
-    const [first] = this.#args.words;
+  add(start: number, chunkIndex: number): void {
+    const { columns, filter, keep, words } = this.#args;
+    const [first] = words;
     if (first === undefined || keep === 0) return;
+    let bound = this.#bound(first);
+    if (bound !== undefined && isBeyondBound(bound, columns, chunkIndex)) return;
     const truth = filter === undefined ? 0 : this.#chunk.truth(filter);
-    const picked = this.#pick(first, truth);
-    if (picked === undefined) {
-      const all = this.#candidates(first, this.#chunk, truth);
-      this.#collect(start, all.positions, all.positions, all.count, all.vectors);
-    } else if (picked.count > 0) {
-      const rows = new PickedVectors(this.#scratch, this.#chunk, picked.positions, picked.count);
-      const some = this.#candidates(first, rows, 0);
-      const rowPositions = this.#scratch.take(some.count * 4 + 16);
-      const { kernels } = this.#scratch;
-      kernels.gatherI32(picked.positions, some.positions, some.count, rowPositions);
-      this.#collect(start, rowPositions, some.positions, some.count, some.vectors);
+    const { rowCount } = this.#chunk;
+    let done = 0;
+    if (this.#limit() === NO_LIMIT && rowCount > 2 * this.#sampleCount) {
+      // A few rows tell most of the others that they are not wanted.
+      done = this.#sampleCount;
+      this.#addRows(first, start, this.#firstRows(done, truth));
+      bound = this.#bound(first);
     }
+    const picked = bound && this.#pick(bound, truth, done);
+    if (picked !== undefined) this.#addRows(first, start, picked);
+    else this.#addRows(first, start, this.#rowsFrom(done, truth));
   }
 
-  /** Positions of the few rows that may be among the first; undefined when they are not few. */
-  #pick(
-    first: OrderWord,
-    truth: number,
-  ): { readonly positions: number; readonly count: number } | undefined {
-    if (this.#heapSize < this.#args.keep) return undefined;
-    const bound = boundOfFirstKey(first, this.#limit());
-    if (bound?.op !== 'compare' || this.#chunk.numbers(bound.left).valid !== 0) return undefined;
-    const { kernels } = this.#scratch;
+  get #sampleCount(): number {
+    return Math.max(2048, 8 * this.#args.keep);
+  }
+
+  #bound(first: OrderWord): OrderBound | undefined {
+    const limit = this.#limit();
+    return limit === NO_LIMIT ? undefined : boundOfFirstKey(first, limit);
+  }
+
+  #firstRows(count: number, truth: number): SomeRows {
+    const positions = this.#scratch.take(count * 4);
+    const { i32 } = this.#scratch.arena;
+    for (let i = 0; i < count; i++) i32[positions / 4 + i] = i;
+    const vectors = new PickedVectors(this.#scratch, this.#chunk, positions, count);
+    return { vectors, positions, truth };
+  }
+
+  #rowsFrom(done: number, truth: number): SomeRows {
+    if (done === 0) return { vectors: this.#chunk, positions: 0, truth };
     const { rowCount } = this.#chunk;
-    const passes = this.#chunk.truth(bound);
+    const { u8 } = this.#scratch.arena;
+    const rest = this.#scratch.take(rowCount);
+    if (truth === 0) u8.fill(TRUTH.true, rest, rest + rowCount);
+    else u8.copyWithin(rest, truth, truth + rowCount);
+    u8.fill(TRUTH.false, rest, rest + done);
+    return { vectors: this.#chunk, positions: 0, truth: rest };
+  }
+
+  /** The few rows behind the first `done` that are within a bound; undefined when not few are. */
+  #pick(bound: OrderBound, truth: number, done: number): SomeRows | undefined {
+    if (this.#chunk.numbers(bound.numbers).valid !== 0) return undefined;
+    const { kernels, arena } = this.#scratch;
+    const { rowCount } = this.#chunk;
+    const passes = this.#chunk.truth(withinBound(bound));
     if (truth !== 0) kernels.andTruth(passes, truth, rowCount, passes);
+    arena.u8.fill(TRUTH.false, passes, passes + done);
     const count = kernels.countTrue(passes, rowCount);
     if (count > rowCount / 4) return undefined;
     const positions = this.#scratch.take(rowCount * 4);
     kernels.selectTrue(passes, rowCount, positions);
-    return { positions, count };
+    const vectors = new PickedVectors(this.#scratch, this.#chunk, positions, count);
+    return { vectors, positions, truth: 0 };
   }
 
-  /** Rows whose first word is not beyond the limit, and the words of all rows. */
-  #candidates(first: OrderWord, rows: Vectors, truth: number) {
+  #addRows(first: OrderWord, start: number, { vectors, positions, truth }: SomeRows): void {
+    const { rowCount } = vectors;
+    if (rowCount === 0) return;
     const { kernels } = this.#scratch;
-    const { rowCount } = rows;
     const { keep, words: all } = this.#args;
-    const words = wordVector(first, rows, this.#scratch);
+    const words = wordVector(first, vectors, this.#scratch);
     this.#heapSize = kernels.keepLeast(words, truth, rowCount, this.#heap, this.#heapSize, keep);
+    const limit = this.#limit();
     // Sixteen spare bytes behind the positions belong to the hash kernel.
-    const positions = this.#scratch.take(rowCount * 4 + 16);
-    const count = kernels.selectAtMost(words, truth, rowCount, this.#limit(), positions);
+    const selected = this.#scratch.take(rowCount * 4 + 16);
+    const count = kernels.selectAtMost(words, truth, rowCount, limit, selected);
     const others = count === 0 ? [] : all.slice(1);
-    const vectors = [words, ...others.map((word) => wordVector(word, rows, this.#scratch))];
-    return { positions, count, vectors };
+    const made = [words, ...others.map((word) => wordVector(word, vectors, this.#scratch))];
+    if (count <= 2 * keep + 64 || limit === NO_LIMIT) {
+      this.#collect(start, { positions, selected, count, words: made });
+      return;
+    }
+    const ties = this.#scratch.take(count * 4 + 16);
+    const below = kernels.splitTies(words, selected, count, limit, ties);
+    this.#collect(start, { positions, selected, count: below, words: made });
+    const tied = { positions, selected: ties, count: count - below, words: made };
+    this.#collect(start, this.#leastOfTies(start, tied, limit));
   }
 
+  /** Of rows with the same first word, those that the next key leaves. */
+  #leastOfTies(start: number, rows: SelectedRows, limit: bigint): SelectedRows {
+    const { selected, count, words } = rows;
+    const { keep } = this.#args;
+    const { arena, kernels } = this.#scratch;
+    if (this.#tieWord !== limit) {
+      this.#tieWord = limit;
+      this.#tieHeapSize = 0;
+    }
+    const [, second] = words;
+    let keys: number;
+    if (second === undefined) keys = this.#hash(start, this.#rowsOf(rows), count);
+    else {
+      keys = this.#scratch.take(count * 8);
+      kernels.gatherU64(second, selected, count, keys);
+    }
+    const [heap, size] = [this.#tieHeap, this.#tieHeapSize];
+    this.#tieHeapSize = kernels.keepLeast(keys, 0, count, heap, size, keep);
+    if (this.#tieHeapSize < keep) return rows;
+    const least = this.#scratch.take(count * 4 + 16);
+    const most = arena.i64[heap / 8] as bigint;
+    const left = kernels.selectAtMost(keys, 0, count, most, least);
+    kernels.gatherI32(selected, least, left, least);
+    return { ...rows, selected: least, count: left };
+  }
+
+  /** Rows that may be wanted; which of them are is told by all units together. */
   finish(): Candidates {
-    return firstCandidates(this.#words, this.#count, this.#size, this.#args.keep);
+    return candidatesWithin(
+      this.#words.subarray(0, this.#count * this.#size),
+      this.#size,
+      this.#limit(),
+    );
   }
 
   /** Rows with a greater first word are not among the first. */
   #limit(): bigint {
-    if (this.#heapSize < this.#args.keep) return -1n; // all bits set
-    return this.#scratch.arena.i64[this.#heap / 8] as bigint;
+    const { i64 } = this.#scratch.arena;
+    const cell = this.#args.limit.offset / 8;
+    let known = Atomics.load(i64, cell);
+    if (this.#heapSize < this.#args.keep) return known;
+    const own = i64[this.#heap / 8] as bigint;
+    while (BigInt.asUintN(64, own) < BigInt.asUintN(64, known)) {
+      const before = Atomics.compareExchange(i64, cell, known, own);
+      if (before === known) return own;
+      known = before;
+    }
+    return known;
   }
 
-  /** @param rows positions in the chunk @param positions the same rows in `vectors` */
-  #collect(
-    start: number,
-    rows: number,
-    positions: number,
-    count: number,
-    vectors: readonly number[],
-  ): void {
+  /** Positions in the chunk, as a vector with room for hashing behind it. */
+  #rowsOf({ positions, selected, count }: SelectedRows): number {
+    const rows = this.#scratch.take(count * 4 + 16);
+    const { arena, kernels } = this.#scratch;
+    if (positions !== 0) kernels.gatherI32(positions, selected, count, rows);
+    else arena.u8.copyWithin(rows, selected, selected + count * 4);
+    return rows;
+  }
+
+  #collect(start: number, some: SelectedRows): void {
+    const { selected, count, words } = some;
     if (count === 0) return;
     const { u32 } = this.#scratch.arena;
+    const rows = this.#rowsOf(some);
     // Hashing spoils what lies behind the positions, but not the positions.
     const hashes = this.#hash(start, rows, count);
     for (let i = 0; i < count; i++) {
-      const position = u32[positions / 4 + i] as number;
+      const position = u32[selected / 4 + i] as number;
       if (this.#count === this.#capacity) this.#shrink();
       let word = this.#count++ * this.#size;
       this.#words[word++] = start + (u32[rows / 4 + i] as number);
-      for (const vector of vectors) {
+      for (const vector of words) {
         this.#words[word++] = u32[vector / 4 + 2 * position + 1] as number;
         this.#words[word++] = u32[vector / 4 + 2 * position] as number;
       }
@@ -202,4 +325,14 @@ class TopRows {
     this.#words.set(kept);
     this.#count = kept.length / this.#size;
   }
+}
+
+/** Rows with the words of all rows that they are selected from. */
+interface SelectedRows {
+  /** of those rows in the chunk; 0: they are all of the chunk */
+  readonly positions: number;
+  /** address of Int32: positions in the words */
+  readonly selected: number;
+  readonly count: number;
+  readonly words: readonly number[];
 }

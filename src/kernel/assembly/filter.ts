@@ -187,9 +187,18 @@ export function widenCodes(codes: usize, width: i32, count: i32, out: usize): vo
 /** Positions of the rows that are true; returns how many. */
 export function selectTrue(truth: usize, count: i32, out: usize): i32 {
   let selected: usize = 0;
-  for (let i: i32 = 0; i < count; i++) {
+  let i: i32 = 0;
+  for (; i + 16 <= count; i += 16) {
+    let bits = i8x16.bitmask(i8x16.eq(v128.load(truth + <usize>i), i8x16.splat(2)));
+    for (; bits != 0; bits &= bits - 1) {
+      store<i32>(out + (selected << 2), i + ctz(bits));
+      selected++;
+    }
+  }
+  for (; i < count; i++) {
+    if (load<u8>(truth + <usize>i) != 2) continue;
     store<i32>(out + (selected << 2), i);
-    selected += <usize>(load<u8>(truth + <usize>i) >> 1);
+    selected++;
   }
   return <i32>selected;
 }

@@ -61,6 +61,30 @@ export function selectAtMost(
 }
 
 /**
+ * Splits positions by their keys, of which none is above `limit`: those below it stay in front,
+ * and those at it go to `ties`. Returns how many are below.
+ */
+export function splitTies(
+  keys: usize,
+  positions: usize,
+  count: i32,
+  limit: u64,
+  ties: usize,
+): i32 {
+  let below: usize = 0;
+  let same: usize = 0;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const position = load<u32>(positions + (i << 2));
+    const isBelow = <usize>(load<u64>(keys + ((<usize>position) << 3)) < limit);
+    store<u32>(positions + (below << 2), position);
+    store<u32>(ties + (same << 2), position);
+    below += isBelow;
+    same += 1 - isBelow;
+  }
+  return <i32>below;
+}
+
+/**
  * One pass of a stable radix sort of { key: u64, row: u64 } pairs by eight bits from `shift`.
  * counts: 256 Int32.
  */
