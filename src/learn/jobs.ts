@@ -1,8 +1,14 @@
 // The jobs that learners split over threads; whoever runs threads makes them known to each.
 import { splitSearchJob, subtreeJob } from './decision-tree/decision-tree.ts';
 import { forestTreeJob } from './forest/train-tree.ts';
+import { scoreJob } from './tree/scorer.ts';
 import type { LearnJob, Workspace } from './workspace.ts';
 
 export function learnJobs(workspace: Workspace): LearnJob<never, unknown>[] {
-  return [forestTreeJob(workspace), splitSearchJob(workspace), subtreeJob(workspace)];
+  return [
+    forestTreeJob(workspace),
+    splitSearchJob(workspace),
+    subtreeJob(workspace),
+    scoreJob(workspace),
+  ];
 }

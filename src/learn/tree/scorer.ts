@@ -6,20 +6,71 @@ import { notNumeric } from '../feature/describe.ts';
 import { categoryCode, type Feature, MISSING_CODE, numericCode } from '../feature/feature.ts';
 import { categoryPositions, encodeColumn } from '../feature/matrix.ts';
 import { categoryOf, numberOf, type SourceColumn } from '../feature/source.ts';
-import { Layout, type Workspace, withScratch } from '../workspace.ts';
+import {
+  type FitContext,
+  Layout,
+  type LearnJob,
+  serialContext,
+  type Workspace,
+  withScratch,
+} from '../workspace.ts';
 import type { CodeColumn, TreeEnsemble } from './ensemble.ts';
 
-/** Rows whose codes and outputs stay in the caches while all trees pass over them. */
-const BATCH_ROW_COUNT = 16_384;
+/** Rows that are encoded before any is scored; what bounds the memory that scoring takes. */
+const BATCH_ROW_COUNT = 262_144;
+/** Rows that pass through all trees as one unit of work: codes and outputs stay in the caches. */
+const UNIT_ROW_COUNT = 8192;
+
+/** Encoded rows and where their scores go; addresses are in `arena`. */
+interface ScoreTask {
+  readonly arena: number;
+  readonly table: number;
+  readonly treeCount: number;
+  readonly width: number;
+  readonly codes: number;
+  readonly stride: number;
+  readonly out: number;
+  readonly flags: number;
+  readonly rowCount: number;
+}
+
+export function scoreJob(workspace: Workspace): LearnJob<ScoreTask, void> {
+  return {
+    name: 'learn.score-rows',
+    execute(task, unit, scope) {
+      scope.checkCancelled();
+      const { arena, treeCount, width, stride } = task;
+      const from = unit * UNIT_ROW_COUNT;
+      const count = Math.min(UNIT_ROW_COUNT, task.rowCount - from);
+      const out = task.out + from * width * 8;
+      workspace
+        .kernels(arena)
+        .ensembleRows(
+          ...([task.table, treeCount, width, task.codes + from * stride, stride] as const),
+          ...([count, out, task.flags + from / 8] as const),
+        );
+    },
+  };
+}
+
+/** As scoreRowsIn, in the calling thread. */
+export function scoreRows(
+  workspace: Workspace,
+  ensemble: TreeEnsemble,
+  sources: readonly SourceColumn[],
+  fromRow: number,
+  toRow: number,
+): Float64Array {
+  return scoreRowsIn(serialContext(workspace), ensemble, sources, fromRow, toRow);
+}
 
 /**
- * Scores rows [fromRow, toRow): width numbers a row, row by row. Ranges are independent, so they
- * can be shared out over threads.
+ * Scores rows [fromRow, toRow) on the threads of a context: width numbers a row, row by row.
  * @param sources one for each feature of the model, in their order
  * @throws DATA_ERROR when a text stands where training had numbers
  */
-export function scoreRows(
-  workspace: Workspace,
+export function scoreRowsIn(
+  { workspace, parallel }: Pick<FitContext, 'workspace' | 'parallel'>,
   ensemble: TreeEnsemble,
   sources: readonly SourceColumn[],
   fromRow: number,
@@ -29,11 +80,13 @@ export function scoreRows(
   const scores = new Float64Array((toRow - fromRow) * width);
   const stride = Math.max(1, columns.length);
   const arena = arenaOf(ensemble);
+  const treeCount = ensemble.trees.length;
+  const batchRowCount = Math.min(BATCH_ROW_COUNT, toRow - fromRow);
   const sizes = [
-    TREE_ENTRY_SIZE * ensemble.trees.length,
-    BATCH_ROW_COUNT * stride + 16,
-    BATCH_ROW_COUNT * width * 8,
-    BATCH_ROW_COUNT / 8,
+    TREE_ENTRY_SIZE * treeCount,
+    batchRowCount * stride + 16,
+    batchRowCount * width * 8,
+    batchRowCount / 8 + 8,
   ];
   const layout = new Layout();
   for (const size of sizes) layout.take(size);
@@ -46,11 +99,11 @@ export function scoreRows(
       number,
     ];
     const { f64, u8 } = workspace.memory.get(arena);
-    const kernels = workspace.kernels(arena);
+    const job = scoreJob(workspace);
     writeTable(workspace, ensemble, table);
     for (let row = fromRow; row < toRow; row += BATCH_ROW_COUNT) {
-      const count = Math.min(BATCH_ROW_COUNT, toRow - row);
-      if (columns.length === 0) u8.fill(MISSING_CODE, codes, codes + count);
+      const rowCount = Math.min(BATCH_ROW_COUNT, toRow - row);
+      if (columns.length === 0) u8.fill(MISSING_CODE, codes, codes + rowCount);
       for (const [index, { feature, part }] of columns.entries()) {
         const source = sources[feature] as SourceColumn;
         encodeColumn(workspace, ensemble.features[feature] as Feature, part, source, {
@@ -58,12 +111,13 @@ export function scoreRows(
           offset: codes + index - row * stride,
           stride,
           fromRow: row,
-          toRow: row + count,
+          toRow: row + rowCount,
         });
       }
-      u8.fill(0, out, out + count * width * 8);
-      kernels.ensembleRows(table, ensemble.trees.length, width, codes, stride, count, out, flags);
-      scores.set(f64.subarray(out >>> 3, (out >>> 3) + count * width), (row - fromRow) * width);
+      u8.fill(0, out, out + rowCount * width * 8);
+      const task = { arena, table, treeCount, width, codes, stride, out, flags, rowCount };
+      parallel.run(job, task, Math.ceil(rowCount / UNIT_ROW_COUNT));
+      scores.set(f64.subarray(out >>> 3, (out >>> 3) + rowCount * width), (row - fromRow) * width);
     }
   });
   if (ensemble.divisor !== 1) {
