@@ -1,6 +1,6 @@
 // Where a command works: on a server elsewhere, or on a service of its own over a data directory.
 import type { Command } from 'commander';
-import type { Rowan } from '../index.ts';
+import type { RowanApi } from '../client/rowan-api.ts';
 import { failCommand, openFailureCode } from './exit.ts';
 import { loadService } from './load-service.ts';
 
@@ -8,17 +8,6 @@ export interface TargetOptions {
   readonly url?: string;
   readonly key?: string;
   readonly dataDir: string;
-}
-
-/** One call of the REST interface; the body is what arrived, in pieces. */
-export interface Answer {
-  readonly status: number;
-  readonly body: AsyncIterable<Uint8Array>;
-}
-
-export interface Target {
-  call(verb: string, path: string, body?: unknown): Promise<Answer>;
-  close(): Promise<void>;
 }
 
 export function addTargetOptions(command: Command): Command {
@@ -29,76 +18,28 @@ export function addTargetOptions(command: Command): Command {
     .helpOption('--help', 'print this page');
 }
 
-export async function openTarget(options: TargetOptions): Promise<Target> {
-  if (options.url !== undefined) return new ServerTarget(options.url, options.key);
-  const { Rowan } = await loadService(() => import('../index.ts'));
+/** Does the work of a command; a failure ends the process with its message. */
+export async function withTarget(
+  options: TargetOptions,
+  work: (target: RowanApi) => Promise<void>,
+): Promise<void> {
+  const target = await openTarget(options).catch((thrown) =>
+    failCommand(thrown, openFailureCode(thrown)),
+  );
   try {
-    const dataDir = options.dataDir === 'none' ? null : options.dataDir;
-    return new OwnTarget(await Rowan.open({ dataDir }));
+    await work(target);
   } catch (thrown) {
-    return failCommand(thrown, openFailureCode(thrown));
+    await target.close();
+    failCommand(thrown);
   }
+  await target.close();
 }
 
-class ServerTarget implements Target {
-  readonly #url: string;
-  readonly #headers: Readonly<Record<string, string>>;
-
-  constructor(url: string, key = process.env.ROWAN_API_KEY) {
-    this.#url = url.replace(/\/$/, '');
-    this.#headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+async function openTarget({ url, key, dataDir }: TargetOptions): Promise<RowanApi> {
+  if (url !== undefined) {
+    const { connect } = await import('../client/index.ts');
+    return connect(url, { apiKey: key ?? process.env.ROWAN_API_KEY });
   }
-
-  async call(verb: string, path: string, body?: unknown): Promise<Answer> {
-    const reply = await fetch(this.#url + path, {
-      method: verb,
-      headers: { ...this.#headers, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { status: reply.status, body: (reply.body ?? []) as AsyncIterable<Uint8Array> };
-  }
-
-  async close(): Promise<void> {}
-}
-
-class OwnTarget implements Target {
-  readonly #rowan: Rowan;
-
-  constructor(rowan: Rowan) {
-    this.#rowan = rowan;
-  }
-
-  async call(verb: string, path: string, body?: unknown): Promise<Answer> {
-    const { status, bytes } = await this.#rowan.perform(verb, path, { body });
-    return {
-      status,
-      body: (async function* () {
-        yield bytes;
-      })(),
-    };
-  }
-
-  close(): Promise<void> {
-    return this.#rowan.close();
-  }
-}
-
-export async function readAnswer({ body }: Answer): Promise<string> {
-  const parts: Uint8Array[] = [];
-  for await (const part of body) parts.push(part);
-  return Buffer.concat(parts).toString('utf8');
-}
-
-/** The message of a reply that is no 2xx. */
-export async function answerError(answer: Answer): Promise<string> {
-  const text = await readAnswer(answer);
-  try {
-    const { error, details } = JSON.parse(text) as {
-      error: string;
-      details?: { runError?: { error: string } };
-    };
-    return details?.runError === undefined ? error : `${error}: ${details.runError.error}`;
-  } catch {
-    return `${answer.status} ${text}`;
-  }
+  const { Rowan } = await loadService(() => import('../index.ts'), { dataDir });
+  return Rowan.open({ dataDir: dataDir === 'none' ? null : dataDir });
 }

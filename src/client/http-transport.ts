@@ -1,5 +1,5 @@
 // Requests over HTTP by fetch, in Node.js and in browsers.
-import { RowanError } from '../util/error.ts';
+import { failure, RowanError } from '../util/error.ts';
 import type { Transport, TransportReply, TransportRequest } from './transport.ts';
 
 export interface HttpOptions {
@@ -25,7 +25,7 @@ export class HttpTransport implements Transport {
   /** @param url of the server; a path in it stands before all others */
   constructor(url: string | URL, options: HttpOptions = {}) {
     const { apiKey, headers, fetch, streamsBodies = !isBrowser() } = options;
-    this.#base = new URL(url).href.replace(/\/+$/, '');
+    this.#base = parseUrl(url).href.replace(/\/+$/, '');
     this.#headers = {
       ...headers,
       ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
@@ -83,6 +83,14 @@ export class HttpTransport implements Transport {
       if (!isOver) reader.cancel().catch(() => undefined);
     }
   }
+}
+
+/** @throws INVALID_URL for what is no address of a server */
+function parseUrl(url: string | URL): URL {
+  const text = String(url);
+  const parsed = URL.canParse(text) ? new URL(text) : undefined;
+  if (parsed?.protocol === 'http:' || parsed?.protocol === 'https:') return parsed;
+  throw failure('INVALID_URL', `'${text}' is no address of a server; accepted are http and https`);
 }
 
 function isBrowser(): boolean {
