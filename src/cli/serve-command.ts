@@ -1,7 +1,7 @@
 // The commands `rowan serve` and `rowan run`; what they do is loaded when one of them is given.
 import type { Command } from 'commander';
 import { loadService } from './load-service.ts';
-import { addServeOptions } from './serve-options.ts';
+import { addServeOptions, type ServeOptions } from './serve-options.ts';
 
 export function addServeCommand(program: Command): void {
   const command = program
@@ -24,6 +24,6 @@ export function addRunCommand(program: Command): void {
 }
 
 async function serve(command: Command): Promise<void> {
-  const { serve } = await loadService(() => import('./serve.ts'));
+  const { serve } = await loadService(() => import('./serve.ts'), command.opts<ServeOptions>());
   await serve(command);
 }
