@@ -72,13 +72,14 @@ function readModel(workspace: Workspace, bytes: Uint8Array, fileUrl: string): Cl
 }
 
 function compileClassifier({ model, ensemble }: LoadedClassifier, workspace: Workspace) {
-  const score = compileScore(model, ensemble, workspace);
+  const { score, scoreAll } = compileScore(model, ensemble, workspace);
   return {
     input: [inputType(model)],
     output: outputType(model),
     takesAnyValue: false,
     isLight: true,
     apply: (input: Value) => score(featuresOf(input)),
+    applyAll: (inputs: readonly Value[]) => scoreAll(inputs.map(featuresOf)),
     details: () => ({ model: modelDocument(workspace, model) }),
   };
 }
@@ -87,20 +88,36 @@ function featuresOf(input: Value): Value | undefined {
   return input instanceof Row ? input.values[input.indexOf('features')] : undefined;
 }
 
-/** The output row of a row of features. */
+/** The output rows of rows of features. */
 function compileScore(model: ClassifierModel, ensemble: TreeEnsemble, workspace: Workspace) {
-  if (!hasUsableFeature(model)) return refuseFeatureless;
+  if (!hasUsableFeature(model)) return { score: refuseFeatureless, scoreAll: refuseFeatureless };
   const scorer = compileScorer(workspace, ensemble);
   const reader = new FeatureReader(model.features.map((feature) => feature.name));
   const outputs = new Float64Array(ensemble.width);
   const isSingle = scoreCountOf(model) === 1 && model.labels.length === 0;
-  return (features: Value | undefined): Row => {
-    reader.read(features);
-    const first = scorer.score(reader.values, outputs);
-    if (isSingle) return new Row(['score'], [new Scalar(first, reader.ts)]);
-    const scores = expandScores(model, outputs);
-    const values = Array.from(scores, (each) => new Scalar(each, reader.ts));
+  const rowOf = (scores: Float64Array, ts: number): Row => {
+    if (isSingle) return new Row(['score'], [new Scalar(scores[0] as number, ts)]);
+    const values = Array.from(expandScores(model, scores), (each) => new Scalar(each, ts));
     return new Row(['scores'], [sortedRow(model.labels, values)]);
+  };
+  return {
+    score(features: Value | undefined): Row {
+      reader.read(features);
+      scorer.score(reader.values, outputs);
+      return rowOf(outputs, reader.ts);
+    },
+    scoreAll(all: readonly (Value | undefined)[]): Row[] {
+      const times = new Float64Array(all.length);
+      const scores = scorer.scoreAll(all.length, (row) => {
+        reader.read(all[row]);
+        times[row] = reader.ts;
+        return reader.values;
+      });
+      const { width } = ensemble;
+      return all.map((_, row) =>
+        rowOf(scores.subarray(row * width, (row + 1) * width), times[row] as number),
+      );
+    },
   };
 }
 

@@ -176,9 +176,8 @@ export interface UserFunction {
   /** true: takes its argument as it is instead of a row (autoInput) */
   readonly takesAnyValue: boolean;
   apply(input: Value, scope: CallScope): Value;
-  /**
-   * Applies it to a batch of numeric features without rows; present for models.
-   * See src/function/classifier.ts.
-   */
-  readonly outputs?: readonly string[];
+  /** as `apply`, for several inputs at once; present where that takes less than one by one */
+  readonly applyAll?:
+    | ((inputs: readonly Value[], scope: CallScope) => readonly Value[])
+    | undefined;
 }

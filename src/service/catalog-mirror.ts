@@ -157,6 +157,7 @@ export class CatalogMirror implements Catalog {
       outputType: compiled.output,
       takesAnyValue: compiled.takesAnyValue,
       apply: (input, scope) => compiled.apply(input, scope),
+      applyAll: compiled.applyAll?.bind(compiled),
     };
   }
 

@@ -220,7 +220,23 @@ export function compileUserCall(expression: UserCallExpression, compiler: Compil
   };
   if (expression.arg === undefined) return () => apply(EMPTY_ROW);
   const arg = compiler.evaluator(expression.arg);
+  const { applyAll } = user;
+  const ahead =
+    applyAll &&
+    compiler.lookAhead?.add(expression, [arg], (calls) => {
+      const inputs = calls.map(([input]) => input as Value);
+      if (user.takesAnyValue) return applyAll(inputs, runtime.scope);
+      const present = inputs.filter((input) => !isNull(input));
+      const results = applyAll(
+        present.map((input) => inputRow(input, user)),
+        runtime.scope,
+      );
+      let next = 0;
+      return inputs.map((input) => (isNull(input) ? NULL_VALUE : (results[next++] as Value)));
+    });
   return (frame) => {
+    const known = ahead?.(frame);
+    if (known !== undefined) return known;
     const input = latestVersions(arg(frame));
     if (user.takesAnyValue) return apply(input);
     return isNull(input) ? NULL_VALUE : apply(inputRow(input, user));

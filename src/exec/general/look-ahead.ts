@@ -33,6 +33,7 @@ export class LookAhead {
   #collect(expression: BoundExpression): void {
     switch (expression.kind) {
       case 'call':
+      case 'user-call':
         this.#candidates.add(expression);
         break;
       case 'extract':

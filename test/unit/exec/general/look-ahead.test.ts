@@ -4,8 +4,9 @@ import { builtinCatalog } from '../../../../src/builtin/index.ts';
 import { DEFAULT_OUTPUT } from '../../../../src/exec/output/options.ts';
 import { writeQuery } from '../../../../src/exec/query.ts';
 import type { CallHost } from '../../../../src/plan/function.ts';
+import { OPEN_ROW_TYPE } from '../../../../src/plan/type.ts';
 import { failure } from '../../../../src/util/error.ts';
-import { Scalar, type Value } from '../../../../src/value/value.ts';
+import { Row, Scalar, type Value } from '../../../../src/value/value.ts';
 import { MemoryCatalog } from '../../../support/memory-catalog.ts';
 import { collect, rowsOf } from '../../../support/query.ts';
 
@@ -61,6 +62,32 @@ test('so are arguments of aggregates, conditions, and calls in calls', () => {
   ]);
   expect(run(`SELECT x FROM t WHERE jseval('double', 'x', x) = 8`)).toEqual([[4]]);
   expect(batches.length).toBeLessThan(60);
+});
+
+test('functions that take several inputs at once get those of many rows', () => {
+  const applied: number[] = [];
+  const triple = (input: Value) => {
+    const { atom, ts } = (input as Row).values[0] as Scalar;
+    if (atom === 2990) throw failure('SQL_EXECUTION', 'no more');
+    return new Row(['y'], [new Scalar(Number(atom) * 3, ts)]);
+  };
+  catalog.functions.set('triple', {
+    name: 'triple',
+    deterministic: true,
+    outputType: OPEN_ROW_TYPE,
+    takesAnyValue: false,
+    apply: triple,
+    applyAll(inputs) {
+      applied.push(inputs.length);
+      return inputs.map(triple);
+    },
+  });
+  const row = 'CASE WHEN x % 2 = 0 THEN {x} ELSE NULL END';
+  const rows = run(`SELECT x, triple(${row})[y] AS y FROM t WHERE x < 2990`) as number[][];
+  expect(rows.length).toBe(2990);
+  for (const [x = 0, y] of rows) expect(y).toBe(x % 2 === 0 ? 3 * x : null);
+  expect(applied.length).toBeLessThan(20);
+  expect(() => run('SELECT triple({x})[y] AS y FROM t')).toThrow('no more');
 });
 
 test('a call that not every row makes is made only where it is', () => {

@@ -3,7 +3,13 @@ import { buildMatrix } from '../../../../src/learn/feature/matrix.ts';
 import { fitForest } from '../../../../src/learn/forest/forest.ts';
 import { FOREST_DEFAULTS } from '../../../../src/learn/forest/options.ts';
 import { type TreeEnsemble, treeParts } from '../../../../src/learn/tree/ensemble.ts';
-import { compileEncoder, compileScorer, scoreRows } from '../../../../src/learn/tree/scorer.ts';
+import {
+  compileEncoder,
+  compileScorer,
+  scoreRows,
+  scoreRowsIn,
+} from '../../../../src/learn/tree/scorer.ts';
+import { serialContext } from '../../../../src/learn/workspace.ts';
 import type { Atom } from '../../../../src/value/atom.ts';
 import { flights, testArenas, testContext } from '../support.ts';
 
@@ -63,6 +69,30 @@ test('batches, single rows and plain walks agree to the last bit', () => {
     expect(plainScore(values)).toBe(scores[row]);
   }
   scorer.release();
+});
+
+test('several rows at once score like each of them, in any parts', () => {
+  const rowCount = 20_011;
+  const unseen = flights(rowCount, 4);
+  const scores = scoreRows(workspace, model, unseen.sources, 0, rowCount);
+  const scorer = compileScorer(workspace, model);
+  expect(scorer.scoreAll(rowCount, (row) => unseen.rows[row] as Atom[])).toEqual(scores);
+  expect(scorer.scoreAll(3, (row) => unseen.rows[row + 5] as Atom[])).toEqual(scores.slice(5, 8));
+  expect(scorer.scoreAll(0, () => [])).toEqual(new Float64Array(0));
+  scorer.release();
+  const serial = serialContext(workspace).parallel;
+  let unitCount = 0;
+  const backwards: typeof serial = {
+    threadCount: 2,
+    run(job, args, count) {
+      unitCount += count;
+      const units = Array.from({ length: count }, (_, unit) => unit).reverse();
+      return units.map((unit) => job.execute(args, unit, { checkCancelled() {} })).reverse();
+    },
+  };
+  const context = { workspace, parallel: backwards };
+  expect(scoreRowsIn(context, model, unseen.sources, 0, rowCount)).toEqual(scores);
+  expect(unitCount).toBeGreaterThan(1);
 });
 
 test('a range of rows scores like the same rows of the whole', () => {
