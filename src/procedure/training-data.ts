@@ -204,6 +204,8 @@ interface TrainingRow {
   readonly weight: Atom | undefined;
 }
 
+const COMPARISONS_PER_CHECK = 4096;
+
 /** Any query: row by row through the general evaluator. */
 function readRows(
   context: ProcedureContext,
@@ -221,7 +223,11 @@ function readRows(
     const features = row.values[row.indexOf('features')] ?? new Row([], []);
     rows.push({ name, features, label, weight });
   }
-  rows.sort((a, b) => comparePaths(a.name, b.name) || compareValues(a.features, b.features));
+  let comparisonCount = 0;
+  rows.sort((a, b) => {
+    if (++comparisonCount % COMPARISONS_PER_CHECK === 0) context.checkCancelled();
+    return comparePaths(a.name, b.name) || compareValues(a.features, b.features);
+  });
   const isWeighted =
     prepared.plan.root.kind === 'project' ? namesWeight(prepared.plan.root.items) : false;
   return {

@@ -46,7 +46,9 @@ export interface Persistence {
   saveEntity(kind: EntityKind, record: EntityRecord): Promise<void>;
   forgetEntity(kind: EntityKind, id: string): Promise<void>;
   /** Keeps content that no log of rows leads to: output of a procedure. */
-  saveContent(dataset: DatasetEntity): Promise<void>;
+  saveContent(dataset: DatasetEntity, signal?: AbortSignal): Promise<void>;
+  /** Forgets content that was saved, of a dataset that was not. */
+  discardContent(dataset: DatasetEntity): Promise<void>;
   appendRows(dataset: DatasetEntity, batch: Uint8Array, state: unknown): Promise<void>;
   markCommitted(dataset: DatasetEntity): Promise<void>;
   saveRun(procedureId: string, run: RunRecord): Promise<void>;
@@ -79,6 +81,7 @@ export class NoPersistence implements Persistence {
   async saveEntity(): Promise<void> {}
   async forgetEntity(): Promise<void> {}
   async saveContent(): Promise<void> {}
+  async discardContent(): Promise<void> {}
   async appendRows(): Promise<void> {}
   async markCommitted(): Promise<void> {}
   async saveRun(): Promise<void> {}

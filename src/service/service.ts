@@ -410,7 +410,7 @@ export class Service {
         { type: type.name, params: resolved, startedAt: run.startedAt, run: number },
         { signal: run.abort.signal, onProgress: (progress) => run.report(progress) },
       );
-      const register = await this.#prepareEffects(effects);
+      const register = await this.#prepareEffects(effects, run.abort.signal);
       return { result, register };
     } finally {
       this.#computingRuns.delete(number);
@@ -425,15 +425,17 @@ export class Service {
   }
 
   /** Makes ready what a run has made. @returns what registers it, all or nothing */
-  async #prepareEffects(effects: RunEffects): Promise<() => Promise<void>> {
+  async #prepareEffects(effects: RunEffects, signal: AbortSignal): Promise<() => Promise<void>> {
     const datasets = effects.datasets.map((effect) => this.#builder.datasetOfRun(effect));
+    const kept = datasets.filter(({ config }) => config.persistent !== false);
     let functions: FunctionEntity[];
     try {
       functions = await this.#builder.functionsOfRun(effects);
-      const kept = datasets.filter(({ config }) => config.persistent !== false);
-      await Promise.all(kept.map((dataset) => this.#persistence.saveContent(dataset)));
+      await Promise.all(kept.map((dataset) => this.#persistence.saveContent(dataset, signal)));
+      if (signal.aborted) throw failure('CANCELLED', 'the run was cancelled');
     } catch (thrown) {
       for (const dataset of datasets) dataset.dispose();
+      await Promise.allSettled(kept.map((dataset) => this.#persistence.discardContent(dataset)));
       throw thrown;
     }
     return async () => {

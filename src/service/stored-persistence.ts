@@ -199,12 +199,16 @@ export class StoredPersistence implements Persistence {
     await this.#catalogue.write([putContent(storeId, log.content)]);
   }
 
-  async saveContent(dataset: DatasetEntity): Promise<void> {
-    await this.#checkpoint(dataset, this.#logOf(dataset.storeId));
+  async saveContent(dataset: DatasetEntity, signal?: AbortSignal): Promise<void> {
+    await this.#checkpoint(dataset, this.#logOf(dataset.storeId), signal);
+  }
+
+  discardContent({ storeId }: DatasetEntity): Promise<void> {
+    return this.#dropRows(storeId);
   }
 
   /** Writes the committed content to a file, which takes the place of its part of the log. */
-  #checkpoint(dataset: DatasetEntity, log: DatasetLog): Promise<void> {
+  #checkpoint(dataset: DatasetEntity, log: DatasetLog, signal?: AbortSignal): Promise<void> {
     return log.checkpoints.run(async () => {
       const { storeId, content } = dataset;
       const status = dataset.status();
@@ -212,7 +216,7 @@ export class StoredPersistence implements Persistence {
       const file = `${storeId}-${committed}.arrow`;
       assert(this.#engine !== undefined, 'the engine is connected before content is saved');
       const path = join(this.#directory, file);
-      await this.#engine.run('save', { content, path });
+      await this.#engine.run('save', { content, path }, signal === undefined ? {} : { signal });
       const { state } = content;
       log.content = {
         ...{ committed, inFile: committed, file, fileState: state, state, status },

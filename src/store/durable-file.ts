@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { failure, type RowanError } from '../util/error.ts';
+import { failure, RowanError } from '../util/error.ts';
 
 /** The calls to the system that writing takes; tests put failing ones in their place. */
 export interface FileSystem {
@@ -70,7 +70,7 @@ export function writeFileDurably(
   } catch (error) {
     if (file !== undefined) tryTo(() => files.close(file as number));
     tryTo(() => files.remove(temporary));
-    throw writeFailure(path, error);
+    throw error instanceof RowanError ? error : writeFailure(path, error);
   }
 }
 

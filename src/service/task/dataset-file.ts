@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import type { DatasetContent } from '../../dataset/dataset-type.ts';
 import type { Task } from '../../exec/task.ts';
 import { readDatasetFile, writeDatasetFile } from '../../store/dataset-file.ts';
+import { nodeFileSystem } from '../../store/durable-file.ts';
 import { RowanError } from '../../util/error.ts';
 import type { Snapshot } from '../../value/snapshot.ts';
 import { freeSnapshot } from '../../value/snapshot-memory.ts';
@@ -17,10 +18,21 @@ import { commitTask } from './dataset.ts';
 
 export function saveTask(
   { content, path }: EngineTasks['save']['args'],
-  _task: Task,
+  task: Task,
   { arenas }: WorkerContext,
 ): undefined {
-  writeDatasetFile(path, content.snapshot, arenas);
+  writeDatasetFile(path, content.snapshot, arenas, cancellableFiles(task));
+}
+
+/** Looks at the cancel flag before each write; what is written so far is then removed. */
+function cancellableFiles(task: Task): typeof nodeFileSystem {
+  return {
+    ...nodeFileSystem,
+    write(file, buffers) {
+      task.checkCancelled();
+      return nodeFileSystem.write(file, buffers);
+    },
+  };
 }
 
 export function openTask(
@@ -48,7 +60,7 @@ export async function saveUrlTask(
   const sink = await files.create(url);
   try {
     await withTemporaryFile(async (path) => {
-      writeDatasetFile(path, content.snapshot, arenas);
+      writeDatasetFile(path, content.snapshot, arenas, cancellableFiles(task));
       for await (const bytes of createReadStream(path)) {
         task.checkCancelled();
         await sink.write(bytes as Uint8Array);

@@ -7,7 +7,7 @@ import type { Compiler } from '../compiler.ts';
 import { type Evaluator, Frame } from '../frame.ts';
 import { LookAhead } from '../look-ahead.ts';
 import { GroupRow } from '../row.ts';
-import type { RowSource } from './source.ts';
+import { comparingWithCancellation, type RowSource } from './source.ts';
 
 interface Group {
   readonly keys: readonly Value[];
@@ -29,7 +29,7 @@ export function compileAggregation(
     if (groups.length === 0 && !node.explicit && aggregators.some((each) => each.countsEmpty)) {
       groups.push({ keys: [], states: aggregators.map((aggregator) => aggregator.init()) });
     }
-    groups.sort((a, b) => compareTuples(a.keys, b.keys));
+    groups.sort(comparingWithCancellation(compareGroups, compiler.runtime.scope));
     for (const { keys: values, states } of groups) {
       yield new GroupRow(
         values,
@@ -63,6 +63,10 @@ function collectGroups(
     }
   }
   return [...groups.values()];
+}
+
+function compareGroups(a: Group, b: Group): number {
+  return compareTuples(a.keys, b.keys);
 }
 
 function compareTuples(a: readonly Value[], b: readonly Value[]): number {

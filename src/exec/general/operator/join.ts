@@ -36,7 +36,8 @@ export function compileJoin(
       leftTest: sideTest(node, 'left', compiler),
       rightTest: sideTest(node, 'right', compiler),
     };
-    return () => joinInKeyOrder({ ...join, matches: pairTest(matches, compiler) });
+    const checkCancelled = () => compiler.runtime.scope.checkCancelled();
+    return () => joinInKeyOrder({ ...join, checkCancelled, matches: pairTest(matches, compiler) });
   }
   const candidates = compileCandidates(node, right, compiler);
   return function* () {

@@ -6,7 +6,7 @@ import { type CanonicalKey, keyOfTuple } from '../canonical-key.ts';
 import { type Evaluator, Frame } from '../frame.ts';
 import { isNull } from '../lookup.ts';
 import type { ExecRow, JoinedRow } from '../row.ts';
-import type { RowSource } from './source.ts';
+import { comparingWithCancellation, type RowSource } from './source.ts';
 
 export interface OrderedJoin {
   readonly left: RowSource;
@@ -21,6 +21,7 @@ export interface OrderedJoin {
   makeRow(left: ExecRow | undefined, right: ExecRow | undefined): JoinedRow;
   /** whether a pair of rows with equal keys satisfies the rest of the condition */
   matches(pair: JoinedRow): boolean;
+  checkCancelled(): void;
 }
 
 export type RowTest = (row: ExecRow) => boolean;
@@ -41,14 +42,15 @@ export function* joinInKeyOrder(join: OrderedJoin): Generator<ExecRow> {
     ({ left, right }) =>
       (left.length > 0 || join.keepsRight) && (right.length > 0 || join.keepsLeft),
   );
-  wanted.sort((a, b) => compareTuples(a.keys, b.keys));
+  wanted.sort(comparingWithCancellation((a, b) => compareTuples(a.keys, b.keys), join));
   for (const group of wanted) yield* joinGroup(group, join);
 }
 
 function* joinGroup(group: KeyGroup, join: OrderedJoin): Generator<ExecRow> {
-  const right = group.right.sort(compareNames);
+  const byName = comparingWithCancellation(compareNames, join);
+  const right = group.right.sort(byName);
   const matchedRight = join.keepsRight ? new Set<ExecRow>() : undefined;
-  for (const leftRow of group.left.sort(compareNames)) {
+  for (const leftRow of group.left.sort(byName)) {
     let matched = false;
     for (const rightRow of right) {
       const pair = join.makeRow(leftRow, rightRow);
@@ -88,7 +90,7 @@ function collect(
     }
     group[side].push(row);
   }
-  return loose.sort(compareNames);
+  return loose.sort(comparingWithCancellation(compareNames, join));
 }
 
 function compareNames(a: ExecRow, b: ExecRow): number {

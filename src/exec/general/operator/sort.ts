@@ -7,7 +7,7 @@ import type { Compiler } from '../compiler.ts';
 import { Frame } from '../frame.ts';
 import type { ExecRow } from '../row.ts';
 import { moveTo } from './order-frame.ts';
-import type { RowSource } from './source.ts';
+import { comparingWithCancellation, type RowSource } from './source.ts';
 
 interface SortEntry {
   readonly row: ExecRow;
@@ -25,7 +25,7 @@ type Comparer = (a: SortEntry, b: SortEntry) => number;
 
 export function compileSort(node: SortNode, input: RowSource, compiler: Compiler): RowSource {
   const evaluators = node.keys.map((key) => compiler.evaluator(key.expression));
-  const compare = makeComparer(node);
+  const compare = comparingWithCancellation(makeComparer(node), compiler.runtime.scope);
   return function* () {
     const frame = new Frame();
     const entries = new SortBuffer(compare, node.keep);
