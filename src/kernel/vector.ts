@@ -169,6 +169,7 @@ export interface VectorKernels {
     bits: number,
     out: number,
   ): void;
+  appendTails(words: number, tails: number, count: number, bits: number, align: number): void;
   keepLeast(
     keys: number,
     truth: number,
@@ -182,6 +183,7 @@ export interface VectorKernels {
   findTie(pairs: number, from: number, count: number): number;
   rowsOfPairs(pairs: number, count: number, out: number): void;
   sortFewPairs(pairs: number, count: number): void;
+  sortPairs(pairs: number, spare: number, count: number, counts: number): void;
   setPairKeys(pairs: number, count: number, keys: number): void;
   endOfTie(pairs: number, from: number, count: number): number;
   sortTies(

@@ -23,7 +23,12 @@ export interface PackedKey {
 
 /** Words from the first to compare to the last; packed keys stand from high to low bits. */
 export type OrderWord =
-  | { readonly kind: 'packed'; readonly keys: readonly PackedKey[] }
+  | {
+      readonly kind: 'packed';
+      readonly keys: readonly PackedKey[];
+      /** the word behind it, without a tail: its upper bits fill what the keys leave */
+      readonly tail: OrderWord | undefined;
+    }
   | { readonly kind: 'double'; readonly descending: boolean; readonly numbers: NumberProgram };
 
 const WORD_BITS = 64;
@@ -41,7 +46,21 @@ export function lowerOrder(
     if (field === undefined) return undefined;
     fields.push(field);
   }
-  return packFields(fields);
+  return fillWords(packFields(fields));
+}
+
+/** Words that tell most rows apart at once, without a look at the words behind them. */
+function fillWords(words: readonly OrderWord[]): OrderWord[] {
+  return words.map((word, i) => {
+    const tail = words[i + 1];
+    const isFull = word.kind === 'double' || bitsOf(word) === WORD_BITS;
+    return isFull || tail === undefined ? word : { ...word, tail };
+  });
+}
+
+function bitsOf(word: OrderWord): number {
+  if (word.kind === 'double') return WORD_BITS;
+  return word.keys.reduce((sum, { bits }) => sum + bits, 0);
 }
 
 /** A key that shares a word with others, or a word of its own. */
@@ -52,7 +71,7 @@ export function packFields(fields: readonly OrderField[]): OrderWord[] {
   const words: OrderWord[] = [];
   let packed: PackedKey[] = [];
   const flush = () => {
-    if (packed.length > 0) words.push({ kind: 'packed', keys: packed });
+    if (packed.length > 0) words.push({ kind: 'packed', keys: packed, tail: undefined });
     packed = [];
   };
   for (const field of fields) {
@@ -138,9 +157,10 @@ export function boundOfFirstKey(word: OrderWord, limit: bigint): OrderBound | un
     const value = doubleOfKey(descending ? BigInt.asUintN(64, ~bits) : bits);
     return value === undefined ? undefined : { numbers, isDescending: descending, value };
   }
-  const [first, ...others] = word.keys;
+  const [first] = word.keys;
   if (first === undefined || 'ranks' in first.source) return undefined;
-  const shift = others.reduce((sum, { bits: size }) => sum + size, 0);
+  const used = word.tail === undefined ? bitsOf(word) : WORD_BITS;
+  const shift = used - first.bits;
   const field = Number(bits >> BigInt(shift));
   const { numbers, least } = first.source;
   const value = (first.descending ? first.top - field : field) + least - 1;
@@ -196,6 +216,11 @@ export function wordVector(word: OrderWord, chunk: Vectors, scratch: Scratch): n
       const { data, valid } = chunk.integers(source.numbers);
       kernels.packKeyI32(data, valid, rowCount, source.least, limit, bits, out);
     }
+  }
+  const { tail } = word;
+  if (tail !== undefined) {
+    const tails = wordVector(tail, chunk, scratch);
+    kernels.appendTails(out, tails, rowCount, bitsOf(word), WORD_BITS - bitsOf(tail));
   }
   return out;
 }

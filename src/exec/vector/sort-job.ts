@@ -115,7 +115,7 @@ class PairSorter {
   constructor(args: BucketJobArgs, scratch: Scratch) {
     this.#args = args;
     this.#scratch = scratch;
-    this.#counts = scratch.keep(1024);
+    this.#counts = scratch.keep(9 * 1024);
     this.#name = scratch.keep(16);
     const { ties } = args;
     this.#firstName = ties && firstDecimalName(ties.rowNames, ties.rowCount);
@@ -172,39 +172,10 @@ class PairSorter {
   }
 
   #sortKeys(from: number, to: number): void {
-    const { kernels, arena } = this.#scratch;
-    const count = to - from;
     const pairs = this.#args.pairs.offset + from * PAIR_SIZE;
-    if (count <= FEW) {
-      kernels.sortFewPairs(pairs, count);
-      return;
-    }
-    let source = pairs;
-    let target = this.#args.spare.offset + from * PAIR_SIZE;
-    for (const shift of varyingShifts(BigInt.asUintN(64, kernels.varyingBits(pairs, count)))) {
-      kernels.radixPass(source, target, count, shift, this.#counts);
-      [source, target] = [target, source];
-    }
-    if (source !== pairs) arena.u8.copyWithin(pairs, source, source + count * PAIR_SIZE);
+    const spare = this.#args.spare.offset + from * PAIR_SIZE;
+    this.#scratch.kernels.sortPairs(pairs, spare, to - from, this.#counts);
   }
-}
-
-/** Shifts of the bytes, from the lowest, that hold any of the bits. */
-function varyingShifts(bits: bigint): number[] {
-  const shifts: number[] = [];
-  let rest = bits;
-  let shift = 0;
-  while (rest !== 0n) {
-    // Bytes begin at the lowest bit that differs: fewer passes do.
-    while ((rest & 1n) === 0n) {
-      rest >>= 1n;
-      shift++;
-    }
-    shifts.push(shift);
-    rest >>= 8n;
-    shift += 8;
-  }
-  return shifts;
 }
 
 /** The numbers of all rows that the filter leaves, in order. */

@@ -155,6 +155,18 @@ export function packKeyI32(
   }
 }
 
+/**
+ * Puts the upper bits of other words behind those of packed keys, which have `bits` (1 to 63):
+ * words[i] = words[i] << (64 - bits) | (tails[i] << align) >> bits
+ */
+export function appendTails(words: usize, tails: usize, count: i32, bits: i32, align: i32): void {
+  const up = <u64>(64 - bits);
+  for (let i: usize = 0; i < (<usize>count) << 3; i += 8) {
+    const tail = (load<u64>(tails + i) << <u64>align) >> <u64>bits;
+    store<u64>(words + i, (load<u64>(words + i) << up) | tail);
+  }
+}
+
 @inline
 function siftDown(heap: usize, size: i32, value: u64): void {
   let at: i32 = 0;

@@ -1,5 +1,6 @@
 // Sorting of pairs { key: u64, row: u64 } beyond radix passes: short runs, and ties that go by the
 // hash of the row's name.
+import { radixPass, varyingBits } from './order';
 import { decimalNameHash } from './row-hash';
 
 /** Stable insertion sort, for few pairs. */
@@ -14,6 +15,45 @@ export function sortFewPairs(pairs: usize, count: i32): void {
       q -= 16;
     }
     v128.store(q, pair);
+  }
+}
+
+/** Runs of at most so many pairs are sorted by insertion. */
+const FEW = 24;
+
+/**
+ * Stable sort of pairs by their keys: radix passes from the highest byte in which they differ, each
+ * followed by those of its parts, until these have few pairs. spare: as many pairs; counts: 9 KiB.
+ */
+export function sortPairs(pairs: usize, spare: usize, count: i32, counts: usize): void {
+  sortPart(pairs, spare, count, counts, false);
+}
+
+/** The result lies where the pairs were or, with `toTarget`, in the other place. */
+function sortPart(
+  source: usize,
+  target: usize,
+  count: i32,
+  counts: usize,
+  toTarget: bool,
+): void {
+  let varying: u64 = 0;
+  if (count > FEW) varying = varyingBits(source, count);
+  else sortFewPairs(source, count);
+  if (varying == 0) {
+    if (toTarget) memory.copy(target, source, (<usize>count) << 4);
+    return;
+  }
+  const high = 64 - <i32>clz(varying);
+  radixPass(source, target, count, high > 8 ? high - 8 : 0, counts);
+  // After the pass each count is the end of its part.
+  let from: i32 = 0;
+  for (let digit: usize = 0; digit < 256; digit++) {
+    const to = load<i32>(counts + (digit << 2));
+    if (to == from) continue;
+    const offset = (<usize>from) << 4;
+    sortPart(target + offset, source + offset, to - from, counts + 1024, !toTarget);
+    from = to;
   }
 }
 
