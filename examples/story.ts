@@ -20,26 +20,23 @@ export async function story(): Promise<{ auc: number; score: number }> {
       dataFileUrl: STRIKES,
       outputDataset: 'strikes',
     });
-    const [, ...phases] = (await rowan.query(
+    const phases = rowan.query<{ phase: string; strikes: number }>(
       'SELECT "Phase of flight" AS phase, count(*) AS strikes FROM strikes GROUP BY "Phase of flight"',
-    )) as unknown[][];
-    console.log(phases);
+    );
+    for await (const { phase, strikes } of phases) console.log(phase, strikes);
 
     await run('train', 'randomforest.binary.train', {
       trainingData: `SELECT ${FEATURES} AS features, ${LABEL} AS label FROM strikes WHERE rowHash() % 5 != 0`,
       modelFileUrl: String(pathToFileURL(join(workDir, 'damage.cls'))),
       functionName: 'damage',
     });
-    const test = await run('test', 'classifier.test', {
+    const { auc } = await run<{ auc: number }>('test', 'classifier.test', {
       testingData: `SELECT damage({features: {*}})[score] AS score, ${LABEL} AS label FROM strikes WHERE rowHash() % 5 = 0`,
     });
-    const { auc } = test as { auc: number };
 
-    const input = { features: { 'Wildlife Size': 'Large', 'Phase of flight': 'Climb' } };
-    const reply = await rowan.get('/v1/functions/damage/application', {
-      input: JSON.stringify(input),
-    });
-    const { score } = (reply.json as { output: { score: number } }).output;
+    const damage = rowan.functions.get<{ features: object }, { score: number }>('damage');
+    const features = { 'Wildlife Size': 'Large', 'Phase of flight': 'Climb' };
+    const { score } = await damage.apply({ features });
     console.log({ auc, score });
     return { auc, score };
   } finally {
@@ -47,13 +44,13 @@ export async function story(): Promise<{ auc: number; score: number }> {
     await rm(workDir, { recursive: true, force: true });
   }
 
-  async function run(id: string, type: string, params: Record<string, unknown>): Promise<unknown> {
-    const reply = await rowan.put(`/v1/procedures/${id}`, {
-      type,
-      params: { ...params, runOnCreation: true },
-    });
-    if (reply.status !== 201) throw new Error(reply.text);
-    return (reply.json as { status: { firstRun: { status?: unknown } } }).status.firstRun.status;
+  async function run<Results>(
+    id: string,
+    type: string,
+    params: Record<string, unknown>,
+  ): Promise<Results> {
+    const procedure = await rowan.createProcedure({ id, type, params });
+    return (await procedure.run<Results>()).results as Results;
   }
 }
 
