@@ -6,7 +6,7 @@ import { addServeOptions, type ServeOptions } from './serve-options.ts';
 export function addServeCommand(program: Command): void {
   const command = program
     .command('serve', { isDefault: true })
-    .description('serve the REST API, the documentation and the web pages')
+    .description('serve the REST API and the documentation; what rowan alone does')
     .helpOption('--help', 'print this page');
   addServeOptions(command).action(async () => serve(command));
 }

@@ -53,7 +53,26 @@ export function addServeOptions(command: Command): Command {
   for (const option of serveOptions()) {
     command.addOption(option.env(environmentName(option)));
   }
-  return command;
+  // Another name of an option; both may be given.
+  command.addOption(new Option('--add-credentials-url <url>').hideHelp());
+  command.on('option:add-credentials-url', (url: string) => {
+    const given = command.getOptionValue('addCredentialsFromUrl');
+    command.setOptionValueWithSource('addCredentialsFromUrl', collect(url, given), 'cli');
+  });
+  return command
+    .configureHelp({ optionDescription: describeOption })
+    .addHelpText('after', ENVIRONMENT_NOTE);
+}
+
+const ENVIRONMENT_NOTE = `
+Each option is also read from the environment, for instance --data-dir from
+ROWAN_DATA_DIR, and from the file of --config-path, as data-dir=/srv/rowan.`;
+
+/** Defaults that mean "not given" are not worth a word. */
+function describeOption({ description, defaultValue, defaultValueDescription }: Option): string {
+  const isTelling = !['undefined', 'boolean', 'object'].includes(typeof defaultValue);
+  const text = defaultValueDescription ?? (isTelling ? String(defaultValue) : '');
+  return text === '' ? description : `${description} (default: ${text})`;
 }
 
 function serveOptions(): Option[] {
@@ -80,14 +99,14 @@ function serveOptions(): Option[] {
       'threads that one query or training may use (default: all cores)',
     ).argParser(readCount),
     new Option('--watchdog-timeout <seconds>', 'end with exit code 1 after so long; -1: never')
-      .argParser(Number)
+      .argParser(readSeconds)
       .default(-1),
     new Option('--data-dir <dir>', 'where everything durable is kept; none: nothing is').default(
       './rowan_data',
     ),
     new Option('--static-assets-path <dir>', 'folder served under /resources'),
     new Option('--static-doc-path <dir>', 'folder served under /doc instead of the shipped pages'),
-    new Option('--cache-dir <dir>', 'accepted for compatibility; nothing is cached on disk'),
+    new Option('--cache-dir <dir>', 'accepted for compatibility: nothing is cached on disk'),
     new Option('--config-path <file>', 'INI file of options; the command line wins'),
     new Option(
       '-c, --credentials-path <dir>',
@@ -112,10 +131,7 @@ function serveOptions(): Option[] {
     new Option('--add-credential <json>', 'a credential; may be repeated')
       .argParser(collect)
       .default([]),
-    new Option(
-      '--add-credentials-from-url, --add-credentials-url <url>',
-      'URL of credentials; may be repeated',
-    )
+    new Option('--add-credentials-from-url <url>', 'URL of credentials; may be repeated')
       .argParser(collect)
       .default([]),
     new Option('--plugin-directory <url>', 'folder of plugins to load at start; may be repeated')
@@ -142,7 +158,7 @@ function serveOptions(): Option[] {
     ).argParser(readCount),
     new Option('--script-memory <bytes>', 'largest memory of a script').argParser(readBytes),
     new Option('--shutdown-grace <seconds>', 'time that requests in flight get at the end')
-      .argParser(Number)
+      .argParser(readSeconds)
       .default(30),
     new Option('--shutdown-wait-runs', 'let active runs finish in that time too').default(false),
     new Option(
@@ -220,6 +236,11 @@ function readPorts(text: string): number[] {
 function readCount(text: string): number {
   if (/^[1-9]\d*$/.test(text)) return Number(text);
   throw new InvalidArgumentError('A whole number above 0.');
+}
+
+function readSeconds(text: string): number {
+  if (/^(-1|\d+(\.\d+)?)$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('A number of seconds.');
 }
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };

@@ -18,6 +18,9 @@ import { applyConfigFile, type ServeOptions } from './serve-options.ts';
 export async function serve(command: Command): Promise<void> {
   const options = readOptions(command);
   const logger = openLog(options);
+  if (options.cacheDir !== undefined) {
+    logger.warn({}, '--cache-dir is accepted for compatibility: nothing is cached on disk');
+  }
   const fleet = await makeFleet(options);
   const rowan = await openService(options, logger, fleet);
   let address: string;

@@ -14,6 +14,7 @@ import { parseQuery } from '../sql/parser/parser.ts';
 import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';
 import { constant, NULL_VALUE, Row, type Value } from '../value/value.ts';
+import { ColumnRows } from './column-rows.ts';
 import type { Accelerator, Runtime } from './general/compiler.ts';
 import { evaluateConstant } from './general/constant.ts';
 import { compilePlan } from './general/plan.ts';
@@ -104,7 +105,7 @@ export interface WriteQueryOptions extends QueryScope {
  * Runs a query and writes its result in a format; `EXPLAIN <query>` writes the plan instead.
  * @throws what parsing, binding and running throw; bytes may have been emitted before
  */
-export function writeQuery(text: string, options: WriteQueryOptions): void {
+export function writeQuery(text: string, options: WriteQueryOptions): number {
   if (text.trim() === '') throw failure('MISSING_PARAMETER', 'the query q is empty');
   const explained = /^\s*EXPLAIN\s+(?=SELECT\b)/i.exec(text);
   if (explained !== null) {
@@ -113,13 +114,38 @@ export function writeQuery(text: string, options: WriteQueryOptions): void {
     const pathOf = (node: PlanNode) => options.pathOf?.(node, runtime);
     const rows = explainRows(explainPlan(plan, options.catalog, pathOf));
     writeRows(rows, options.format, options.output, options.emit);
-    return;
+    return rows.length;
   }
   const prepared = options.cache?.take(text) ?? prepareQuery(text, options);
   const knownColumns = knownColumnsOf(prepared.plan.root);
   const output = knownColumns === undefined ? options.output : { ...options.output, knownColumns };
-  writeRows(prepared.run(), options.format, output, options.emit);
+  const rows = prepared.run();
+  const counted = rows instanceof ColumnRows ? rows : new CountedRows(rows);
+  writeRows(counted, options.format, output, options.emit);
   options.cache?.put(text, prepared);
+  return counted.rowCount;
+}
+
+/** No generator: rows are many. */
+class CountedRows implements Iterable<RelationRow> {
+  rowCount = 0;
+  readonly #rows: Iterable<RelationRow>;
+
+  constructor(rows: Iterable<RelationRow>) {
+    this.#rows = rows;
+  }
+
+  [Symbol.iterator](): Iterator<RelationRow> {
+    const inner = this.#rows[Symbol.iterator]();
+    return {
+      next: () => {
+        const next = inner.next();
+        if (next.done !== true) this.rowCount++;
+        return next;
+      },
+      return: (value?: unknown) => inner.return?.(value) ?? { done: true, value },
+    };
+  }
 }
 
 /** One row for each operator, named by its position. */

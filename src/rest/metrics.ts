@@ -8,6 +8,7 @@ import type { Exposition } from './exposition.ts';
 import { HttpMetrics } from './http-metrics.ts';
 import { QueryMetrics } from './query-metrics.ts';
 import type { Series, SeriesValue } from './tally.ts';
+import { WriteMetrics } from './write-metrics.ts';
 
 /** Datasets with a series of their own; the rows of further ones are summed. */
 const DATASET_SERIES_MAX = 1000;
@@ -18,6 +19,7 @@ export class Metrics {
   readonly http = new HttpMetrics();
   readonly calls = new CallMetrics();
   readonly queries = new QueryMetrics();
+  readonly writes = new WriteMetrics();
   readonly route: Route;
   /** What other processes have counted that serve the same port. */
   others: () => Promise<readonly (readonly object[])[]> = async () => [];
@@ -53,6 +55,7 @@ export class Metrics {
       ...this.http.series(),
       ...this.queries.series(),
       ...this.calls.series(),
+      ...this.writes.series(),
       ...serviceSeries(service),
       ...this.further,
     ]);
@@ -80,6 +83,22 @@ function serviceSeries(service: Service): Series[] {
     gauge('rowan_dataset_rows', 'Committed rows', () => datasetRows(service)),
     gauge('rowan_procedure_runs_active', 'Runs that work', () => activeRuns(service)),
     gauge('rowan_memory_bytes', 'Memory in use', () => memoryUse(service)),
+    {
+      name: 'rowan_query_rows_total',
+      help: 'Rows in the results of queries',
+      type: 'counter',
+      values: () => [{ value: service.tally.queryRowCount, labels: {} }],
+    },
+    {
+      name: 'rowan_procedure_runs_total',
+      help: 'Runs that have ended',
+      type: 'counter',
+      values: () =>
+        [...service.tally.runs()].map(({ type, state, count }) => ({
+          value: count,
+          labels: { type, state },
+        })),
+    },
   ];
 }
 

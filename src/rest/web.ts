@@ -53,6 +53,7 @@ export class Web implements RowanExtension {
   start(service: Service, dispatcher: RouteDispatcher): void {
     this.#allRoutes = dispatcher.routes;
     service.pageTools = (root) => pageTools(service, this.documentation, root);
+    this.metrics.writes.watch(service.catalogue);
     service.functions.observe((change, id) => {
       if (change === 'deleted') this.metrics.calls.forget(id);
     });

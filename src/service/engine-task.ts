@@ -37,7 +37,7 @@ export interface EngineTasks {
   /** Emits the bytes of the result. */
   query: {
     args: { readonly text: string; readonly format: FormatName; readonly output: OutputOptions };
-    result: undefined;
+    result: { readonly rowCount: number };
   };
   /** Parses and admits rows; nothing is stored yet. */
   record: {

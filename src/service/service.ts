@@ -28,6 +28,7 @@ import type { Reply, RouteRequest } from './request.ts';
 import { type RestoreTarget, restoreEntities } from './restore.ts';
 import type { Run } from './run.ts';
 import { runOnMain } from './service-procedure.ts';
+import { ServiceTally } from './service-tally.ts';
 import type { PageTools } from './static-folder.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
@@ -59,6 +60,7 @@ export class Service {
   readonly files: FileSystem;
   readonly options: ServiceOptions;
   readonly credentials: CredentialStore;
+  readonly tally = new ServiceTally();
   readonly datasets: EntityCollection<DatasetEntity>;
   readonly functions: EntityCollection<FunctionEntity>;
   readonly procedures: EntityCollection<ProcedureEntity>;
@@ -381,6 +383,7 @@ export class Service {
           : this.#persistence.saveRun(procedure.id, run.record()),
       forgetRun: (procedure, run) => this.#persistence.forgetRun(procedure.id, run.id),
       onRunEnd: (procedure, run) => {
+        this.tally.countRun(procedure.type, run.state);
         if (run.state !== 'error') return;
         const about = { procedure: procedure.id, run: run.id, err: run.error };
         this.logger.warn(about, `run '${run.id}' of procedure '${procedure.id}' failed`);

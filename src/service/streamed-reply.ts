@@ -29,7 +29,10 @@ export async function streamTask<Kind extends 'query' | 'read' | 'apply' | 'batc
   signal.addEventListener('abort', cancel, { once: true });
   const work = service
     .compute(kind, args, { signal: abort.signal, transfer, onChunk: (bytes) => pipe.write(bytes) })
-    .then(() => pipe.end())
+    .then((result) => {
+      if (result !== undefined) service.tally.queryRowCount += result.rowCount;
+      pipe.end();
+    })
     .catch((error: unknown) => pipe.fail(error, onBreak?.(error)))
     .finally(() => signal.removeEventListener('abort', cancel));
   await pipe.held;

@@ -1,5 +1,13 @@
 // A catalogue that numbers its writes and tells of each, so that other processes can follow.
-import type { Catalogue, Change, LogEntry, RecordKey, StoredRecord, Table } from './catalogue.ts';
+import type {
+  Catalogue,
+  Change,
+  LogEntry,
+  RecordKey,
+  StoredRecord,
+  Table,
+  WriteObserver,
+} from './catalogue.ts';
 
 export interface ChangedRecord {
   readonly table: Table;
@@ -37,6 +45,10 @@ export class AnnouncingCatalogue implements Catalogue {
 
   list(table: Table, prefix?: RecordKey): Iterable<StoredRecord> {
     return this.#inner.list(table, prefix);
+  }
+
+  observeWrites(observer: WriteObserver): void {
+    this.#inner.observeWrites(observer);
   }
 
   write(changes: readonly Change[]): Promise<void> {

@@ -31,6 +31,9 @@ export interface LogEntry {
   readonly bytes: Uint8Array;
 }
 
+/** @param seconds time until the bytes were on the disk, waiting for others included */
+export type WriteObserver = (sizeBytes: number, seconds: number) => void;
+
 /** Reading is synchronous and cheap; writing is done when its promise resolves: synced to disk. */
 export interface Catalogue {
   /** where its files lie; null when nothing is kept */
@@ -55,6 +58,8 @@ export interface Catalogue {
   lastSequence(log: string): number;
   /** names of logs that have entries */
   logs(): string[];
+  /** Has an observer told of each write that reaches the disk. */
+  observeWrites(observer: WriteObserver): void;
   /** What other processes have written by now is seen by the next reading. */
   refresh(): void;
   /** waits for what is being written */

@@ -7,7 +7,15 @@ import { join, resolve } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { unreachable } from '../util/assert.ts';
 import { parseJson, stringifyJson } from '../util/exact-json.ts';
-import type { Catalogue, Change, LogEntry, RecordKey, StoredRecord, Table } from './catalogue.ts';
+import type {
+  Catalogue,
+  Change,
+  LogEntry,
+  RecordKey,
+  StoredRecord,
+  Table,
+  WriteObserver,
+} from './catalogue.ts';
 import { DataDirectoryError, lockDirectory } from './directory-lock.ts';
 import { errorCode, writeFailure } from './durable-file.ts';
 import { encodeKey, keyBehind } from './record-key.ts';
@@ -63,6 +71,9 @@ class LmdbCatalogue implements Catalogue {
   readonly #records: Database<Buffer, Buffer>;
   readonly #log: Database<Buffer, Buffer>;
   readonly #lastSequences = new Map<string, number>();
+  readonly #observers: WriteObserver[] = [];
+  /** of all that was put */
+  #putSizeBytes = 0;
 
   constructor(directory: string, unlock: () => void, readOnly = false) {
     this.directory = directory;
@@ -94,6 +105,10 @@ class LmdbCatalogue implements Catalogue {
     for (const { value } of this.#records.getRange({ start, end: keyBehind(start) })) {
       yield decodeRecord(value);
     }
+  }
+
+  observeWrites(observer: WriteObserver): void {
+    this.#observers.push(observer);
   }
 
   async write(changes: readonly Change[]): Promise<void> {
@@ -228,8 +243,16 @@ class LmdbCatalogue implements Catalogue {
 
   /** Concurrent calls share one commit and one sync. */
   async #commit(change: () => void): Promise<void> {
+    const started = performance.now();
+    let sizeBytes = 0;
     try {
-      await this.#root.batch(change);
+      await this.#root.batch(() => {
+        const before = this.#putSizeBytes;
+        change();
+        sizeBytes = this.#putSizeBytes - before;
+      });
+      const seconds = (performance.now() - started) / 1000;
+      for (const observer of this.#observers) observer(sizeBytes, seconds);
     } catch (error) {
       throw writeFailure(join(this.directory, FILE_NAME), await this.#cause(error));
     }
@@ -247,6 +270,7 @@ class LmdbCatalogue implements Catalogue {
   }
 
   #put(database: Database<Buffer, Buffer>, key: Buffer, value: Buffer): void {
+    this.#putSizeBytes += key.length + value.length;
     ignoreFailure(database.put(key, value));
   }
 

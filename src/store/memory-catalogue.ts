@@ -27,6 +27,9 @@ export class MemoryCatalogue implements Catalogue {
     for (const [, { key, json }] of found) yield { key, value: parseJson(json) };
   }
 
+  /** Nothing reaches a disk. */
+  observeWrites(): void {}
+
   async write(changes: readonly Change[]): Promise<void> {
     for (const change of changes) {
       switch (change.type) {

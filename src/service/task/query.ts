@@ -9,7 +9,7 @@ export async function queryTask(
   { text, format, output }: EngineTasks['query']['args'],
   task: Task,
   { mirror, callScope, accelerate, engine, queries }: WorkerContext,
-): Promise<undefined> {
+): Promise<EngineTasks['query']['result']> {
   await loadFormat(format);
   queries.keepFor(mirror.generation);
   // One piece is held back, so that the last of them travels with the end of the task.
@@ -17,8 +17,9 @@ export async function queryTask(
   const handOn = (send: (bytes: Uint8Array) => void) => {
     if (last !== undefined) send(last);
   };
+  let rowCount: number;
   try {
-    writeQuery(text, {
+    rowCount = writeQuery(text, {
       catalog: mirror,
       scope: callScope,
       accelerate,
@@ -36,4 +37,5 @@ export async function queryTask(
     throw thrown;
   }
   handOn((bytes) => task.emitLast(bytes));
+  return { rowCount };
 }

@@ -58,6 +58,27 @@ test('import and export carry a table through a data directory', async () => {
   expect(await readFile(join(dir, 'out.csv'), 'utf8')).toBe('a,b\n1,x\n2,y\n');
 });
 
+test('an import that nothing would keep is refused', async () => {
+  const outcome = await rowan('import', join(dir, 'in.csv'), 't');
+  expect([outcome.code, outcome.stderr]).toEqual([1, expect.stringContaining('--data-dir')]);
+});
+
+test.each([
+  ['--watchdog-timeout', 'soon', 'A number of seconds'],
+  ['--shutdown-grace', '-3', 'A number of seconds'],
+  ['--memory', 'much', 'A number of bytes'],
+])('%s %s is no value', async (option, value, says) => {
+  const outcome = await rowan('serve', option, value);
+  expect([outcome.code, outcome.stderr]).toEqual([1, expect.stringContaining(says)]);
+});
+
+test('help of serve fits a page and names the environment once', async () => {
+  const { stdout } = await rowan('serve', '--help');
+  expect(stdout.match(/ROWAN_/g)).toHaveLength(1);
+  expect(stdout).toContain('(default: 11700-18000)');
+  expect(stdout).not.toMatch(/default: (false|\[\])/);
+});
+
 test('run executes a script and ends', async () => {
   await writeFile(join(dir, 'good.js'), 'mldb.log(mldb.query("SELECT 7 AS x")[0].columns[0][1]);');
   await writeFile(join(dir, 'bad.js'), 'throw new Error("no luck")');
