@@ -10,10 +10,15 @@ export interface ChunkRange {
 
 export function cutChunks(chunkCount: number, unitCountMax: number): ChunkRange[] {
   const unitCount = Math.min(chunkCount, unitCountMax);
-  return Array.from({ length: unitCount }, (_, unit) => ({
+  return Array.from({ length: unitCount }, (_, unit) => rangeOfUnit(chunkCount, unitCount, unit));
+}
+
+/** The chunks of one of `unitCount` units. */
+export function rangeOfUnit(chunkCount: number, unitCount: number, unit: number): ChunkRange {
+  return {
     from: Math.floor((unit * chunkCount) / unitCount),
     to: Math.floor(((unit + 1) * chunkCount) / unitCount),
-  }));
+  };
 }
 
 /** The arena that holds most of what a job reads; other chunks are copied into its scratch. */

@@ -1,6 +1,7 @@
 // Aggregates over all rows of a table or a join as one group: a program of one kernel, which a few
 // numbers describe to the threads that run it.
 import {
+  BLOCK_OP,
   CHUNK_KIND,
   CHUNK_SIZE,
   CONSTANT_OFFSET,
@@ -13,7 +14,7 @@ import type { ChunkSnapshot, ColumnSnapshot, Span } from '../../value/snapshot.t
 import { registerParallelJob } from '../parallel.ts';
 import { threadArenas, threadKernels } from '../thread-memory.ts';
 import { BlockCompiler, type BlockSource, type Instruction } from './block-compiler.ts';
-import { cutChunks } from './chunk-range.ts';
+import { rangeOfUnit } from './chunk-range.ts';
 import type { VectorEngine } from './engine.ts';
 import { cellSize, type Measure } from './measure.ts';
 import type { TruthProgram } from './program.ts';
@@ -22,7 +23,15 @@ import type { TruthProgram } from './program.ts';
 const UNIT_COUNT_MAX = 32;
 
 /** Fewer operations on rows are done before another thread has woken up. */
-const SHARED_OPERATION_COUNT_MIN = 1_000_000;
+const SHARED_OPERATION_COUNT_MIN = 2_500_000;
+
+/** These look at no row, or only say where its value lies. */
+const FREE_OPERATIONS: ReadonlySet<number> = new Set([
+  BLOCK_OP.constant,
+  BLOCK_OP.counted,
+  BLOCK_OP.loadIntegers,
+  BLOCK_OP.loadCodes,
+]);
 
 /** Addresses are in `arena`. */
 interface BlockJobArgs {
@@ -47,10 +56,7 @@ const blockJob = registerParallelJob<BlockJobArgs, void>({
 function runUnit(args: BlockJobArgs, unit: number): void {
   const arenas = threadArenas();
   const { registerCount, chunkCount } = args;
-  const { from, to } = cutChunks(chunkCount, args.unitCount)[unit] as {
-    from: number;
-    to: number;
-  };
+  const { from, to } = rangeOfUnit(chunkCount, args.unitCount, unit);
   const scratch = arenas.allocateIn(args.arena, registerCount * (REGISTER_SIZE + SLOT_SIZE));
   try {
     threadKernels(args.arena).runBlocks(
@@ -115,7 +121,8 @@ export function runWholeTable(
         ...{ cells: span.offset, cellsSize: layout.size },
       };
       const rowCount = chunkRowCounts.reduce((sum, count) => sum + count, 0);
-      if (rowCount * instructions.length < SHARED_OPERATION_COUNT_MIN) {
+      const costly = instructions.filter(({ op }) => !FREE_OPERATIONS.has(op));
+      if (rowCount * costly.length < SHARED_OPERATION_COUNT_MIN) {
         for (let unit = 0; unit < unitCount; unit++) runUnit(args, unit);
       } else engine.parallel.run(blockJob, args, unitCount);
     } catch (thrown) {
