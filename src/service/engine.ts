@@ -62,6 +62,10 @@ export class Engine {
         },
         ...this.mirror.messages(),
       ],
+      termination: {
+        begin: (thread) => this.arenas.keepOut(thread),
+        end: (thread) => this.arenas.forgetOutsider(thread),
+      },
       onHostCall: options.onHostCall,
       onDefect: options.onDefect,
     });

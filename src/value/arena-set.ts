@@ -162,6 +162,16 @@ export class ArenaSet implements ArenaAllocator {
     return Number(Atomics.load(this.#counters, PEAK));
   }
 
+  /** Keeps a thread out of all arenas; see `Arena.keepOut`. */
+  keepOut(thread: number): void {
+    for (const arena of this.#arenas) arena.keepOut(thread);
+  }
+
+  /** A thread that was kept out has ended. */
+  forgetOutsider(thread: number): void {
+    for (const arena of this.#arenas) arena.forgetOutsider(thread);
+  }
+
   #charge(sizeBytes: number): boolean {
     const size = BigInt(sizeBytes);
     const used = Atomics.add(this.#counters, USED, size) + size;

@@ -2,6 +2,7 @@
 // Any thread may allocate and free; the allocator's state is in the arena's second page.
 // The allocator is two-level segregated fit (Masmano et al., "TLSF: a new dynamic memory allocator
 // for real-time systems", ECRTS 2004): constant time, and free neighbours are always united.
+import { threadId } from 'node:worker_threads';
 import { assert } from '../util/assert.ts';
 import { failure } from '../util/error.ts';
 
@@ -18,10 +19,15 @@ const UNIT_SIZE = 16;
 const FIRST_UNIT = (2 * PAGE_SIZE) / UNIT_SIZE;
 
 // Words of the allocator's state, as indexes into the arena's Int32 view.
+/** 0, or the number of the thread that holds the lock. */
 const LOCK = PAGE_SIZE / 4;
 const USED_UNITS = LOCK + 1;
 const BITMAP = LOCK + 16;
 const HEADS = LOCK + 32;
+/** How many threads are kept out, and their numbers. */
+const OUTSIDER_COUNT = LOCK + 256;
+const OUTSIDERS = LOCK + 257;
+const OUTSIDER_COUNT_MAX = 64;
 
 // Four words stand before each block: its size and tag, the block before it in memory, and the
 // neighbours in its free list or, when in use, the size asked for and the count of holders.
@@ -44,6 +50,11 @@ const TRY_COUNT = 8;
 const NONE = 0;
 const REST_UNITS_MIN = 8;
 const SPIN_COUNT = 2000;
+/** A thread that does not leave for so long is not running any more. */
+const LEAVE_WAIT_COUNT_MAX = 1000;
+
+/** The number of a thread; that of the main thread is 1. */
+const OWN_NUMBER = threadId + 1;
 
 /** What another thread needs to use an arena; can be posted. */
 export interface ArenaDescriptor {
@@ -53,7 +64,7 @@ export interface ArenaDescriptor {
 
 /**
  * One shared memory with its allocator. A thread that is terminated inside `allocate` or `free`
- * leaves the arena locked, so threads that use arenas are asked to end, never terminated.
+ * would leave the arena locked, so it is kept out before.
  */
 export class Arena {
   readonly id: number;
@@ -197,6 +208,32 @@ export class Arena {
     return this.#unitsOf(offset / UNIT_SIZE - HEADER_UNITS) * UNIT_SIZE;
   }
 
+  /**
+   * Keeps a thread out of the allocator for good: it may be terminated when this returns.
+   * @param thread its `threadId`
+   */
+  keepOut(thread: number): void {
+    const number = thread + 1;
+    for (let i = 0; i < OUTSIDER_COUNT_MAX; i++) {
+      if (Atomics.compareExchange(this.i32, OUTSIDERS + i, 0, number) !== 0) continue;
+      Atomics.add(this.i32, OUTSIDER_COUNT, 1);
+      break;
+    }
+    // Either it sees that it is kept out once it has the lock, or the lock is seen here.
+    for (let i = 0; i < LEAVE_WAIT_COUNT_MAX; i++) {
+      if (Atomics.load(this.i32, LOCK) !== number) return;
+      Atomics.wait(this.i32, LOCK, number, 1);
+    }
+  }
+
+  /** A thread that was kept out has ended. */
+  forgetOutsider(thread: number): void {
+    for (let i = 0; i < OUTSIDER_COUNT_MAX; i++) {
+      const seen = Atomics.compareExchange(this.i32, OUTSIDERS + i, thread + 1, 0);
+      if (seen === thread + 1) Atomics.sub(this.i32, OUTSIDER_COUNT, 1);
+    }
+  }
+
   #format(): void {
     const end = Math.floor(this.u8.length / UNIT_SIZE) - HEADER_UNITS;
     this.#setBlock(FIRST_UNIT, end - FIRST_UNIT, TAG_USED);
@@ -327,9 +364,21 @@ export class Arena {
   }
 
   #lock(): void {
-    for (let i = 0; Atomics.compareExchange(this.i32, LOCK, 0, 1) !== 0; i++) {
+    for (let i = 0; ; i++) {
+      const holder = Atomics.compareExchange(this.i32, LOCK, 0, OWN_NUMBER);
+      if (holder === 0) break;
       // The holder needs well under a microsecond, unless the system took the processor from it.
-      if (i >= SPIN_COUNT) Atomics.wait(this.i32, LOCK, 1, 1);
+      if (i >= SPIN_COUNT) Atomics.wait(this.i32, LOCK, holder, 1);
+    }
+    if (Atomics.load(this.i32, OUTSIDER_COUNT) !== 0) this.#stayOutside();
+  }
+
+  /** A thread that is kept out waits for its end here. */
+  #stayOutside(): void {
+    for (let i = 0; i < OUTSIDER_COUNT_MAX; i++) {
+      if (Atomics.load(this.i32, OUTSIDERS + i) !== OWN_NUMBER) continue;
+      this.#unlock();
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
     }
   }
 

@@ -26,6 +26,8 @@ export interface EnginePoolOptions {
   initialMessages(): readonly unknown[];
   /** answers a worker's synchronous call */
   onHostCall?(request: unknown): Promise<unknown>;
+  /** Called before a thread is terminated and when it has ended, with its `threadId`. */
+  readonly termination?: { begin(thread: number): void; end(thread: number): void };
   /** a failure that is ours: logged by the service */
   onDefect?(message: string, stack: string | undefined): void;
 }
@@ -177,7 +179,7 @@ export class EnginePool {
     clearTimeout(slot.terminator);
     slot.task?.reject(failure('SHUTTING_DOWN', 'the engine is closed'));
     slot.task = undefined;
-    await slot.worker.terminate();
+    await this.#terminate(slot);
     slot.mainPort.close();
     slot.hostPort.close();
   }
@@ -364,7 +366,15 @@ export class EnginePool {
     Atomics.store(this.#control, cellOf(slot.index, CELL.cancel), 1);
     Atomics.notify(this.#control, cellOf(slot.index, CELL.chunksInFlight));
     Atomics.notify(this.#control, cellOf(slot.index, CELL.hostReplies));
-    slot.terminator = setTimeout(() => void slot.worker.terminate(), CANCEL_GRACE_MS);
+    slot.terminator = setTimeout(() => void this.#terminate(slot), CANCEL_GRACE_MS);
+  }
+
+  /** What it holds that others wait for must be let go first. */
+  async #terminate({ worker }: Slot): Promise<void> {
+    const { threadId } = worker;
+    this.#options.termination?.begin(threadId);
+    await worker.terminate();
+    this.#options.termination?.end(threadId);
   }
 
   #workerFailed(slot: Slot, error: Error): void {

@@ -195,6 +195,29 @@ describe('ArenaSet', () => {
     expect(set.arenas.every((arena) => arena.usedBytes === 0)).toBe(true);
   });
 
+  // Nothing but allocation happens in these threads, so most of them would end inside of it.
+  test('a thread that was kept out is terminated without leaving a lock', async () => {
+    const set = ArenaSet.create({ budgetBytes: 60e6, arenaPageCount: SMALL });
+    const source = `
+      const { parentPort, workerData } = require('node:worker_threads');
+      import(workerData.module).then(({ ArenaSet }) => {
+        const set = ArenaSet.open(workerData.descriptor);
+        parentPort.postMessage('started');
+        for (;;) set.free(set.allocate(100));
+      });`;
+    const module = compiledModule('value/arena-set.ts').href;
+    for (let round = 0; round < 20; round++) {
+      const workerData = { module, descriptor: set.descriptor() };
+      const worker = new Worker(source, { eval: true, workerData });
+      await new Promise((resolve) => worker.once('message', resolve));
+      const { threadId } = worker;
+      set.keepOut(threadId);
+      await worker.terminate();
+      set.forgetOutsider(threadId);
+      set.free(set.allocate(100));
+    }
+  });
+
   test('an arena added later is known by its id', () => {
     const set = ArenaSet.create({ budgetBytes: 1e6, arenaPageCount: 64 });
     const other = ArenaSet.open(set.descriptor());
