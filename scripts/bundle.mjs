@@ -15,7 +15,7 @@ const BUNDLED = new Set([
 const GUEST = 'src/plugin/scope.ts';
 
 /** A process that runs while this one builds finds the chunks that it was started from. */
-const CHUNK_AGE_MS_MAX = 3_600_000;
+const CHUNK_AGE_MS_MAX = 900_000;
 
 /** @param options.tolerateTypeErrors imports of names that do not exist are undefined */
 export async function bundle({ tolerateTypeErrors = false } = {}) {
