@@ -41,7 +41,7 @@ export function parseCredentialRule(json: unknown, path = 'store'): CredentialRu
   const place = `${path}.credential`;
   const given = objectMember(store.credential, place);
   checkKeys(given, CREDENTIAL_KEYS, place);
-  return {
+  const rule = {
     resourceType,
     resource: textMember(store, 'resource', path),
     store,
@@ -51,6 +51,13 @@ export function parseCredentialRule(json: unknown, path = 'store'): CredentialRu
       dateMember(given, 'validUntil', place),
     ),
   };
+  const { id, secret, extra } = rule.credential;
+  if (id === '' && secret === '' && extra === undefined) {
+    throw failure('MISSING_PARAMETER', `${place} is empty: it needs an id, a secret or both`, {
+      path: `${place}.secret`,
+    });
+  }
+  return rule;
 }
 
 /** The rule as replies show it: nothing of the credential but that there is one. */

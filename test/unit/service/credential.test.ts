@@ -63,6 +63,7 @@ describe('a rule', () => {
     [{ resourceType: 'sftp', credential: { secret: ['hush'] } }, /secret: String was expected/],
     [{ resourceType: 'sftp', credential: { secert: 'hush' } }, /unknown field .*secert/],
     [{ resourceType: 'sftp', expiration: 'hush', credential: {} }, /expiration: Date/],
+    [{ resourceType: 'sftp', credential: { location: 'hushed' } }, /credential is empty/],
     ['hush', /store: Object was expected/],
   ])('of %j is refused without showing it', (store, expected) => {
     const message = messageOf(() => parseCredentialRule(store));
@@ -202,7 +203,7 @@ describe('a server that asks who calls', () => {
       seen.push(authorization);
       response.statusCode = authorization === undefined ? 401 : 200;
       response.end(
-        '{"resourceType": "sftp", "credential": {"id": "}\\"{"}}\n{"resourceType": "http", "credential": {}}',
+        '{"resourceType": "sftp", "credential": {"id": "}\\"{"}}\n{"resourceType": "http", "credential": {"secret": "s"}}',
       );
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -228,7 +229,7 @@ describe('a server that asks who calls', () => {
     const files = new FileSystem({ credentials: store });
     await fetchCredentials([`${origin}/more`], store, files);
     expect(store.find('sftp', 'sftp://x/')?.id).toBe('}"{');
-    expect(store.find('http', 'http://elsewhere/')?.secret).toBe('');
+    expect(store.find('http', 'http://elsewhere/')?.secret).toBe('s');
   });
 });
 
