@@ -1,4 +1,5 @@
 // Sandboxes for work that leaves nothing behind: script runs and functions of queries.
+import { callContext } from '../service/call-context.ts';
 import { failure } from '../util/error.ts';
 import type { SandboxTaskKind, SandboxTasks } from './message.ts';
 import { type CallOptions, Sandbox, type SandboxOptions } from './sandbox.ts';
@@ -28,9 +29,11 @@ export class SandboxPool {
     options: CallOptions,
   ): Promise<SandboxTasks[Kind]['result']> {
     if (this.#isClosed) return Promise.reject(failure('SHUTTING_DOWN', 'the service is closed'));
+    // It may begin when another call ends, which has a context of its own.
+    const inContext = { ...options, context: options.context ?? callContext() };
     return new Promise((resolve, reject) => {
       this.#queue.push({
-        start: (sandbox) => resolve(sandbox.call(kind, args, options)),
+        start: (sandbox) => resolve(sandbox.call(kind, args, inContext)),
         reject,
       });
       this.#dispatch();

@@ -38,6 +38,8 @@ export interface CallOptions {
   /** true: the time limit is of computing; while the script waits for the service it stands still */
   readonly limitsComputing?: boolean;
   readonly signal?: AbortSignal | undefined;
+  /** on whose behalf; default: on that of the running work */
+  readonly context?: CallContext | undefined;
 }
 
 interface PendingCall {
@@ -141,7 +143,7 @@ export class Sandbox {
     if (options.signal?.aborted === true) return Promise.reject(cancelled());
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
-      const context = callContext();
+      const context = options.context ?? callContext();
       this.#waiting.push({
         id,
         options,

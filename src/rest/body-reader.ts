@@ -35,25 +35,21 @@ export function checkDeclaredLength(request: IncomingMessage, limits: BodyLimits
   if (length > limits.bodyBytesMax) throw bodyTooLarge(limits);
 }
 
+/** The body of a request, when it has arrived as it is meant. */
+export function arrivedBody(request: IncomingMessage): Uint8Array | undefined {
+  const { headers } = request;
+  if (headers['content-encoding'] !== undefined) return undefined;
+  const isWhole = request.readableLength === Number(headers['content-length']);
+  return isWhole ? (request.read() as Buffer) : undefined;
+}
+
 /**
- * The bytes of a body, decompressed.
+ * The bytes of a body, decompressed, when all have come.
  * @throws BODY_TOO_LARGE; TIMEOUT (408) when the client stops sending; INVALID_PARAMETER for a
  *   coding that is not known or bytes that are not in it
  */
-export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Uint8Array> {
+export async function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Uint8Array> {
   checkDeclaredLength(request, limits);
-  if (request.headers['content-encoding'] !== undefined) return collectBody(request, limits);
-  return new Promise((resolve, reject) => {
-    // What arrived with the head is there a moment after it: small bodies need nothing else.
-    process.nextTick(() => {
-      const isWhole = request.readableLength === Number(request.headers['content-length']);
-      if (isWhole) resolve(request.read() as Buffer);
-      else collectBody(request, limits).then(resolve, reject);
-    });
-  });
-}
-
-async function collectBody(request: IncomingMessage, limits: BodyLimits): Promise<Uint8Array> {
   const stages = decompressors(request.headers['content-encoding']);
   if (stages.length > CODING_COUNT_MAX) {
     throw failure('INVALID_PARAMETER', `more than ${CODING_COUNT_MAX} content codings`);

@@ -23,6 +23,8 @@ export class Exchange {
   isPassedOn = false;
   /** all of it has arrived, whether or not Node has noticed the end of the request */
   isBodyRead = false;
+  /** another step towards the reply is taken at once, when Node has done its own work */
+  hasNextStep = false;
   /** kept where another process may be asked for the answer */
   body: Uint8Array | undefined;
   path = '';

@@ -10,7 +10,14 @@ import type { Service } from '../service/service.ts';
 import { failure, RowanError } from '../util/error.ts';
 import type { Admission } from './admission.ts';
 import { type Authentication, requireRole } from './authentication.ts';
-import { checkDeclaredLength, hasBody, readBody, skipBody, streamBytes } from './body-reader.ts';
+import {
+  arrivedBody,
+  checkDeclaredLength,
+  hasBody,
+  readBody,
+  skipBody,
+  streamBytes,
+} from './body-reader.ts';
 import { Exchange } from './exchange.ts';
 import { HttpRequest } from './http-request.ts';
 import type { Metrics } from './metrics.ts';
@@ -65,15 +72,22 @@ export class RequestHandler {
   handle(request: IncomingMessage, response: ServerResponse): void {
     const exchange = new Exchange(request, response);
     if (this.#parts.options.hasAccessLog) exchange.countBytes();
-    try {
+    this.#take(exchange, () => {
       const match = this.#accept(exchange);
-      const work = match === undefined ? undefined : this.#receive(exchange, match);
-      work?.catch((thrown) => this.#fail(exchange, thrown));
+      return match === undefined ? undefined : this.#receive(exchange, match);
+    });
+  }
+
+  /** Takes a step towards the reply; what it leaves open is followed to its end. */
+  #take(exchange: Exchange, step: () => Promise<void> | undefined): void {
+    exchange.hasNextStep = false;
+    try {
+      step()?.catch((thrown) => this.#fail(exchange, thrown));
     } catch (thrown) {
       this.#fail(exchange, thrown);
     }
     if (exchange.isWritten) this.#parts.onEnd(exchange);
-    else this.#followToEnd(exchange);
+    else if (!exchange.hasNextStep) this.#followToEnd(exchange);
   }
 
   #followToEnd(exchange: Exchange): void {
@@ -193,12 +207,27 @@ export class RequestHandler {
       const pieces = streamBytes(request, options, isLive);
       return this.#answer(exchange, match, streamBody(pieces), { ...STREAM_TRAITS, isLive });
     }
+    checkDeclaredLength(request, options);
+    // What came with the head is there when the parser has seen all that arrived.
+    exchange.hasNextStep = true;
+    process.nextTick(() => this.#take(exchange, () => this.#receiveBody(exchange, match)));
+    return undefined;
+  }
+
+  #receiveBody(exchange: Exchange, match: RouteMatch): Promise<void> | undefined {
+    const { request } = exchange;
+    const arrived = arrivedBody(request);
+    if (arrived !== undefined) return this.#answerBody(exchange, match, arrived);
+    return readBody(request, this.#parts.options).then((bytes) =>
+      this.#answerBody(exchange, match, bytes),
+    );
+  }
+
+  #answerBody(exchange: Exchange, match: RouteMatch, bytes: Uint8Array): Promise<void> | undefined {
     const mayPassOn = this.#parts.passingOn !== undefined;
-    return readBody(request, options).then((bytes) => {
-      exchange.isBodyRead = true;
-      if (mayPassOn) exchange.body = bytes;
-      return this.#answer(exchange, match, bytesBody(bytes, !mayPassOn));
-    });
+    exchange.isBodyRead = true;
+    if (mayPassOn) exchange.body = bytes;
+    return this.#answer(exchange, match, bytesBody(bytes, !mayPassOn));
   }
 
   #answer(
@@ -230,22 +259,27 @@ export class RequestHandler {
     exchange.isLive = traits.isLive;
     let later: Promise<void> | undefined;
     try {
-      const reply = this.#handle(bound);
-      if (reply instanceof Promise) {
-        const inTime =
-          timeLimitMs === undefined || traits.isLive
-            ? reply
-            : this.#inTime(exchange, bound, reply, timeLimitMs);
-        later = inTime.then((made) => writeReply(exchange, made));
-      } else later = writeReply(exchange, reply);
+      later = runInContext(bound, () => this.#respond(exchange, bound, traits, timeLimitMs));
     } finally {
       if (later === undefined) this.#finish(exchange, bound, traits);
     }
     return later?.finally(() => this.#finish(exchange, bound, traits));
   }
 
-  #handle(bound: HttpRequest): Reply | Promise<Reply> {
-    return runInContext(bound, () => bound.route.handle(bound, this.#parts.service));
+  /** Streams do their work while they are written, so that is part of the call too. */
+  #respond(
+    exchange: Exchange,
+    bound: HttpRequest,
+    traits: RouteTraits,
+    timeLimitMs: number | undefined,
+  ): Promise<void> | undefined {
+    const reply = bound.route.handle(bound, this.#parts.service);
+    if (!(reply instanceof Promise)) return writeReply(exchange, reply);
+    const inTime =
+      timeLimitMs === undefined || traits.isLive
+        ? reply
+        : this.#inTime(exchange, bound, reply, timeLimitMs);
+    return inTime.then((made) => writeReply(exchange, made));
   }
 
   #finish(exchange: Exchange, bound: HttpRequest, traits: RouteTraits): void {

@@ -1,5 +1,5 @@
 // Whose work is being done: follows a request through everything that it causes on this thread.
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { contextValue, runWithContext } from '../util/async-context.ts';
 import type { Role } from './request.ts';
 
 export interface CallContext {
@@ -12,13 +12,11 @@ export interface CallContext {
   readonly sandboxes: readonly object[];
 }
 
-const storage = new AsyncLocalStorage<CallContext>();
-
 /** The context of the running work; undefined for work of the service itself. */
 export function callContext(): CallContext | undefined {
-  return storage.getStore();
+  return contextValue() as CallContext | undefined;
 }
 
 export function runInContext<Result>(context: CallContext, work: () => Result): Result {
-  return storage.run(context, work);
+  return runWithContext(context, work);
 }

@@ -18,18 +18,38 @@ export const EMPTY_BODY: RequestBody = {
  * @param isOurs nobody else has the bytes
  */
 export function bytesBody(bytes: Uint8Array, isOurs = false): RequestBody {
-  if (bytes.length === 0) return EMPTY_BODY;
-  let parsed: { value: unknown } | undefined;
-  return {
-    isEmpty: isBlank(bytes),
-    bytes,
-    take: () => (isOurs && isWhole(bytes) ? bytes : Uint8Array.from(bytes)),
-    json() {
-      parsed ??= { value: parseBody(bytes) };
-      return parsed.value;
-    },
-    stream: () => piecesOf(bytes),
-  };
+  return bytes.length === 0 ? EMPTY_BODY : new BytesBody(bytes, isOurs);
+}
+
+class BytesBody implements RequestBody {
+  readonly isEmpty: boolean;
+  readonly bytes: Uint8Array;
+  readonly #isOurs: boolean;
+  #isParsed = false;
+  #json: unknown;
+
+  constructor(bytes: Uint8Array, isOurs: boolean) {
+    this.isEmpty = isBlank(bytes);
+    this.bytes = bytes;
+    this.#isOurs = isOurs;
+  }
+
+  take(): Uint8Array<ArrayBuffer> {
+    const { bytes } = this;
+    return this.#isOurs && isWhole(bytes) ? bytes : Uint8Array.from(bytes);
+  }
+
+  json(): unknown {
+    if (!this.#isParsed) {
+      this.#json = this.isEmpty ? undefined : parseBody(this.bytes);
+      this.#isParsed = true;
+    }
+    return this.#json;
+  }
+
+  stream(): AsyncIterable<Uint8Array> {
+    return piecesOf(this.bytes);
+  }
 }
 
 /** Not more than is worth a task of its own. */
@@ -70,17 +90,21 @@ function isWhole(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
 
 function isBlank(bytes: Uint8Array): boolean {
   if (bytes.length > 64) return false;
-  return bytes.every((byte) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09);
+  for (const byte of bytes) {
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return false;
+  }
+  return true;
 }
 
 function parseBody(bytes: Uint8Array): unknown {
-  if (isBlank(bytes)) return undefined;
   return parseJsonText(decodeUtf8(bytes), 'request body');
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 function decodeUtf8(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return UTF8.decode(bytes);
   } catch {
     throw failure('INVALID_JSON', 'request body is not valid UTF-8');
   }

@@ -1,6 +1,6 @@
 // The main thread's side of the engine workers: starts them, gives them tasks, replaces the dead.
-import { AsyncResource } from 'node:async_hooks';
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
+import { keepContext } from '../../util/async-context.ts';
 import { errorBody, failure, RowanError } from '../../util/error.ts';
 import {
   CELL,
@@ -49,7 +49,7 @@ interface PendingTask {
   readonly args: unknown;
   readonly options: TaskOptions;
   /** answers to its questions are given as part of the work that started it */
-  readonly origin: AsyncResource;
+  runInOrigin<Result>(work: () => Result): Result;
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
@@ -138,7 +138,7 @@ export class EnginePool {
         kind,
         args,
         options,
-        origin: new AsyncResource('EngineTask'),
+        runInOrigin: keepContext(),
         resolve: resolve as (result: unknown) => void,
         reject,
       };
@@ -343,7 +343,7 @@ export class EnginePool {
       const { onHostCall } = this.#options;
       if (onHostCall === undefined) throw new Error('no host to call');
       const ask = () => onHostCall(request);
-      reply = { call, result: await (slot.task?.origin.runInAsyncScope(ask) ?? ask()) };
+      reply = { call, result: await (slot.task?.runInOrigin(ask) ?? ask()) };
     } catch (thrown) {
       reply = { call, error: errorBody(thrown) };
     }
