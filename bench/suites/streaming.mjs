@@ -22,8 +22,14 @@ const SUM = {
 
 export async function prepare() {
   const servers = {
-    named: [await start('rowan-server.mjs', JSON.stringify(NAMED)), await start(PEER, 'named')],
-    sum: [await start('rowan-server.mjs', JSON.stringify(SUM)), await start(PEER, 'sum')],
+    named: [
+      await start('rowan-server.mjs', JSON.stringify([['/v1/functions/f', NAMED]])),
+      await start(PEER, 'named'),
+    ],
+    sum: [
+      await start('rowan-server.mjs', JSON.stringify([['/v1/functions/f', SUM]])),
+      await start(PEER, 'sum'),
+    ],
   };
   const objects = encode(LINE_COUNT, (i) => `{"x":${i},"y":${i % 7}}\n`);
   const arrays = encode(LINE_COUNT, (i) => `[${tenNumbers(i)}]\n`);
