@@ -26,7 +26,9 @@ const NOT_RUN: readonly (readonly [document: string, start: string, why: string]
   ['docs/guide/8-operation.md', 'kill', 'ends the server; test/crash does it for real'],
 ];
 
-const DOCUMENTS = projectFiles(/^(README|docs\/guide\/[^/]+)\.md$/);
+const DOCUMENTS = projectFiles(/^(README|docs\/.+)\.md$/).filter(
+  (path) => blocksOf(readProjectFile(path)).length > 0,
+);
 const MODULES = join(projectRoot, 'build/examples');
 
 describe.each(DOCUMENTS)('%s', (document) => {
