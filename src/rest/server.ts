@@ -19,6 +19,7 @@ import { answerClientError, answerUnknownVerb } from './client-error.ts';
 import type { Exchange } from './exchange.ts';
 import { DEFAULT_REST_OPTIONS, type RestOptions } from './options.ts';
 import type { PassingOn, PortSharing } from './port-sharing.ts';
+import { readEscaped } from './raw-target.ts';
 import { RequestHandler } from './request-handler.ts';
 import { requestIdOf } from './request-id.ts';
 import type { Web } from './web.ts';
@@ -224,9 +225,10 @@ export class Server {
     // The handler looks at the size that was announced before it asks for the body.
     server.on('checkContinue', onRequest);
     server.on('checkExpectation', onRequest);
-    server.on('clientError', (error: Error, socket: Socket) =>
-      answerClientError(error, socket, dispatcher.router, requestIdOf({})),
-    );
+    server.on('clientError', (error: Error, socket: Socket) => {
+      if (readEscaped(error, socket, server)) return;
+      answerClientError(error, socket, dispatcher.router, requestIdOf({}));
+    });
     server.on('connect', (request: IncomingMessage, socket: Socket) =>
       answerUnknownVerb(
         socket,
