@@ -153,7 +153,13 @@ export class RequestHandler {
     }
     const { rawHeaders } = request;
     let size = url.length;
-    for (const text of rawHeaders) size += text.length + 2;
+    let hostCount = 0;
+    for (let i = 0; i < rawHeaders.length; i++) {
+      const text = rawHeaders[i] as string;
+      size += text.length + 2;
+      if (i % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host') hostCount++;
+    }
+    if (hostCount > 1) throw failure('INVALID_PARAMETER', 'the header Host is given twice');
     if (size > headerBytesMax) {
       throw new RowanError(
         'INVALID_PARAMETER',

@@ -310,6 +310,12 @@ const HTTP_CASES: Case[] = [
     status: 400,
   },
   { name: 'no Host', bytes: 'GET /ping HTTP/1.1\r\n\r\n', status: 400 },
+  {
+    name: 'two Hosts',
+    bytes: 'GET /ping HTTP/1.1\r\nHost: localhost\r\nhost: elsewhere\r\n\r\n',
+    status: 400,
+    says: 'Host is given twice',
+  },
   { name: 'header without colon', bytes: request('GET', '/ping', '', ['nonsense']), status: 400 },
   { name: 'space before a colon', bytes: request('GET', '/ping', '', ['X-A : 1']), status: 400 },
   { name: 'folded header', bytes: request('GET', '/ping', '', ['X-A: 1', ' b: 2']), status: 400 },
