@@ -4,7 +4,7 @@ import { type CallContext, callContext, runInContext } from '../service/call-con
 import { automaticRequestId } from '../service/id.ts';
 import type { Role } from '../service/request.ts';
 import { errorBody, failure, RowanError } from '../util/error.ts';
-import { workerFile } from '../util/worker-file.ts';
+import { threadOptions, workerFile } from '../util/worker-file.ts';
 import {
   CELL,
   CELL_COUNT,
@@ -94,6 +94,7 @@ export class Sandbox {
       memoryBytes: options.memoryBytes,
     };
     this.#worker = new Worker(workerFile('plugin/sandbox-worker.ts'), {
+      ...threadOptions(),
       workerData: start,
       transferList: [port2],
       name: 'rowan-sandbox',

@@ -1,4 +1,4 @@
-// Finds the JavaScript file that a worker thread starts from.
+// The JavaScript file that a worker thread starts from, and how.
 import { packageFile } from './package-file.ts';
 
 /**
@@ -8,4 +8,13 @@ import { packageFile } from './package-file.ts';
  */
 export function workerFile(sourcePath: string): URL {
   return packageFile(`dist/${sourcePath.replace(/\.ts$/, '.js')}`);
+}
+
+/**
+ * Options that every thread is started with. One inherits those of the process, but a program given
+ * as text has some that a thread with a file refuses.
+ */
+export function threadOptions(): { readonly execArgv?: string[] } {
+  const isText = process.execArgv.some((option) => option.startsWith('--input-type'));
+  return isText ? { execArgv: [] } : {};
 }

@@ -78,11 +78,15 @@ describe('a command without a service of its own', () => {
   });
 });
 
-test('a program that imports the package finds its public API', () => {
-  const script = "console.log(Object.keys(await import('rowan-db')).sort().join())";
+test('a program given as text opens a service and asks it', () => {
+  const script = `
+    const { open, ...others } = await import('rowan-db');
+    const rowan = await open({ dataDir: null });
+    console.log(await rowan.query('SELECT 1 + 1').value(), Object.keys(others).sort().join());
+    await rowan.close();`;
   const args = ['--input-type=module', '-e', script];
   const output = execFileSync(process.execPath, args, { cwd: projectRoot, encoding: 'utf8' });
-  expect(output.trim()).toBe('Rowan,RowanError,open');
+  expect(output.trim()).toBe('2 Rowan,RowanError');
 });
 
 function loadsOf(log: string, isCounted: (thread: number) => boolean): Loads {

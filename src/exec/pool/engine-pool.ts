@@ -59,6 +59,8 @@ interface Slot {
   readonly worker: Worker;
   readonly mainPort: MessagePort;
   readonly hostPort: MessagePort;
+  /** false: it loads its code */
+  hasStarted: boolean;
   task: PendingTask | undefined;
   terminator: NodeJS.Timeout | undefined;
   /** settles when every chunk received so far was taken, in order */
@@ -249,6 +251,7 @@ export class EnginePool {
       worker,
       mainPort: main.port1,
       hostPort: host.port1,
+      hasStarted: false,
       task: undefined,
       terminator: undefined,
       delivery: Promise.resolve(),
@@ -270,6 +273,7 @@ export class EnginePool {
   #receive(slot: Slot, message: ToMain): void {
     switch (message.type) {
       case 'ready':
+        slot.hasStarted = true;
         this.#dispatch();
         this.#warmUpOthers();
         return;
@@ -389,7 +393,12 @@ export class EnginePool {
     slot.hostPort.close();
     if (task !== undefined) task.reject(this.#deathError(error, wasCancelled));
     else if (!this.#closed) this.#options.onDefect?.(error.message, error.stack);
-    if (!this.#closed && this.#queue.length > 0) this.#dispatch();
+    if (this.#closed || this.#queue.length === 0) return;
+    // Another one would not start either.
+    if (!slot.hasStarted && this.#slots.size === 0) {
+      for (const waiting of this.#queue.splice(0)) waiting.reject(error);
+    }
+    this.#dispatch();
   }
 
   #deathError(error: Error, wasCancelled: boolean): unknown {

@@ -1,5 +1,6 @@
 // Threads of engine workers, before a pool tells them what they are to do.
 import { Worker } from 'node:worker_threads';
+import { threadOptions } from '../../util/worker-file.ts';
 
 let ahead: { readonly entry: string; readonly worker: Worker } | undefined;
 
@@ -17,7 +18,7 @@ export function takeThread(entry: URL): Worker {
 }
 
 function startThread(entry: URL): Worker {
-  const worker = new Worker(entry, { name: 'rowan-engine' });
+  const worker = new Worker(entry, { name: 'rowan-engine', ...threadOptions() });
   worker.unref();
   return worker;
 }
