@@ -95,6 +95,8 @@ export class CatalogMirror implements Catalog {
     this.#functions.set(id, definition);
     if (!definition.ready) return;
     if (this.#options.lightOnly && !definition.isLight) return;
+    // Its first call is early enough, and most threads never call it.
+    if (definition.isSelfContained) return;
     const type = this.#types.functionType(definition.type);
     if (type.binding(definition.params) !== 'creation') return;
     try {

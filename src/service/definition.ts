@@ -21,6 +21,8 @@ export interface ReadyFunction {
   readonly deterministic: boolean;
   /** calls take microseconds and read no data */
   readonly isLight: boolean;
+  /** light, and bound to no other function: whatever changes, it is compiled to the same */
+  readonly isSelfContained: boolean;
   /** what its type loaded when it was created */
   readonly artifact: unknown;
 }

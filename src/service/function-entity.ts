@@ -71,6 +71,7 @@ export class FunctionEntity implements LiveEntity {
       params: this.params,
       deterministic: this.config.deterministic ?? true,
       isLight: this.isLight,
+      isSelfContained: this.isLight && this.boundTo.length === 0,
       artifact: this.#artifact?.data,
     };
   }
