@@ -188,7 +188,7 @@ export class EnginePool {
 
   #dispatch(): void {
     Atomics.store(this.#control, POOL_CELL.queued, this.#queue.length);
-    while (this.#queue.length > 0) {
+    while (this.#queue.length > 0 && this.#mayBegin(this.#queue[0] as PendingTask)) {
       const slot = this.#claimWorker();
       if (slot === undefined) break;
       const task = this.#queue.shift() as PendingTask;
@@ -205,6 +205,16 @@ export class EnginePool {
         task.reject(thrown);
       }
     }
+  }
+
+  /** The worker beyond their number is there for urgent tasks: the others may all wait for those. */
+  #mayBegin({ options }: PendingTask): boolean {
+    if (options.isUrgent === true) return true;
+    let count = 0;
+    for (const { task } of this.#slots.values()) {
+      if (task !== undefined && task.options.isUrgent !== true) count++;
+    }
+    return count < this.#options.taskCountMax;
   }
 
   #claimWorker(): Slot | undefined {

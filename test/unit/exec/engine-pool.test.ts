@@ -26,6 +26,18 @@ test('a task answers with its result, synchronous or not', async () => {
   expect(await engine.run('later', 'x')).toBe('x');
 });
 
+test('tasks that all wait for urgent ones get them, one after the other', async () => {
+  const engine = open({
+    taskCountMax: 2,
+    onHostCall: (request) => engine.run('later', request, { isUrgent: true }),
+  });
+  const waiting = Array.from({ length: 8 }, async (_, i) => {
+    expect(await engine.run('ask', i)).toBe(i);
+    return engine.run('ask', i + 100);
+  });
+  expect(await Promise.all(waiting)).toEqual(waiting.map((_, i) => i + 100));
+});
+
 test('units come back in order on any number of threads', async () => {
   const expected = Array.from({ length: 40 }, (_, i) => (i + 1) ** 2);
   for (const threadCount of [1, 2, 3]) {
