@@ -32,8 +32,9 @@ export function replyOf({ status, contentType, headers, encoding, body }: Handle
     if (name.toLowerCase() === 'content-type') type = value;
     else others[name] = value;
   }
-  const bytes = Buffer.from(body, encoding === 'latin1' ? 'latin1' : 'utf8');
-  return { status, headers: others, contentType: type, bytes };
+  const reply = { status, headers: others, contentType: type };
+  if (encoding !== 'latin1') return { ...reply, text: body };
+  return { ...reply, bytes: Buffer.from(body, 'latin1') };
 }
 
 function checkHeader(name: string, value: string): void {

@@ -11,7 +11,7 @@ import { type StaticFolder, serveFile } from '../service/static-folder.ts';
 import { failure, RowanError } from '../util/error.ts';
 import { parseJson } from '../util/exact-json.ts';
 import { replyOf } from './handler-reply.ts';
-import type { HandlerRequest, Outcome, SandboxTasks } from './message.ts';
+import type { HandlerReply, HandlerRequest, Outcome, SandboxTasks } from './message.ts';
 import type { ScriptRuntime } from './runtime.ts';
 import { type Sandbox, wasNeverBegun } from './sandbox.ts';
 import { type LoadedProgram, loadProgram } from './script-config.ts';
@@ -145,13 +145,17 @@ class JavaScriptPlugin implements PluginEntity {
       return this.#sendFile(folder, rest.slice(folder.route.length), request);
     }
     if (!this.#hasRequestHandler) throw unknownResource(request.verb, request.path);
-    const outcome = await this.#call('request', handlerRequest(rest, request), request.signal);
+    const outcome = await this.#call(
+      'request',
+      JSON.stringify(handlerRequest(rest, request)),
+      request.signal,
+    );
     if ('exception' in outcome) {
       const { exception } = outcome;
       const message = exception.message.replace(/^Uncaught /, '');
       throw new RowanError('SCRIPT_EXCEPTION', 400, message, undefined, { ...exception });
     }
-    return replyOf(outcome.result);
+    return replyOf(JSON.parse(outcome.result) as HandlerReply);
   }
 
   async documentation(rest: string, request: RouteRequest): Promise<Reply> {
@@ -275,9 +279,11 @@ interface ServeArgument {
 const SECRET_HEADERS = new Set(['authorization', 'x-api-key']);
 
 function handlerRequest(rest: string, request: RouteRequest): HandlerRequest {
-  const headers = Object.fromEntries(
-    Object.entries(request.headers).filter(([name]) => !SECRET_HEADERS.has(name)),
-  );
+  const headers: Record<string, string> = Object.create(null);
+  for (const name in request.headers) {
+    if (!SECRET_HEADERS.has(name)) headers[name] = request.headers[name] as string;
+  }
+  headers['x-rowan-role'] = request.role;
   const length = request.headers['content-length'];
   const { bytes } = request.body;
   return {
@@ -285,9 +291,9 @@ function handlerRequest(rest: string, request: RouteRequest): HandlerRequest {
     verb: request.verb,
     resource: request.path,
     params: request.query,
-    payload: new TextDecoder().decode(bytes),
+    payload: bytes.length === 0 ? '' : new TextDecoder().decode(bytes),
     contentType: request.headers['content-type'] ?? '',
     contentLength: length === undefined ? (bytes.length > 0 ? bytes.length : -1) : Number(length),
-    headers: { ...headers, 'x-rowan-role': request.role },
+    headers,
   };
 }

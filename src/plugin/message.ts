@@ -102,7 +102,8 @@ export interface SandboxTasks {
   script: { args: Program; result: Outcome<string | undefined> };
   /** Runs the program of a plugin, whose scope stays. */
   plugin: { args: Program; result: Outcome<{ hasRequestHandler: boolean }> };
-  request: { args: HandlerRequest; result: Outcome<HandlerReply> };
+  /** JSON texts of a HandlerRequest and a HandlerReply, which cost less to send than objects */
+  request: { args: string; result: Outcome<string> };
   /** undefined: no status handler; else JSON text */
   status: { args: undefined; result: Outcome<string | undefined> };
   /** Calls a function for each list of arguments. */

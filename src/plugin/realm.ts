@@ -163,8 +163,10 @@ export class Realm {
   /** Awaits a promise. There are no timers, so it settles now or never. */
   #settle(value: QuickJSHandle, running: string): QuickJSHandle {
     const where = () => ({ context: running, whileCompiling: false });
-    const jobs = this.#runtime.executePendingJobs();
-    if (jobs.error !== undefined) throw this.#failureOf(jobs.error, where);
+    if (this.#runtime.hasPendingJob()) {
+      const jobs = this.#runtime.executePendingJobs();
+      if (jobs.error !== undefined) throw this.#failureOf(jobs.error, where);
+    }
     const state = this.#context.getPromiseState(value);
     if (state.type === 'fulfilled') {
       return state.notAPromise === true ? value : this.#own(state.value);

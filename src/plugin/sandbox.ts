@@ -50,8 +50,8 @@ interface PendingCall {
   readonly context: CallContext | undefined;
   /** made while a script of this sandbox waits for it */
   readonly isNested: boolean;
-  /** aborted when the call has ended: nobody needs its answers any more */
-  readonly ended: AbortController;
+  /** aborted when the call has ended: nobody needs its answers any more; made for the first */
+  ended: AbortController | undefined;
   /** questions of the call that are not answered yet */
   questionCount: number;
   /** since when there are any, and how long there were before */
@@ -158,7 +158,7 @@ export class Sandbox {
         },
         context,
         isNested: context?.sandboxes.includes(this) === true,
-        ended: new AbortController(),
+        ended: undefined,
         questionCount: 0,
         waitStarted: 0,
         waitedMs: 0,
@@ -272,6 +272,7 @@ export class Sandbox {
     if (call.questionCount++ === 0) call.waitStarted = performance.now();
     this.#startNext();
     const { host } = call.options;
+    call.ended ??= new AbortController();
     const { signal } = call.ended;
     const context: CallContext = {
       role: host.role,
@@ -308,7 +309,7 @@ export class Sandbox {
     if (index === -1) return undefined;
     const [call] = this.#running.splice(index, 1);
     call?.stopWatching();
-    call?.ended.abort();
+    call?.ended?.abort();
     if (this.#running.length === 0) {
       Atomics.store(this.#control, CELL.cancelled, 0);
       this.#worker.unref();

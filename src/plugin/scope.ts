@@ -103,7 +103,7 @@ export function buildScope(hostFunction: HostFunction, optionsText: string): Sco
     hasRequestHandler: () => handlers.request !== undefined,
     hasStatusHandler: () => handlers.status !== undefined,
     handleRequest(text) {
-      const request = parseJson(text) as HandlerRequest;
+      const request = JSON.parse(text) as HandlerRequest;
       const { relpath, verb, resource, params, payload } = request;
       const { contentType, contentLength, headers } = request;
       return handlers.request?.(

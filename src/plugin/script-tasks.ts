@@ -9,7 +9,6 @@ import { printTimestamp } from '../value/timestamp.ts';
 import { fromCallValue, toCallValue } from './call-value.ts';
 import type { CallValue } from './guest/call-batch.ts';
 import type {
-  HandlerReply,
   HostAnswer,
   LogEntry,
   ModuleExports,
@@ -113,14 +112,14 @@ export class ScriptTasks {
     return { hasRequestHandler: realm.ask('hasRequestHandler') };
   }
 
-  #handleRequest(request: SandboxTasks['request']['args']): HandlerReply {
+  #handleRequest(request: string): string {
     const text = this.#pluginRealm().callScope(
       'handleRequest',
-      [stringifyJson(request)],
+      [request],
       'JS Plugin request callback',
       { textBy: 'reply' },
     );
-    return JSON.parse(text ?? 'null') as HandlerReply;
+    return text ?? 'null';
   }
 
   #status(): string | undefined {

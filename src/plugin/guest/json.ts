@@ -23,6 +23,12 @@ export function parseJson(text: string): unknown {
 
 /** As JSON.stringify; BigInt becomes an integer. @throws TypeError for a cycle */
 export function stringifyJson(value: unknown, indent?: number): string | undefined {
+  try {
+    return JSON.stringify(value, undefined, indent);
+  } catch (thrown) {
+    // A BigInt, or else what is done again fails again.
+    if (!(thrown instanceof TypeError)) throw thrown;
+  }
   let hasBigInt = false;
   const text: string | undefined = JSON.stringify(
     value,
