@@ -1,6 +1,7 @@
 // The datasets and functions of a data directory as a process sees them that only reads it.
 import { typeName } from '../service/entity-builder.ts';
 import type { FunctionEntity } from '../service/function-entity.ts';
+import { LastContents } from '../service/last-contents.ts';
 import { SerialQueue } from '../service/serial-queue.ts';
 import type { Service } from '../service/service.ts';
 import { type StoredEntity, StoredRecords } from '../service/stored-records.ts';
@@ -21,6 +22,7 @@ export class EntityFollower {
   readonly #startOrder: number;
   readonly #onKeys: () => void;
   readonly #bindings = new SerialQueue();
+  readonly #contents: LastContents;
   /** ids of datasets by the number of their content */
   readonly #datasetIds = new Map<number, string>();
   /** changes that came before an earlier one */
@@ -33,6 +35,7 @@ export class EntityFollower {
     this.#records = new StoredRecords(service.catalogue);
     this.#startOrder = startOrder;
     this.#onKeys = onKeys;
+    this.#contents = new LastContents(service.engine.snapshots);
   }
 
   /** Takes up everything that is there. Datasets are read when they are needed. */
@@ -97,12 +100,15 @@ export class EntityFollower {
       void datasets.delete(id);
     }
     const record = this.#records.entity('dataset', id);
+    if (previous !== undefined && record?.storeId !== previous.storeId) {
+      this.#contents.drop(previous.storeId);
+    }
     if (record === undefined) return;
     try {
       if (!this.#isShared(record)) return;
       assert(record.storeId !== undefined, 'a dataset is kept under a number');
       const kept = this.#records.kept(record.storeId);
-      datasets.restore(restoreTarget.builder.keptDataset(record, kept));
+      datasets.restore(restoreTarget.builder.keptDataset(record, kept, this.#contents));
       this.#datasetIds.set(record.storeId, id);
     } catch (thrown) {
       this.#leaveToPrimary('dataset', id, thrown);

@@ -126,11 +126,11 @@ export class DatasetEntity implements LiveEntity {
       throw thrown;
     }
     const { snapshots } = this.#host.engine;
+    snapshots.hold(content.snapshot);
     if (this.#isDisposed) {
-      snapshots.discard(content.snapshot);
+      snapshots.release(content.snapshot);
       throw entityMissing('dataset', this.id);
     }
-    snapshots.hold(content.snapshot);
     this.#content = content;
     this.#host.published(this);
     return content;

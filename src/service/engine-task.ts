@@ -85,7 +85,12 @@ export interface EngineTasks {
   loadUrl: { args: { readonly url: string }; result: Snapshot | undefined };
   /** Reads content that was kept. */
   open: {
-    args: { readonly type: string; readonly params: Params } & ContentParts;
+    args: {
+      readonly type: string;
+      readonly params: Params;
+      /** what the parts come on top of */
+      readonly base: DatasetContent | undefined;
+    } & Omit<ContentParts, 'committed' | 'isOnTop'>;
     result: DatasetContent;
   };
   /** Builds the content of a view. */

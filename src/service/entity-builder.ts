@@ -12,6 +12,7 @@ import type { Engine } from './engine.ts';
 import type { EngineTasks } from './engine-task.ts';
 import { FunctionEntity } from './function-entity.ts';
 import type { KeptContent } from './kept-content.ts';
+import type { LastContents } from './last-contents.ts';
 import type { EntityRecord } from './persistence.ts';
 import type { PluginEntity, PluginType } from './plugin-type.ts';
 import { ProcedureEntity, type ProcedureHost } from './procedure-entity.ts';
@@ -92,16 +93,32 @@ export class EntityBuilder {
     return { snapshot, state: type.file.stateOf(snapshot) };
   }
 
-  /** A dataset whose content was kept; it is read when somebody first needs it. */
-  keptDataset(record: EntityRecord, kept: KeptContent | undefined): DatasetEntity {
+  /**
+   * A dataset whose content was kept; it is read when somebody first needs it.
+   * @param last what was read before, which commits since are put on top of
+   */
+  keptDataset(
+    record: EntityRecord,
+    kept: KeptContent | undefined,
+    last?: LastContents,
+  ): DatasetEntity {
     const { config, resolved: params, storeId } = record;
+    assert(storeId !== undefined, 'a dataset is kept under a number');
     const type = this.#host.types.datasetType(typeName('dataset', config)).name;
     const source: ContentSource | undefined =
       kept === undefined
         ? undefined
         : {
             status: kept.status,
-            load: () => this.#host.engine.run('open', { type, params, ...kept.parts() }, URGENT),
+            load: async () => {
+              const known = last?.get(storeId);
+              const { committed, isOnTop, ...parts } = kept.parts(known?.committed);
+              const base = isOnTop ? known?.content : undefined;
+              const args = { type, params, base, ...parts };
+              const content = await this.#host.engine.run('open', args, URGENT);
+              last?.keep(storeId, { content, committed });
+              return content;
+            },
           };
     return this.#datasetEntity(config, params, source, storeId);
   }

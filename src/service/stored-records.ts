@@ -67,28 +67,31 @@ export class StoredRecords {
     const content = this.content(storeId);
     if (content.committed === 0 && content.file === undefined) return undefined;
     if (content.file !== undefined) this.#checkFile(content.file, content);
-    return { status: content.status, parts: () => this.#parts(storeId) };
+    return { status: content.status, parts: (known) => this.#parts(storeId, known) };
   }
 
   entries(storeId: number, after: number): Iterable<LogEntry> {
     return this.#catalogue.entries(logName(storeId), after);
   }
 
-  #parts(storeId: number): ContentParts {
-    const { committed, inFile, file, fileState = null } = this.content(storeId);
+  #parts(storeId: number, known = -1): ContentParts {
+    const { committed, inFile, file, fileState = null, state } = this.content(storeId);
+    const isOnTop = known >= inFile && known <= committed && state !== undefined;
     const batches: Uint8Array[] = [];
     let lastState: string | undefined;
-    for (const { sequence, bytes } of this.entries(storeId, inFile)) {
+    for (const { sequence, bytes } of this.entries(storeId, isOnTop ? known : inFile)) {
       if (sequence > committed) break;
       const { batch, stateText } = decodeEntry(bytes);
       batches.push(batch);
       lastState = stateText ?? lastState;
     }
     return {
-      file: file === undefined ? undefined : join(this.directory, file),
+      committed,
+      isOnTop,
+      file: file === undefined || isOnTop ? undefined : join(this.directory, file),
       fileState,
       batches,
-      state: lastState === undefined ? fileState : parseJson(lastState),
+      state: state ?? (lastState === undefined ? fileState : parseJson(lastState)),
     };
   }
 

@@ -36,7 +36,7 @@ function cancellableFiles(task: Task): typeof nodeFileSystem {
 }
 
 export function openTask(
-  { type, params, file, fileState, batches, state }: EngineTasks['open']['args'],
+  { type, params, base, file, fileState, batches, state }: EngineTasks['open']['args'],
   task: Task,
   context: WorkerContext,
 ): DatasetContent {
@@ -44,9 +44,10 @@ export function openTask(
     file === undefined
       ? undefined
       : { snapshot: readDatasetFile(file, context.arenas), state: fileState };
-  if (inFile !== undefined && batches.length === 0) return inFile;
+  const content = base ?? inFile;
+  if (content !== undefined && batches.length === 0) return content;
   try {
-    return commitTask({ type, params, content: inFile, batches, state }, task, context);
+    return commitTask({ type, params, content, batches, state }, task, context);
   } finally {
     if (inFile !== undefined) freeSnapshot(inFile.snapshot, context.arenas);
   }
