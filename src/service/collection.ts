@@ -365,9 +365,24 @@ export class EntityCollection<Entity extends LiveEntity> {
     build.state = 'ok';
     this.#hooks.publish(entry.id, entity);
     this.#tell(previous === undefined ? 'state' : 'updated', entry.id);
-    const saved = this.#hooks.save(entity);
+    try {
+      await this.#hooks.save(entity);
+    } catch (thrown) {
+      this.#takeBack(entry, entity, previous);
+      throw thrown;
+    }
     previous?.dispose();
-    await saved;
+  }
+
+  /** What cannot be kept goes out of service again, for what there was before. */
+  #takeBack(entry: Entry<Entity>, entity: Entity, previous: Entity | undefined): void {
+    if (entry.current !== entity) {
+      previous?.dispose();
+      return;
+    }
+    entry.current = previous;
+    this.#hooks.publish(entry.id, previous);
+    entity.dispose();
   }
 
   async #finished(build: Build): Promise<void> {

@@ -20,6 +20,7 @@ import { EntityBuilder, typeName } from './entity-builder.ts';
 import { type FileLimits, fileHostCalls } from './file-host.ts';
 import type { FunctionEntity } from './function-entity.ts';
 import type { HostHandler, HostRequest } from './host-call.ts';
+import { nowSeconds } from './id.ts';
 import type { Logger } from './logger.ts';
 import type { Persistence } from './persistence.ts';
 import type { PluginEntity } from './plugin-type.ts';
@@ -81,6 +82,7 @@ export class Service {
   /** Tools for pages of a folder; who has documentation sets it. */
   pageTools: (root: string) => Promise<PageTools> = async () => ({});
   readonly #healthMembers = new Map<string, () => unknown>();
+  #isTryingStorage = false;
 
   constructor(options: ServiceOptions) {
     const { types, persistence, logger } = options;
@@ -287,9 +289,32 @@ export class Service {
     this.#phase = 'ok';
   }
 
-  health(): { status: 'ok' | 'starting' | 'stopping'; members: Record<string, unknown> } {
+  /** `degraded`: the last write failed, and so did each that was tried since somebody asked. */
+  health(): {
+    status: 'ok' | 'starting' | 'stopping' | 'degraded';
+    members: Record<string, unknown>;
+  } {
     const members = [...this.#healthMembers].map(([name, value]) => [name, value()]);
-    return { status: this.#phase, members: Object.fromEntries(members) };
+    const { failure: storage } = this.catalogue;
+    if (storage === undefined || this.#phase !== 'ok') {
+      return { status: this.#phase, members: Object.fromEntries(members) };
+    }
+    this.#tryStorage();
+    const details = { storage: storage.message };
+    return { status: 'degraded', members: { ...Object.fromEntries(members), details } };
+  }
+
+  /** Writes something small: nobody else may write while the service says that it cannot. */
+  #tryStorage(): void {
+    if (this.#isTryingStorage) return;
+    this.#isTryingStorage = true;
+    const value = nowSeconds();
+    this.catalogue
+      .write([{ type: 'put', table: 'settings', key: ['last try to write'], value }])
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isTryingStorage = false;
+      });
   }
 
   /**

@@ -132,10 +132,16 @@ export class StoredPersistence implements Persistence {
     }
     if (kind === 'dataset' && record.storeId !== undefined) this.#storeIds.set(id, record.storeId);
     const value: EntityRecord = { ...record, order: ++this.#lastOrder };
-    await this.#write([
-      { type: 'put', table: 'entities', key: [kind, id], value },
-      ...this.#removalOfRuns(kind, id),
-    ]);
+    try {
+      await this.#write([
+        { type: 'put', table: 'entities', key: [kind, id], value },
+        ...this.#removalOfRuns(kind, id),
+      ]);
+    } catch (thrown) {
+      if (replaced === undefined) this.#storeIds.delete(id);
+      else this.#storeIds.set(id, replaced);
+      throw thrown;
+    }
     if (replaced !== undefined && replaced !== record.storeId) await this.#dropRows(replaced);
   }
 

@@ -92,6 +92,10 @@ export class AnnouncingCatalogue implements Catalogue {
     return this.#inner.logs();
   }
 
+  get failure(): Error | undefined {
+    return this.#inner.failure;
+  }
+
   refresh(): void {
     this.#inner.refresh();
   }

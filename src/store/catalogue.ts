@@ -60,6 +60,8 @@ export interface Catalogue {
   logs(): string[];
   /** Has an observer told of each write that reaches the disk. */
   observeWrites(observer: WriteObserver): void;
+  /** why the last write failed; undefined when it did not */
+  readonly failure: Error | undefined;
   /** What other processes have written by now is seen by the next reading. */
   refresh(): void;
   /** waits for what is being written */

@@ -71,6 +71,7 @@ class LmdbCatalogue implements Catalogue {
   readonly #records: Database<Buffer, Buffer>;
   readonly #log: Database<Buffer, Buffer>;
   readonly #lastSequences = new Map<string, number>();
+  #failure: Error | undefined;
   readonly #observers: WriteObserver[] = [];
   /** of all that was put */
   #putSizeBytes = 0;
@@ -196,6 +197,10 @@ class LmdbCatalogue implements Catalogue {
     return names;
   }
 
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
   refresh(): void {
     this.#root.resetReadTxn();
   }
@@ -252,9 +257,11 @@ class LmdbCatalogue implements Catalogue {
         sizeBytes = this.#putSizeBytes - before;
       });
       const seconds = (performance.now() - started) / 1000;
+      this.#failure = undefined;
       for (const observer of this.#observers) observer(sizeBytes, seconds);
     } catch (error) {
-      throw writeFailure(join(this.directory, FILE_NAME), await this.#cause(error));
+      this.#failure = writeFailure(join(this.directory, FILE_NAME), await this.#cause(error));
+      throw this.#failure;
     }
   }
 

@@ -82,6 +82,10 @@ export class MemoryCatalogue implements Catalogue {
     return [...this.#logs].filter(([, log]) => log.entries.length > 0).map(([name]) => name);
   }
 
+  get failure(): undefined {
+    return undefined;
+  }
+
   refresh(): void {}
 
   async close(): Promise<void> {}

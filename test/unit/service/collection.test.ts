@@ -15,11 +15,14 @@ let work: Work[];
 let log: string[];
 let things: EntityCollection<LiveEntity>;
 let nextSerial: number;
+/** no entity can be kept */
+let isFull: boolean;
 
 beforeEach(() => {
   work = [];
   log = [];
   nextSerial = 1;
+  isFull = false;
   things = new EntityCollection<LiveEntity>('dataset', {
     construct: (config, { signal, progress }) =>
       new Promise((resolve, reject) => {
@@ -44,6 +47,7 @@ beforeEach(() => {
       log.push(`publish ${id} ${typeof state === 'object' ? 'ready' : (state ?? 'nothing')}`),
     save: async (entity) => {
       log.push(`save ${entity.id}`);
+      if (isFull) throw failure('DISK_FULL', 'no space left on the disk');
     },
     saveRequest: async ({ id }) => {
       log.push(`request ${id}`);
@@ -87,6 +91,26 @@ test('an entity is absent, being built, then ok', async () => {
   await done;
   expect(things.statusDocument('a')).toMatchObject({ state: 'ok', status: { serial: 1 } });
   expect(log).toEqual(['publish a not-ready', 'publish a ready', 'save a']);
+});
+
+test('what cannot be kept goes out of service, for what there was before', async () => {
+  isFull = true;
+  const first = things.put({ id: 'a', type: 't' });
+  work[0]?.succeed();
+  expect((await failureOf(first)).code).toBe('DISK_FULL');
+  expect(things.find('a')).toBeUndefined();
+  expect(things.statusDocument('a')).toMatchObject({ state: 'error' });
+  isFull = false;
+  await build();
+  const kept = things.get('a');
+  isFull = true;
+  const second = things.put({ id: 'a', type: 't' });
+  work[2]?.succeed();
+  expect((await failureOf(second)).code).toBe('DISK_FULL');
+  expect(things.get('a')).toBe(kept);
+  expect(things.statusDocument('a')).toMatchObject({ state: 'error' });
+  expect(log.filter((line) => line.startsWith('dispose'))).toEqual(['dispose 1', 'dispose 3']);
+  expect(log.at(-1)).toBe('dispose 3');
 });
 
 test('ids are sorted by bytes', async () => {
