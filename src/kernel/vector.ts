@@ -156,6 +156,16 @@ export interface VectorKernels {
   orderKeysF64(values: number, valid: number, count: number, descending: number, out: number): void;
   orderKeysI32(values: number, valid: number, count: number, descending: number, out: number): void;
   selectAtMost(keys: number, truth: number, count: number, limit: bigint, out: number): number;
+  selectWithinI32(
+    values: number,
+    truth: number,
+    from: number,
+    count: number,
+    limit: number,
+    descending: number,
+    most: number,
+    out: number,
+  ): number;
   splitTies(keys: number, positions: number, count: number, limit: bigint, ties: number): number;
   radixPass(source: number, target: number, count: number, shift: number, counts: number): void;
   varyingBits(pairs: number, count: number): bigint;

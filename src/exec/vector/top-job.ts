@@ -202,18 +202,36 @@ class TopRows {
 
   /** The few rows behind the first `done` that are within a bound; undefined when not few are. */
   #pick(bound: OrderBound, truth: number, done: number): SomeRows | undefined {
-    if (this.#chunk.numbers(bound.numbers).valid !== 0) return undefined;
+    const numbers = this.#chunk.numbers(bound.numbers);
+    if (numbers.valid !== 0) return undefined;
+    const { rowCount } = this.#chunk;
+    const most = rowCount >> 2;
+    const positions = this.#scratch.take((most + 16) * 4);
+    const { value, isDescending } = bound;
+    let count: number;
+    if (numbers.kind === 'int32' && (value | 0) === value) {
+      count = this.#scratch.kernels.selectWithinI32(
+        ...([numbers.data, truth, done, rowCount] as const),
+        ...([value, isDescending ? 1 : 0, most, positions] as const),
+      );
+    } else count = this.#selectWithin(bound, { truth, done, most, positions });
+    if (count < 0) return undefined;
+    const vectors = new PickedVectors(this.#scratch, this.#chunk, positions, count);
+    return { vectors, positions, truth: 0 };
+  }
+
+  /** @returns how many rows were selected, or -1 when they are more than `most` */
+  #selectWithin(
+    bound: OrderBound,
+    { truth, done, most, positions }: Record<'truth' | 'done' | 'most' | 'positions', number>,
+  ): number {
     const { kernels, arena } = this.#scratch;
     const { rowCount } = this.#chunk;
     const passes = this.#chunk.truth(withinBound(bound));
     if (truth !== 0) kernels.andTruth(passes, truth, rowCount, passes);
     arena.u8.fill(TRUTH.false, passes, passes + done);
-    const count = kernels.countTrue(passes, rowCount);
-    if (count > rowCount / 4) return undefined;
-    const positions = this.#scratch.take(rowCount * 4);
-    kernels.selectTrue(passes, rowCount, positions);
-    const vectors = new PickedVectors(this.#scratch, this.#chunk, positions, count);
-    return { vectors, positions, truth: 0 };
+    if (kernels.countTrue(passes, rowCount) > most) return -1;
+    return kernels.selectTrue(passes, rowCount, positions);
   }
 
   #addRows(first: OrderWord, start: number, { vectors, positions, truth }: SomeRows): void {

@@ -60,6 +60,57 @@ export function selectAtMost(
   return <i32>selected;
 }
 
+@inline
+function withinI32(values: usize, limit: v128, descending: i32): v128 {
+  const v = v128.load(values);
+  return descending ? i32x4.ge_s(v, limit) : i32x4.le_s(v, limit);
+}
+
+/**
+ * Positions from `from` on of values that are at most, or with `descending` at least, `limit`, and
+ * whose row is true (`truth` 0: all); how many, or -1 when they are more than `most`.
+ * out: room for `most` + 16 positions.
+ */
+export function selectWithinI32(
+  values: usize,
+  truth: usize,
+  from: i32,
+  count: i32,
+  limit: i32,
+  descending: i32,
+  most: i32,
+  out: usize,
+): i32 {
+  const limits = i32x4.splat(limit);
+  let selected: i32 = 0;
+  let i = from;
+  for (; i + 16 <= count; i += 16) {
+    const p = values + ((<usize>i) << 2);
+    const a = withinI32(p, limits, descending);
+    const b = withinI32(p + 16, limits, descending);
+    const c = withinI32(p + 32, limits, descending);
+    const d = withinI32(p + 48, limits, descending);
+    const low = i16x8.narrow_i32x4_s(a, b);
+    const high = i16x8.narrow_i32x4_s(c, d);
+    let bits = i8x16.bitmask(i8x16.narrow_i16x8_s(low, high));
+    for (; bits != 0; bits &= bits - 1) {
+      const position = i + ctz(bits);
+      if (truth && load<u8>(truth + <usize>position) != 2) continue;
+      store<i32>(out + ((<usize>selected) << 2), position);
+      selected++;
+    }
+    if (selected > most) return -1;
+  }
+  for (; i < count; i++) {
+    const value = load<i32>(values + ((<usize>i) << 2));
+    if (descending ? value < limit : value > limit) continue;
+    if (truth && load<u8>(truth + <usize>i) != 2) continue;
+    store<i32>(out + ((<usize>selected) << 2), i);
+    selected++;
+  }
+  return selected > most ? -1 : selected;
+}
+
 /**
  * Splits positions by their keys, of which none is above `limit`: those below it stay in front,
  * and those at it go to `ties`. Returns how many are below.
