@@ -134,6 +134,7 @@ export class EnginePool {
   run<Result>(kind: string, args: unknown, options: TaskOptions = {}): Promise<Result> {
     if (this.#closed) return Promise.reject(failure('SHUTTING_DOWN', 'the engine is closed'));
     if (options.signal?.aborted === true) return Promise.reject(cancelledError());
+    let cancel = () => {};
     const running = new Promise<Result>((resolve, reject) => {
       const task: PendingTask = {
         id: this.#nextTaskId++,
@@ -144,21 +145,26 @@ export class EnginePool {
         resolve: resolve as (result: unknown) => void,
         reject,
       };
-      options.signal?.addEventListener('abort', () => this.#cancel(task), { once: true });
+      cancel = () => this.#cancel(task);
+      options.signal?.addEventListener('abort', cancel, { once: true });
       if (options.isUrgent === true) this.#queue.unshift(task);
       else this.#queue.push(task);
       this.#dispatch();
     });
-    return this.#keepProcessAlive(running);
+    // One signal may see many tasks: it must not hold those that have ended.
+    return this.#keepProcessAlive(running, () =>
+      options.signal?.removeEventListener('abort', cancel),
+    );
   }
 
   /** Idle workers do not keep the process alive; a task that somebody waits for does. */
-  async #keepProcessAlive<Result>(running: Promise<Result>): Promise<Result> {
+  async #keepProcessAlive<Result>(running: Promise<Result>, onEnd: () => void): Promise<Result> {
     this.#pendingCount++;
     this.#keepAlive ??= setInterval(() => undefined, KEEP_ALIVE_INTERVAL_MS);
     try {
       return await running;
     } finally {
+      onEnd();
       if (--this.#pendingCount === 0) {
         clearInterval(this.#keepAlive);
         this.#keepAlive = undefined;

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { afterEach, expect, test, vi } from 'vitest';
 import { EnginePool, type EnginePoolOptions } from '../../../src/exec/pool/engine-pool.ts';
 
@@ -97,6 +98,14 @@ test('more tasks than workers wait their turn', async () => {
   const engine = open({ taskCountMax: 2 });
   const results = await Promise.all(Array.from({ length: 20 }, (_, i) => engine.run('later', i)));
   expect(results).toEqual(Array.from({ length: 20 }, (_, i) => i));
+});
+
+test('a signal forgets tasks that have ended', async () => {
+  const engine = open();
+  const { signal } = new AbortController();
+  for (let i = 0; i < 5; i++) await engine.run('echo', i, { signal });
+  await expect(engine.run('fail', null, { signal })).rejects.toThrow();
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 test('cancelling stops a task that checks, and replaces one that does not', async () => {
