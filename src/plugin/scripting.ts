@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EntityType } from '../dataset/entity-type.ts';
+import { runForService } from '../service/call-context.ts';
 import type { Route } from '../service/route.ts';
 import type { RowanExtension } from '../service/rowan.ts';
 import type { Service } from '../service/service.ts';
@@ -57,8 +58,10 @@ export class Scripting implements RowanExtension {
     const { service } = this.#started;
     const { dataDir, pluginDirectories = [] } = this.#options;
     const standard = dataDir === null ? undefined : join(dataDir, 'plugins', 'autoload');
-    if (standard !== undefined && existsSync(standard)) await loadPlugins(service, standard);
-    for (const directory of pluginDirectories) await loadPlugins(service, directory);
+    await runForService(async () => {
+      if (standard !== undefined && existsSync(standard)) await loadPlugins(service, standard);
+      for (const directory of pluginDirectories) await loadPlugins(service, directory);
+    });
   }
 
   /** Runs a program, as the route does. @throws SCRIPT_EXCEPTION, TIMEOUT, OUT_OF_MEMORY */

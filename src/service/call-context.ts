@@ -1,5 +1,6 @@
 // Whose work is being done: follows a request through everything that it causes on this thread.
 import { contextValue, runWithContext } from '../util/async-context.ts';
+import { automaticRequestId } from './id.ts';
 import type { Role } from './request.ts';
 
 export interface CallContext {
@@ -12,11 +13,20 @@ export interface CallContext {
   readonly sandboxes: readonly object[];
 }
 
-/** The context of the running work; undefined for work of the service itself. */
+/** The context of the running work; undefined for work that nobody has asked for. */
 export function callContext(): CallContext | undefined {
   return contextValue() as CallContext | undefined;
 }
 
 export function runInContext<Result>(context: CallContext, work: () => Result): Result {
   return runWithContext(context, work);
+}
+
+/** Runs work of the service itself, which may do everything and is never cancelled. */
+export function runForService<Result>(work: () => Result): Result {
+  const { signal } = new AbortController();
+  return runInContext(
+    { role: 'admin', signal, requestId: automaticRequestId(), sandboxes: [] },
+    work,
+  );
 }

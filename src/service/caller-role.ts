@@ -6,9 +6,9 @@ import { callContext } from './call-context.ts';
 import { ROLES, type Role } from './request.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
-/** The role of whoever the running work is done for; the service itself may do everything. */
+/** The role of whoever the running work is done for; the lowest where nobody said so. */
 export function callerRole(): Role {
-  return callContext()?.role ?? 'admin';
+  return callContext()?.role ?? 'reader';
 }
 
 export interface GuardedEntity {

@@ -9,6 +9,7 @@ import type { ProcedureParams, RunEffects } from '../procedure/procedure-type.ts
 import type { Catalogue } from '../store/catalogue.ts';
 import { assert } from '../util/assert.ts';
 import { failure, RowanError } from '../util/error.ts';
+import { runForService } from './call-context.ts';
 import { callerRole, requireEntityRole } from './caller-role.ts';
 import { type CollectionHooks, EntityCollection, type LiveEntity } from './collection.ts';
 import type { CredentialStore } from './credential-store.ts';
@@ -255,7 +256,7 @@ export class Service {
 
   /** Brings back what was kept; what cannot be is listed in state `error`. */
   restore(): Promise<void> {
-    return restoreEntities(this.#persistence.load(), this.restoreTarget);
+    return runForService(() => restoreEntities(this.#persistence.load(), this.restoreTarget));
   }
 
   get restoreTarget(): RestoreTarget {
