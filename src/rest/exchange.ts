@@ -19,6 +19,8 @@ export class Exchange {
   status: number | undefined;
   /** the pattern of the route, once it is known */
   pattern = 'unknown';
+  /** it counts among the heavy requests */
+  hasPlace = false;
   /** another process answers it */
   isPassedOn = false;
   /** all of it has arrived, whether or not Node has noticed the end of the request */

@@ -247,14 +247,24 @@ export class RequestHandler {
     const query = exchange.query === '' ? NO_PAIRS : parseQueryString(exchange.query);
     const body = timeLimitMs !== undefined && traits.isConstruction ? withId(match, given) : given;
     const bound = new HttpRequest(exchange, match, query, body, traits.isConstruction);
-    const turn = traits.isHeavy ? this.#parts.admission.enter(exchange) : undefined;
-    if (turn !== undefined) {
-      return turn.then(() => this.#perform(exchange, bound, traits, timeLimitMs));
+    if (!traits.isHeavy || match.route.isLight?.(bound, this.#parts.service) === true) {
+      return this.#perform(exchange, bound, traits, timeLimitMs);
     }
+    const turn = this.#parts.admission.enter(exchange);
+    if (turn === undefined) return this.#performInPlace(exchange, bound, traits, timeLimitMs);
+    return turn.then(() => this.#performInPlace(exchange, bound, traits, timeLimitMs));
+  }
+
+  #performInPlace(
+    exchange: Exchange,
+    bound: HttpRequest,
+    traits: RouteTraits,
+    timeLimitMs: number | undefined,
+  ): Promise<void> | undefined {
+    exchange.hasPlace = true;
     return this.#perform(exchange, bound, traits, timeLimitMs);
   }
 
-  /** Called with a place among the heavy requests, if the route needs one. */
   #perform(
     exchange: Exchange,
     bound: HttpRequest,
@@ -291,7 +301,7 @@ export class RequestHandler {
   #finish(exchange: Exchange, bound: HttpRequest, traits: RouteTraits): void {
     exchange.end();
     if (traits.isLive) this.#live.delete(exchange);
-    if (traits.isHeavy) this.#parts.admission.leave();
+    if (exchange.hasPlace) this.#parts.admission.leave();
     if (traits.measured !== undefined) this.#measure(traits.measured, bound, exchange);
   }
 

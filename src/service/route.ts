@@ -45,6 +45,8 @@ export interface Route {
   readonly examples?: readonly RouteExample[];
   /** true: parameters that the route does not know are ignored instead of refused */
   readonly lenient?: boolean;
+  /** Whether a request is answered at once, so that it need not wait for those that compute. */
+  isLight?(request: BoundRequest, service: Service): boolean;
   handle(request: BoundRequest, service: Service): Reply | Promise<Reply>;
 }
 

@@ -93,6 +93,8 @@ const application = {
   summary: 'Applies a function to one input',
   role: 'reader' as const,
   hybrid: APPLICATION_PARAMETERS,
+  isLight: ({ params }: BoundRequest, service: Service) =>
+    service.functions.find(params.id as string)?.isLight === true,
   handle: handleApplication,
 };
 

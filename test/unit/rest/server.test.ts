@@ -146,8 +146,12 @@ describe('heavy requests', () => {
     await idle(2000);
   });
 
-  test('wait in a line, and are refused beyond it', async () => {
+  test('wait in a line, and are refused beyond it; small calls pass them', async () => {
     const abort = new AbortController();
+    await rowan.put('/v1/functions/next', {
+      type: 'sql.expression',
+      params: { expression: 'x + 1 AS y', prepared: true },
+    });
     const ask = () =>
       fetch(`${origin}/v1/query?q=${encodeURIComponent(slowQuery())}`, { signal: abort.signal });
     const waiting = [ask(), ask(), ask()].map((reply) => reply.catch(() => undefined));
@@ -157,6 +161,8 @@ describe('heavy requests', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     expect((await refused.json()) as object).toMatchObject({ code: 'OVERLOADED' });
     expect((await fetch(`${origin}/v1/types`)).status).toBe(200);
+    const small = await fetch(`${origin}/v1/functions/next/application?input={"x":1}`);
+    expect(await small.json()).toEqual({ output: { y: 2 } });
     abort.abort();
     await Promise.all(waiting);
     await idle(3000);
