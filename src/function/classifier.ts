@@ -19,10 +19,12 @@ import { failure, RowanError } from '../util/error.ts';
 import { parseJson } from '../util/exact-json.ts';
 import type { ArenaAllocator } from '../value/arena-set.ts';
 import type { Atom } from '../value/atom.ts';
+import { atomToJsonText } from '../value/json.ts';
 import { Path } from '../value/path.ts';
 import { laterOf, MINUS_INFINITY } from '../value/timestamp.ts';
 import { flatten, latestOf, Row, Scalar, sortedRow, type Value } from '../value/value.ts';
 import type { FunctionType } from './function-type.ts';
+import { atomFromJson, type PlainCall } from './plain-call.ts';
 
 /** A model in shared memory: plain data that any thread can score with. */
 interface LoadedClassifier {
@@ -72,7 +74,7 @@ function readModel(workspace: Workspace, bytes: Uint8Array, fileUrl: string): Cl
 }
 
 function compileClassifier({ model, ensemble }: LoadedClassifier, workspace: Workspace) {
-  const { score, scoreAll } = compileScore(model, ensemble, workspace);
+  const { score, scoreAll, scorePlain } = compileScore(model, ensemble, workspace);
   return {
     input: [inputType(model)],
     output: outputType(model),
@@ -80,6 +82,7 @@ function compileClassifier({ model, ensemble }: LoadedClassifier, workspace: Wor
     isLight: true,
     apply: (input: Value) => score(featuresOf(input)),
     applyAll: (inputs: readonly Value[]) => scoreAll(inputs.map(featuresOf)),
+    plainCalls: scorePlain === undefined ? {} : { plain: scorePlain },
     details: () => ({ model: modelDocument(workspace, model) }),
   };
 }
@@ -88,8 +91,18 @@ function featuresOf(input: Value): Value | undefined {
   return input instanceof Row ? input.values[input.indexOf('features')] : undefined;
 }
 
+interface ScoreCalls {
+  score(features: Value | undefined): Row;
+  scoreAll(all: readonly (Value | undefined)[]): Row[];
+  readonly scorePlain?: PlainCall | undefined;
+}
+
 /** The output rows of rows of features. */
-function compileScore(model: ClassifierModel, ensemble: TreeEnsemble, workspace: Workspace) {
+function compileScore(
+  model: ClassifierModel,
+  ensemble: TreeEnsemble,
+  workspace: Workspace,
+): ScoreCalls {
   if (!hasUsableFeature(model)) return { score: refuseFeatureless, scoreAll: refuseFeatureless };
   const scorer = compileScorer(workspace, ensemble);
   const reader = new FeatureReader(model.features.map((feature) => feature.name));
@@ -118,7 +131,19 @@ function compileScore(model: ClassifierModel, ensemble: TreeEnsemble, workspace:
         rowOf(scores.subarray(row * width, (row + 1) * width), times[row] as number),
       );
     },
+    scorePlain: isSingle
+      ? (input) => {
+          if (!reader.readPlain(plainFeaturesOf(input))) return undefined;
+          scorer.score(reader.values, outputs);
+          return `{"score":${atomToJsonText(outputs[0] as number)}}`;
+        }
+      : undefined,
   };
+}
+
+function plainFeaturesOf(input: unknown): unknown {
+  if (typeof input !== 'object' || input === null || !Object.hasOwn(input, 'features')) return;
+  return (input as { readonly features: unknown }).features;
 }
 
 function refuseFeatureless(): never {
@@ -152,6 +177,19 @@ class FeatureReader {
     if (features instanceof Row) this.#readRow(features);
     else if (features !== undefined && !(features instanceof Scalar))
       this.#readNested(features, []);
+  }
+
+  /** Reads a JSON object of atoms. @returns false for everything else, of which nothing is read */
+  readPlain(features: unknown): boolean {
+    if (typeof features !== 'object' || features === null || Array.isArray(features)) return false;
+    this.values.fill(undefined);
+    for (const [name, json] of Object.entries(features)) {
+      const atom = atomFromJson(json);
+      if (atom === undefined) return false;
+      const position = this.#topLevel.get(name);
+      if (position !== undefined && atom !== null) this.values[position] = atom;
+    }
+    return true;
   }
 
   #readRow(row: Row): void {

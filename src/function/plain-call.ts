@@ -161,7 +161,11 @@ function readLeaf({ path, aggregate }: Leaf, input: unknown): Atom | undefined {
     if (typeof json !== 'object') return undefined;
     json = memberOf(json, path[i] as string);
   }
-  if (aggregate !== undefined) return aggregateOf(aggregate, json);
+  return aggregate === undefined ? atomFromJson(json) : aggregateOf(aggregate, json);
+}
+
+/** NULL for nothing; undefined for what is no atom. */
+export function atomFromJson(json: unknown): Atom | undefined {
   switch (typeof json) {
     case 'number':
       return json + 0;
