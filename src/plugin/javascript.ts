@@ -13,7 +13,7 @@ import { parseJson } from '../util/exact-json.ts';
 import { replyOf } from './handler-reply.ts';
 import type { HandlerReply, HandlerRequest, Outcome, SandboxTasks } from './message.ts';
 import type { ScriptRuntime } from './runtime.ts';
-import { type Sandbox, wasNeverBegun } from './sandbox.ts';
+import { type CallOptions, type Sandbox, wasNeverBegun } from './sandbox.ts';
 import { type LoadedProgram, loadProgram } from './script-config.ts';
 import { pluginFailure } from './script-error.ts';
 import type { ScriptHost } from './script-host.ts';
@@ -148,7 +148,7 @@ class JavaScriptPlugin implements PluginEntity {
     const outcome = await this.#call(
       'request',
       JSON.stringify(handlerRequest(rest, request)),
-      request.signal,
+      () => request.signal,
     );
     if ('exception' in outcome) {
       const { exception } = outcome;
@@ -197,7 +197,7 @@ class JavaScriptPlugin implements PluginEntity {
   async #call<Kind extends 'request' | 'status'>(
     kind: Kind,
     args: Parameters<Sandbox['call']>[1],
-    signal?: AbortSignal,
+    signal?: CallOptions['signal'],
   ): Promise<SandboxTasks[Kind]['result']> {
     if (!this.#sandbox.isAlive || (this.#sandbox.isSpent && this.#sandbox.isIdle)) {
       this.#restart ??= this.#startAnew().finally(() => {
@@ -277,6 +277,7 @@ interface ServeArgument {
 
 /** Keys are for the service alone; the plugin learns the role that they gave. */
 const SECRET_HEADERS = new Set(['authorization', 'x-api-key']);
+const UTF8 = new TextDecoder();
 
 function handlerRequest(rest: string, request: RouteRequest): HandlerRequest {
   const headers: Record<string, string> = Object.create(null);
@@ -291,7 +292,7 @@ function handlerRequest(rest: string, request: RouteRequest): HandlerRequest {
     verb: request.verb,
     resource: request.path,
     params: request.query,
-    payload: bytes.length === 0 ? '' : new TextDecoder().decode(bytes),
+    payload: bytes.length === 0 ? '' : UTF8.decode(bytes),
     contentType: request.headers['content-type'] ?? '',
     contentLength: length === undefined ? (bytes.length > 0 ? bytes.length : -1) : Number(length),
     headers,

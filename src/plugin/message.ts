@@ -3,18 +3,11 @@ import type { MessagePort } from 'node:worker_threads';
 import type { WireValue } from '../service/wire-value.ts';
 import type { ErrorBody } from '../util/error.ts';
 
-/** Cells of the control block, an Int32Array in shared memory. */
-export const CELL = {
-  /** grows with every message to the worker */
-  wake: 0,
-  /** id of the call that shall end; 0: none */
-  cancelled: 1,
-} as const;
-
-export const CELL_COUNT = 2;
-
 export interface SandboxStart {
-  readonly control: Int32Array;
+  /** one cell in shared memory, which grows with every message that a waiting script must see */
+  readonly wake: Int32Array;
+  /** that of the slots of calls */
+  readonly slotMemory: SharedArrayBuffer;
   readonly port: MessagePort;
   /** memory of all scripts of the worker together */
   readonly memoryBytes: number;
@@ -116,21 +109,33 @@ export interface SandboxTasks {
 
 export type SandboxTaskKind = keyof SandboxTasks;
 
+/** A call on its way to the worker. */
+export interface SandboxCall {
+  readonly id: number;
+  readonly slot: number;
+  readonly kind: SandboxTaskKind;
+  readonly args: unknown;
+  /** milliseconds from its beginning */
+  readonly timeLimitMs: number | undefined;
+  /** true: the time limit is of computing, not of waiting for the service */
+  readonly limitsComputing: boolean;
+  /** true: it begins while the running script waits; false: when that has ended */
+  readonly isNested: boolean;
+}
+
 export type ToSandbox =
-  | {
-      readonly type: 'call';
-      readonly id: number;
-      readonly kind: SandboxTaskKind;
-      readonly args: unknown;
-      readonly timeLimitMs: number | undefined;
-      /** true: the time limit is of computing, not of waiting for the service */
-      readonly limitsComputing: boolean;
-    }
+  | { readonly type: 'calls'; readonly calls: readonly SandboxCall[] }
+  /** begins a call at once that the worker holds already */
+  | { readonly type: 'nest'; readonly id: number }
   | { readonly type: 'answer'; readonly id: number; readonly answer: HostAnswer };
 
 export type HostAnswer = { readonly result: unknown } | { readonly error: ErrorBody };
 
 export type FromSandbox =
+  /** there are replies in the boxes of slots */
+  | { readonly type: 'bell' }
+  /** a call that was taken back has left the worker */
+  | { readonly type: 'passed'; readonly id: number }
   | { readonly type: 'result'; readonly id: number; readonly result: unknown }
   | {
       readonly type: 'error';
@@ -149,4 +154,6 @@ export type FromSandbox =
     }
   | { readonly type: 'log'; readonly call: number; readonly entry: LogEntry }
   /** the worker has used so much memory that a new one is better */
-  | { readonly type: 'spent' };
+  | { readonly type: 'spent' }
+  /** nothing can run any more */
+  | { readonly type: 'broken' };

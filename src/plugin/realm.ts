@@ -47,6 +47,8 @@ export class Realm {
   readonly #runtime: QuickJSRuntime;
   readonly #context: QuickJSContext;
   readonly #scope: QuickJSHandle;
+  /** members of the scope, each looked up once */
+  readonly #members = new Map<keyof Scope, QuickJSHandle>();
   #program: ExceptionSource = { uri: '', source: '', prepared: NO_PROGRAM };
   #interruption: Error | undefined;
   readonly #owned: QuickJSHandle[] = [];
@@ -69,6 +71,7 @@ export class Realm {
 
   dispose(): void {
     for (const handle of this.#owned.splice(0)) if (handle.alive) handle.dispose();
+    for (const member of this.#members.values()) member.dispose();
     this.#scope.dispose();
     this.#context.dispose();
     this.#runtime.dispose();
@@ -154,10 +157,18 @@ export class Realm {
 
   #call(name: keyof Scope, args: readonly QuickJSHandle[], running: string): QuickJSHandle {
     const context = this.#context;
-    const member = this.#own(context.getProp(this.#scope, name));
-    const result = context.callFunction(member, context.undefined, ...args);
+    const result = context.callFunction(this.#member(name), context.undefined, ...args);
     if (result.error === undefined) return this.#own(result.value);
     throw this.#failureOf(result.error, () => ({ context: running, whileCompiling: false }));
+  }
+
+  #member(name: keyof Scope): QuickJSHandle {
+    let member = this.#members.get(name);
+    if (member === undefined) {
+      member = this.#context.getProp(this.#scope, name);
+      this.#members.set(name, member);
+    }
+    return member;
   }
 
   /** Awaits a promise. There are no timers, so it settles now or never. */
@@ -188,7 +199,7 @@ export class Realm {
       return interruption;
     }
     if (this.#isOutOfMemory(error)) return outOfMemory();
-    const describe = this.#own(this.#context.getProp(this.#scope, 'describeThrown'));
+    const describe = this.#member('describeThrown');
     const described = this.#context.callFunction(describe, this.#context.undefined, error);
     if (described.error !== undefined) {
       this.#own(described.error);

@@ -1,20 +1,26 @@
-// The main thread's handle on one sandbox worker.
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+// The main thread's handle on one sandbox worker. Calls are sent ahead while the worker is busy, so
+// that neither thread has to be woken for each of them.
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  Worker,
+} from 'node:worker_threads';
 import { type CallContext, callContext, runInContext } from '../service/call-context.ts';
 import { automaticRequestId } from '../service/id.ts';
 import type { Role } from '../service/request.ts';
 import { errorBody, failure, RowanError } from '../util/error.ts';
 import { threadOptions, workerFile } from '../util/worker-file.ts';
-import {
-  CELL,
-  CELL_COUNT,
-  type FromSandbox,
-  type HostAnswer,
-  type LogEntry,
-  type SandboxStart,
-  type SandboxTaskKind,
-  type SandboxTasks,
-  type ToSandbox,
+import { CallSlots, SLOT_COUNT } from './call-slots.ts';
+import type {
+  FromSandbox,
+  HostAnswer,
+  LogEntry,
+  SandboxCall,
+  SandboxStart,
+  SandboxTaskKind,
+  SandboxTasks,
+  ToSandbox,
 } from './message.ts';
 
 export interface SandboxOptions {
@@ -37,15 +43,17 @@ export interface CallOptions {
   readonly timeLimitMs?: number | undefined;
   /** true: the time limit is of computing; while the script waits for the service it stands still */
   readonly limitsComputing?: boolean;
-  readonly signal?: AbortSignal | undefined;
+  /** a function: making one costs something, so it is asked for when the call takes its time */
+  readonly signal?: AbortSignal | (() => AbortSignal) | undefined;
   /** on whose behalf; default: on that of the running work */
   readonly context?: CallContext | undefined;
 }
 
 interface PendingCall {
   readonly id: number;
+  readonly kind: SandboxTaskKind;
+  readonly args: unknown;
   readonly options: CallOptions;
-  readonly start: ToSandbox;
   /** on whose behalf it is made */
   readonly context: CallContext | undefined;
   /** made while a script of this sandbox waits for it */
@@ -57,10 +65,24 @@ interface PendingCall {
   /** since when there are any, and how long there were before */
   waitStarted: number;
   waitedMs: number;
+  /** where its state lies; undefined: it is not sent yet */
+  slot: number | undefined;
+  /** when it was first seen to have begun */
+  began: number | undefined;
+  /** when it was told to stop */
+  cancelled: number | undefined;
+  /** whoever made it has been told how it ended */
+  isSettled: boolean;
+  isWatched: boolean;
   resolve(result: unknown): void;
   reject(error: unknown): void;
   stopWatching(): void;
 }
+
+/** Calls in the worker beside those that run nested. */
+const SENT_COUNT_MAX = 32;
+/** How often calls that take their time are looked at. */
+const WATCH_INTERVAL_MS = 20;
 
 /** Time beyond a limit after which a script that does not stop loses its worker. */
 const OVERSTAY_MS = 1000;
@@ -71,12 +93,18 @@ const THREAD_STACK_SIZE_MB = 64;
 
 export class Sandbox {
   readonly #options: SandboxOptions;
-  readonly #control = new Int32Array(new SharedArrayBuffer(CELL_COUNT * 4));
+  readonly #wakeCell = new Int32Array(new SharedArrayBuffer(4));
+  readonly #slots = new CallSlots();
+  readonly #freeSlots = Array.from({ length: SLOT_COUNT }, (_, index) => SLOT_COUNT - 1 - index);
   readonly #port: MessagePort;
   readonly #worker: Worker;
-  /** the calls that run, the innermost last */
-  readonly #running: PendingCall[] = [];
+  /** calls in the worker, in the order in which they were sent */
+  readonly #sent = new Map<number, PendingCall>();
+  /** calls that ask or have asked the service, and those nested in them; the innermost last */
+  readonly #nest: PendingCall[] = [];
   readonly #waiting: PendingCall[] = [];
+  #isSendingSoon = false;
+  #watch: NodeJS.Timeout | undefined;
   #nextId = 1;
   #isSpent = false;
   #isClosed = false;
@@ -89,7 +117,8 @@ export class Sandbox {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     const start: SandboxStart = {
-      control: this.#control,
+      wake: this.#wakeCell,
+      slotMemory: this.#slots.memory,
       port: port2,
       memoryBytes: options.memoryBytes,
     };
@@ -103,7 +132,10 @@ export class Sandbox {
     this.#worker.unref();
     this.#worker.on('error', (error) => this.#fail(error));
     this.#worker.on('exit', () => this.#fail(new Error('sandbox worker ended')));
-    port1.on('message', (message: FromSandbox) => this.#receive(message));
+    port1.on('message', (message: FromSandbox) => {
+      this.#receive(message);
+      this.#startNext();
+    });
     port1.unref();
   }
 
@@ -118,12 +150,12 @@ export class Sandbox {
   }
 
   get isIdle(): boolean {
-    return this.#running.length === 0 && this.#waiting.length === 0;
+    return this.#sent.size === 0 && this.#waiting.length === 0;
   }
 
   /** true: its script waits for the service and does not compute */
   get isBlocked(): boolean {
-    return (this.#running.at(-1)?.questionCount ?? 0) > 0;
+    return (this.#nest.at(-1)?.questionCount ?? 0) > 0;
   }
 
   /**
@@ -141,32 +173,35 @@ export class Sandbox {
       neverBegun.add(error);
       return Promise.reject(error);
     }
-    if (options.signal?.aborted === true) return Promise.reject(cancelled());
+    const { signal } = options;
+    if (typeof signal === 'object' && signal.aborted) return Promise.reject(cancelled());
     return new Promise((resolve, reject) => {
-      const id = this.#nextId++;
       const context = options.context ?? callContext();
-      this.#waiting.push({
-        id,
+      const call: PendingCall = {
+        id: this.#nextId++,
+        kind,
+        args,
         options,
-        start: {
-          type: 'call',
-          id,
-          kind,
-          args,
-          timeLimitMs: options.timeLimitMs,
-          limitsComputing: options.limitsComputing === true,
-        },
         context,
         isNested: context?.sandboxes.includes(this) === true,
         ended: undefined,
         questionCount: 0,
         waitStarted: 0,
         waitedMs: 0,
+        slot: undefined,
+        began: undefined,
+        cancelled: undefined,
+        isSettled: false,
+        isWatched: false,
         resolve: resolve as (result: unknown) => void,
         reject,
         stopWatching() {},
-      });
-      this.#startNext();
+      };
+      this.#waiting.push(call);
+      if (typeof signal === 'object') this.#watchSignal(call, signal);
+      if (this.isBlocked) this.#startNext();
+      else this.#startSoon();
+      this.#watchSoon();
     });
   }
 
@@ -178,97 +213,188 @@ export class Sandbox {
     await this.#worker.terminate();
   }
 
+  /** Calls that come in one turn of the event loop are sent together. */
+  #startSoon(): void {
+    if (this.#isSendingSoon) return;
+    this.#isSendingSoon = true;
+    setImmediate(() => {
+      this.#isSendingSoon = false;
+      if (!this.#isClosed) this.#startNext();
+    });
+  }
+
   #startNext(): void {
-    for (;;) {
-      const isIdle = this.#running.length === 0;
-      const index = isIdle ? 0 : this.#waiting.findIndex(({ isNested }) => isNested);
-      if (!isIdle && !this.isBlocked) break;
+    const calls: SandboxCall[] = [];
+    while (this.#freeSlots.length > 0) {
+      const isNested = this.#nest.length > 0;
+      // While one script waits for the service, only what it waits for may begin.
+      const index = isNested ? this.#waiting.findIndex((call) => call.isNested) : 0;
+      if (isNested ? !this.isBlocked : this.#sent.size >= SENT_COUNT_MAX) break;
       const [call] = index === -1 ? [] : this.#waiting.splice(index, 1);
       if (call === undefined) break;
-      this.#start(call);
+      calls.push(this.#start(call, isNested));
     }
+    if (calls.length > 0) this.#post({ type: 'calls', calls });
     this.#watchPatience();
     this.onChange();
   }
 
   /** Calls by ways that cannot be followed must not wait for one another for ever. */
   #watchPatience(): void {
-    clearTimeout(this.#patience);
-    this.#patience = undefined;
-    if (!this.isBlocked || this.#waiting.length === 0) return;
-    this.#patience = setTimeout(() => {
-      const call = this.isBlocked ? this.#waiting.shift() : undefined;
-      if (call !== undefined) this.#start(call);
+    const mayHelp =
+      this.isBlocked && (this.#waiting.length > 0 || this.#firstAhead() !== undefined);
+    if (!mayHelp) {
+      clearTimeout(this.#patience);
+      this.#patience = undefined;
+      return;
+    }
+    this.#patience ??= setTimeout(() => {
+      this.#patience = undefined;
+      if (this.isBlocked) this.#startOutOfOrder();
       this.#watchPatience();
-    }, NESTING_PATIENCE_MS);
-    this.#patience.unref();
+    }, NESTING_PATIENCE_MS).unref();
   }
 
-  #start(call: PendingCall): void {
-    this.#running.push(call);
-    const { signal } = call.options;
-    const stopLimiting = this.#limitTime(call);
-    let cancelTimer: NodeJS.Timeout | undefined;
-    const cancel = () => {
-      Atomics.store(this.#control, CELL.cancelled, call.id);
+  #startOutOfOrder(): void {
+    const ahead = this.#firstAhead();
+    if (ahead !== undefined) {
+      this.#nest.push(ahead);
+      this.#post({ type: 'nest', id: ahead.id });
+      return;
+    }
+    const call = this.#waiting.shift();
+    if (call !== undefined) this.#post({ type: 'calls', calls: [this.#start(call, true)] });
+  }
+
+  /** The first call that lies in the worker and has not begun. */
+  #firstAhead(): PendingCall | undefined {
+    for (const call of this.#sent.values()) {
+      const isAhead = !call.isSettled && !this.#nest.includes(call);
+      if (isAhead && !this.#slots.hasBegun(call.slot as number)) return call;
+    }
+    return undefined;
+  }
+
+  #start(call: PendingCall, isNested: boolean): SandboxCall {
+    const { id, kind, args } = call;
+    const { timeLimitMs, limitsComputing = false } = call.options;
+    const slot = this.#freeSlots.pop() as number;
+    call.slot = slot;
+    this.#slots.send(slot);
+    if (this.#sent.size === 0) this.#worker.ref();
+    this.#sent.set(id, call);
+    if (isNested) this.#nest.push(call);
+    return { id, slot, kind, args, timeLimitMs, limitsComputing, isNested };
+  }
+
+  #watchSignal(call: PendingCall, signal: AbortSignal): void {
+    call.isWatched = true;
+    const cancel = () => this.#cancel(call);
+    signal.addEventListener('abort', cancel, { once: true });
+    call.stopWatching = () => signal.removeEventListener('abort', cancel);
+    if (signal.aborted) cancel();
+  }
+
+  /** A call that has not begun never does; another one is told to stop. */
+  #cancel(call: PendingCall): void {
+    if (call.slot === undefined) {
+      this.#waiting.splice(this.#waiting.indexOf(call), 1);
+      this.#settle(call)?.reject(cancelled());
+      this.onChange();
+    } else if (this.#slots.takeBack(call.slot)) {
+      this.#settle(call)?.reject(cancelled());
+    } else {
+      call.cancelled ??= performance.now();
+      this.#slots.cancel(call.slot);
       this.#wake();
-      cancelTimer = setTimeout(() => this.#overstay(call, cancelled()), OVERSTAY_MS);
-    };
-    signal?.addEventListener('abort', cancel, { once: true });
-    call.stopWatching = () => {
-      stopLimiting();
-      clearTimeout(cancelTimer);
-      signal?.removeEventListener('abort', cancel);
-    };
-    if (signal?.aborted === true) cancel();
-    this.#post(call.start);
-    this.#worker.ref();
+    }
   }
 
-  /** Ends a call that has not stopped by itself when its time was up. @returns what ends that */
-  #limitTime(call: PendingCall): () => void {
+  #watchSoon(): void {
+    this.#watch ??= setTimeout(() => {
+      this.#watch = undefined;
+      this.#lookAtCalls();
+      if (!this.isIdle && !this.#isClosed) this.#watchSoon();
+    }, WATCH_INTERVAL_MS).unref();
+  }
+
+  /** One timer for all calls, since most have ended before anybody needs to look at them. */
+  #lookAtCalls(): void {
+    if (this.#takeAnswers()) this.#startNext();
+    const now = performance.now();
+    for (const call of [...this.#sent.values(), ...this.#waiting]) {
+      const { signal } = call.options;
+      if (!call.isWatched && typeof signal === 'function') this.#watchSignal(call, signal());
+      const error = this.#overstayOf(call, now);
+      if (error === undefined) continue;
+      this.#overstay(call, error);
+      return;
+    }
+  }
+
+  /** Why a call should have ended by itself; undefined: it need not have. */
+  #overstayOf(call: PendingCall, now: number): RowanError | undefined {
+    if (call.slot === undefined || call.isSettled || !this.#slots.hasBegun(call.slot)) {
+      return undefined;
+    }
+    call.began ??= now;
+    if (call.cancelled !== undefined && now - call.cancelled > OVERSTAY_MS) return cancelled();
     const { timeLimitMs, limitsComputing } = call.options;
-    if (timeLimitMs === undefined) return () => {};
-    const started = performance.now();
-    let timer: NodeJS.Timeout;
-    const check = () => {
-      const waitedMs = limitsComputing === true ? waitedMsOf(call) : 0;
-      const leftMs = timeLimitMs + OVERSTAY_MS + waitedMs - (performance.now() - started);
-      if (leftMs <= 0) this.#overstay(call, timeLimit(timeLimitMs));
-      else timer = setTimeout(check, Math.max(leftMs, 50));
-    };
-    check();
-    return () => clearTimeout(timer);
+    if (timeLimitMs === undefined) return undefined;
+    const waitedMs = limitsComputing === true ? waitedMsOf(call) : 0;
+    return now - call.began - waitedMs > timeLimitMs + OVERSTAY_MS
+      ? timeLimit(timeLimitMs)
+      : undefined;
+  }
+
+  /** Takes the replies that lie in the slots. @returns whether there were any */
+  #takeAnswers(): boolean {
+    let isAny = false;
+    for (const call of this.#sent.values()) {
+      const text = this.#slots.answer(call.slot as number);
+      if (text === undefined) continue;
+      isAny = true;
+      this.#end(call.id)?.resolve({ result: text, logs: [] });
+    }
+    return isAny;
   }
 
   #receive(message: FromSandbox): void {
+    this.#takeAnswers();
     switch (message.type) {
+      case 'bell':
+        return;
       case 'host':
         void this.#answer(message);
         return;
       case 'log':
-        this.#find(message.call)?.options.host.log(message.entry);
+        this.#sent.get(message.call)?.options.host.log(message.entry);
         return;
       case 'spent':
         this.#isSpent = true;
         return;
+      case 'broken':
+        this.#giveUp(ended());
+        return;
+      case 'passed':
+        this.#end(message.id);
+        return;
       case 'result':
         this.#end(message.id)?.resolve(message.result);
-        this.#startNext();
         return;
       case 'error':
         if (message.error.code === 'INTERNAL') {
           this.#options.onDefect(message.error.error, message.stack);
         }
         this.#end(message.id)?.reject(RowanError.fromBody(message.error));
-        this.#startNext();
         return;
     }
   }
 
   async #answer({ id, call: callId, name, argument }: FromSandbox & { type: 'host' }) {
-    const call = this.#find(callId);
+    const call = this.#sent.get(callId);
     if (call === undefined) return;
+    if (!this.#nest.includes(call)) this.#nest.push(call);
     if (call.questionCount++ === 0) call.waitStarted = performance.now();
     this.#startNext();
     const { host } = call.options;
@@ -300,52 +426,75 @@ export class Sandbox {
     this.onChange();
   }
 
-  #find(id: number): PendingCall | undefined {
-    return this.#running.find((call) => call.id === id);
+  /** Takes a call out of the worker. @returns it, unless its end has been told */
+  #end(id: number): PendingCall | undefined {
+    const call = this.#sent.get(id);
+    if (call === undefined) return undefined;
+    this.#sent.delete(id);
+    const nestIndex = this.#nest.indexOf(call);
+    if (nestIndex !== -1) this.#nest.splice(nestIndex, 1);
+    const slot = call.slot as number;
+    this.#slots.free(slot);
+    this.#freeSlots.push(slot);
+    if (this.#sent.size === 0) this.#worker.unref();
+    return this.#settle(call);
   }
 
-  #end(id: number): PendingCall | undefined {
-    const index = this.#running.findIndex((call) => call.id === id);
-    if (index === -1) return undefined;
-    const [call] = this.#running.splice(index, 1);
-    call?.stopWatching();
-    call?.ended?.abort();
-    if (this.#running.length === 0) {
-      Atomics.store(this.#control, CELL.cancelled, 0);
-      this.#worker.unref();
-    }
+  #settle(call: PendingCall): PendingCall | undefined {
+    if (call.isSettled) return undefined;
+    call.isSettled = true;
+    call.stopWatching();
+    call.ended?.abort();
     return call;
   }
 
   /** The script did not stop when it was told to. */
   #overstay(call: PendingCall, error: RowanError): void {
-    if (this.#find(call.id) === undefined) return;
+    // What has ended meanwhile is not to be lost.
+    for (;;) {
+      const received = receiveMessageOnPort(this.#port);
+      if (received === undefined) break;
+      this.#receive(received.message as FromSandbox);
+      if (this.#isClosed) return;
+    }
+    if (!this.#sent.has(call.id)) return;
     this.#end(call.id)?.reject(error);
+    this.#giveUp(ended());
+  }
+
+  #fail(error: Error): void {
+    if (this.#isClosed) return;
+    this.#takeAnswers();
+    this.#options.onDefect(error.message, error.stack);
+    const isMemory = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
+    this.#giveUp(isMemory ? failure('OUT_OF_MEMORY', 'Out of memory. The script ended.') : ended());
+  }
+
+  #giveUp(error: RowanError): void {
     this.#isClosed = true;
-    this.#rejectAll(ended());
+    this.#takeAnswers();
+    this.#rejectAll(error);
     this.#port.close();
     void this.#worker.terminate();
     this.onChange();
   }
 
-  #fail(error: Error): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#options.onDefect(error.message, error.stack);
-    const isMemory = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
-    this.#rejectAll(
-      isMemory ? failure('OUT_OF_MEMORY', 'Out of memory. The script ended.') : ended(),
-    );
-    this.#port.close();
-    this.onChange();
-  }
-
   #rejectAll(error: RowanError): void {
     clearTimeout(this.#patience);
-    for (const call of [...this.#running]) this.#end(call.id)?.reject(error);
-    for (const call of this.#waiting.splice(0)) {
+    clearTimeout(this.#watch);
+    const unbegun = this.#waiting.splice(0);
+    for (const call of [...this.#sent.values()]) {
+      if (this.#slots.takeBack(call.slot as number)) {
+        const settled = this.#end(call.id);
+        if (settled !== undefined) unbegun.push(settled);
+      } else {
+        this.#end(call.id)?.reject(error);
+      }
+    }
+    for (const call of unbegun) {
       const own = new RowanError(error.code, error.httpCode, error.message);
       neverBegun.add(own);
+      call.stopWatching();
       call.reject(own);
     }
   }
@@ -356,8 +505,8 @@ export class Sandbox {
   }
 
   #wake(): void {
-    Atomics.add(this.#control, CELL.wake, 1);
-    Atomics.notify(this.#control, CELL.wake);
+    Atomics.add(this.#wakeCell, 0, 1);
+    Atomics.notify(this.#wakeCell, 0);
   }
 }
 

@@ -1,7 +1,12 @@
 // The sandbox alone: a worker, its limits, and questions that scripts ask.
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Outcome, SandboxTaskKind, SandboxTasks } from '../../../src/plugin/message.ts';
-import { type CallHost, type CallOptions, Sandbox } from '../../../src/plugin/sandbox.ts';
+import {
+  type CallHost,
+  type CallOptions,
+  Sandbox,
+  wasNeverBegun,
+} from '../../../src/plugin/sandbox.ts';
 import { SandboxPool } from '../../../src/plugin/sandbox-pool.ts';
 import { RowanError } from '../../../src/util/error.ts';
 
@@ -213,6 +218,165 @@ describe('limits', () => {
       run(makeSandbox(), 'mldb.get("/slow")', { host, timeLimitMs: 100 }),
     );
     expect(error.code).toBe('TIMEOUT');
+  });
+});
+
+describe('calls sent together', () => {
+  /** Runs in order in one realm, so that each call sees what those before it have done. */
+  async function plugin(source: string, callOptions: Partial<CallOptions> = {}) {
+    const sandbox = makeSandbox();
+    const program = { source, uri: 'test.js', args: undefined };
+    await sandbox.call('plugin', program, { host: makeHost(), ...callOptions });
+    const request = (path: string, given: Partial<CallOptions> = {}) => {
+      const text = JSON.stringify({ relpath: path, params: [], headers: {} });
+      return sandbox.call('request', text, { host: makeHost(), ...given });
+    };
+    return { sandbox, request };
+  }
+
+  async function bodyOf(outcome: Promise<Outcome<string>>): Promise<unknown> {
+    const settled = await outcome;
+    if ('exception' in settled) throw new Error(settled.exception.message);
+    return JSON.parse(JSON.parse(settled.result).body);
+  }
+
+  /** `seen` holds the paths of the requests that have begun. */
+  const SEEN = `const seen = [];
+    const spin = (ms) => { const end = Date.now() + ms; while (Date.now() < end); };
+    plugin.setRequestHandler((path) => {
+      seen.push(path);
+      if (path === 'loop') for (;;);
+      if (path === 'hang') ${UNINTERRUPTIBLE};
+      if (path === 'bomb') { const a = []; for (;;) a.push('x'.repeat(1000) + a.length); }
+      if (path === 'ask') mldb.ls('x');
+      if (path.startsWith('spin')) spin(Number(path.slice(4)));
+      if (path.startsWith('size')) return 'é'.repeat(Number(path.slice(4)));
+      return seen;
+    });`;
+
+  test('are served in order, more of them than are sent ahead', async () => {
+    const { request } = await plugin(SEEN);
+    const paths = Array.from({ length: 100 }, (_, index) => String(index));
+    const ends: string[] = [];
+    const bodies = await Promise.all(
+      paths.map(async (path) => {
+        const body = await bodyOf(request(path));
+        ends.push(path);
+        return body;
+      }),
+    );
+    expect(bodies.at(-1)).toEqual(paths);
+    expect(ends).toEqual(paths);
+  });
+
+  test('give replies of any size', async () => {
+    const { request } = await plugin(SEEN);
+    const sizes = [0, 1000, 1300, 1340, 1400, 5000, 300_000];
+    const bodies = await Promise.all(sizes.map((size) => bodyOf(request(`size${size}`))));
+    expect(bodies).toEqual(sizes.map((size) => 'é'.repeat(size)));
+  });
+
+  test('each have the whole of their time', async () => {
+    const { request } = await plugin(SEEN);
+    const spins = Array.from({ length: 5 }, () => bodyOf(request('spin80', { timeLimitMs: 200 })));
+    const looping = failureOf(request('loop', { timeLimitMs: 200 }));
+    expect(await Promise.all(spins)).toHaveLength(5);
+    expect((await looping).code).toBe('TIMEOUT');
+    expect(await bodyOf(request('after'))).toContain('after');
+  });
+
+  test('do not begin when they were cancelled before', async () => {
+    const { request } = await plugin(SEEN);
+    const abort = new AbortController();
+    const first = bodyOf(request('spin300'));
+    const sent = failureOf(request('sent', { signal: abort.signal }));
+    const late = failureOf(request('late', { signal: () => abort.signal }));
+    const others = Array.from({ length: 40 }, (_, index) => bodyOf(request(String(index))));
+    const waiting = failureOf(request('waiting', { signal: abort.signal }));
+    setTimeout(() => abort.abort(), 100);
+    const started = performance.now();
+    const failures = await Promise.all([sent, late, waiting]);
+    expect(performance.now() - started).toBeLessThan(280);
+    expect(failures.map(({ code }) => code)).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED']);
+    await first;
+    await Promise.all(others);
+    const seen = await bodyOf(request('end'));
+    expect(seen).toHaveLength(42);
+    expect(seen).not.toContain('sent');
+    expect(seen).not.toContain('late');
+    expect(seen).not.toContain('waiting');
+  });
+
+  test('stop when they are cancelled by a signal that is made late', async () => {
+    const { request } = await plugin(SEEN);
+    const abort = new AbortController();
+    const looping = failureOf(request('loop', { signal: () => abort.signal }));
+    const next = bodyOf(request('next'));
+    setTimeout(() => abort.abort(), 50);
+    expect((await looping).code).toBe('CANCELLED');
+    expect(await next).toEqual(['loop', 'next']);
+  });
+
+  test('are answered while the one after them computes', async () => {
+    for (const path of ['loop', 'hang']) {
+      const { request } = await plugin(SEEN);
+      const first = bodyOf(request('first'));
+      const busy = failureOf(request(path, { timeLimitMs: 1000 }));
+      const started = performance.now();
+      expect(await first).toEqual(['first']);
+      expect(performance.now() - started).toBeLessThan(700);
+      expect((await busy).code).toBe('TIMEOUT');
+    }
+  });
+
+  test('that have not begun are known when the sandbox ends', async () => {
+    const { sandbox, request } = await plugin(SEEN);
+    const first = bodyOf(request('first'));
+    const hanging = failureOf(request('hang', { timeLimitMs: 50 }));
+    const others = Array.from({ length: 40 }, (_, index) => failureOf(request(String(index))));
+    expect(await first).toEqual(['first']);
+    expect((await hanging).code).toBe('TIMEOUT');
+    expect(sandbox.isAlive).toBe(false);
+    expect((await Promise.all(others)).every(wasNeverBegun)).toBe(true);
+    expect(wasNeverBegun(await hanging)).toBe(false);
+  });
+
+  test('are not harmed by a memory bomb among them', async () => {
+    const { request } = await plugin(SEEN);
+    const before = bodyOf(request('before'));
+    const bomb = failureOf(request('bomb'));
+    const after = bodyOf(request('after'));
+    expect(await before).toEqual(['before']);
+    expect((await bomb).code).toBe('OUT_OF_MEMORY');
+    expect(await after).toEqual(['before', 'bomb', 'after']);
+  });
+
+  test('wait for one that asks the service', async () => {
+    const { request } = await plugin(SEEN);
+    const host = makeHost(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return null;
+    });
+    const asking = bodyOf(request('ask', { host }));
+    const others = ['a', 'b'].map((path) => bodyOf(request(path)));
+    expect(await asking).toEqual(['ask']);
+    expect(await Promise.all(others)).toEqual([
+      ['ask', 'a'],
+      ['ask', 'a', 'b'],
+    ]);
+  });
+
+  test('begin early when one that they cannot be seen to belong to waits for them', async () => {
+    const { request } = await plugin(SEEN);
+    let other: Promise<unknown> | undefined;
+    const host = makeHost(async () => {
+      await other;
+      return null;
+    });
+    const asking = bodyOf(request('ask', { host }));
+    other = bodyOf(request('other'));
+    expect(await other).toEqual(['ask', 'other']);
+    expect(await asking).toEqual(['ask', 'other']);
   });
 });
 
