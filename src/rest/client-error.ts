@@ -28,6 +28,12 @@ export function answerClientError(
   writeRawReply(socket, explain(error, router), requestId);
 }
 
+/** The reply to a connection that is one too many. */
+export function refuseConnection(socket: Duplex, requestId: string): void {
+  const error = new RowanError('OVERLOADED', 503, 'too many connections are open; try again later');
+  writeRawReply(socket, error, requestId);
+}
+
 /** The reply to CONNECT, which is no verb here, and to upgrades. */
 export function answerUnknownVerb(
   socket: Duplex,

@@ -29,6 +29,8 @@ export class Exchange {
   hasNextStep = false;
   /** kept where another process may be asked for the answer */
   body: Uint8Array | undefined;
+  /** ms without a byte taken by the client after which the rest of the reply is given up */
+  replyIdleTimeoutMs = 0;
   path = '';
   query = '';
   /** made when somebody wants to know: most requests end before */

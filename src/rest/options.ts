@@ -11,6 +11,12 @@ export interface RestOptions {
   readonly headersTimeoutMs: number;
   /** ms without a byte after which reading a body is given up */
   readonly bodyIdleTimeoutMs: number;
+  /** ms without a byte taken by the client after which the rest of a reply is given up */
+  readonly replyIdleTimeoutMs: number;
+  /** ms that a connection may wait for its next request */
+  readonly keepAliveTimeoutMs: number;
+  /** connections beyond so many are answered with 503 and closed */
+  readonly connectionCountMax: number;
   /** ms that a heavy request may take; undefined: as long as it wants */
   readonly queryTimeoutMs: number | undefined;
   readonly heavyCountMax: number;
@@ -37,6 +43,9 @@ export const DEFAULT_REST_OPTIONS: RestOptions = {
   headerBytesMax: 2 ** 20,
   headersTimeoutMs: 60_000,
   bodyIdleTimeoutMs: 30_000,
+  replyIdleTimeoutMs: 30_000,
+  keepAliveTimeoutMs: 65_000,
+  connectionCountMax: 20_000,
   queryTimeoutMs: undefined,
   heavyCountMax: 4 * availableParallelism(),
   heavyQueueLengthMax: 1000,

@@ -55,6 +55,12 @@ class ResumedConnection extends Duplex {
     socket.on('end', () => this.push(null));
     socket.on('error', (error) => this.destroy(error));
     socket.on('close', () => this.destroy());
+    socket.on('timeout', () => this.emit('timeout'));
+  }
+
+  setTimeout(milliseconds: number): this {
+    this.#socket.setTimeout(milliseconds);
+    return this;
   }
 
   get remoteAddress(): string | undefined {

@@ -32,29 +32,43 @@ export function writeReply(exchange: Exchange, reply: Reply): Promise<void> | un
       headers.push('Content-Encoding', coding);
       response.writeHead(reply.status, headers);
       if (exchange.isHead) return finish(response);
-      return compressWhole(response, compressor(coding), body);
+      return compressWhole(exchange, compressor(coding), body);
     }
   }
   if (!hasNoBody) headers.push('Content-Length', String(size));
   response.writeHead(reply.status, headers);
   if (hasNoBody || exchange.isHead || size === 0) return finish(response);
   // ASCII, as most texts are, takes the least work in Latin-1.
-  sendAtOnce(response, body, size === body.length ? 'latin1' : 'utf8');
+  sendAtOnce(exchange, body, size === body.length ? 'latin1' : 'utf8');
   return undefined;
 }
 
 /** Hands head and body to the socket together; given to `end`, a body makes it two writes. */
-function sendAtOnce(
-  response: ServerResponse,
-  body: string | Uint8Array,
-  encoding: BufferEncoding,
-): void {
+function sendAtOnce(exchange: Exchange, body: string | Uint8Array, encoding: BufferEncoding): void {
   // Nobody, where the replies to earlier requests of the connection are not sent yet.
+  const { response } = exchange;
   const { socket } = response;
   socket?.cork();
   response.write(body, encoding);
   socket?.uncork();
+  endInTime(exchange);
+}
+
+/** Ends the reply, and gives it up when the client does not take the rest of it. */
+function endInTime(exchange: Exchange): void {
+  const { response } = exchange;
   response.end();
+  // Once all is written, Node sets the time that the connection may wait for its next request.
+  if (!response.writableFinished) limitSilence(exchange);
+}
+
+/** Closes the connection when the client takes no byte of what is written for so long. */
+function limitSilence({ response, replyIdleTimeoutMs }: Exchange): void {
+  response.setTimeout(replyIdleTimeoutMs, giveUp);
+}
+
+function giveUp(this: ServerResponse): void {
+  this.destroy();
 }
 
 /** The reply of a failure; `details` and the like are the error's own. */
@@ -92,13 +106,13 @@ function finish(response: ServerResponse): undefined {
 }
 
 async function compressWhole(
-  response: ServerResponse,
+  exchange: Exchange,
   coder: Transform,
   body: string | Uint8Array,
 ): Promise<void> {
   coder.end(body);
-  await pump(response, coder);
-  response.end();
+  await pump(exchange, coder);
+  endInTime(exchange);
 }
 
 async function writeStream(
@@ -127,9 +141,9 @@ async function writeStream(
   }
   if (isLive) response.flushHeaders();
   const source = rest(first, iterator, exchange);
-  if (coding === undefined) await pump(response, source);
-  else await compressStream(response, source, compressor(coding));
-  if (!response.destroyed) response.end();
+  if (coding === undefined) await pump(exchange, source);
+  else await compressStream(exchange, source, compressor(coding));
+  if (!response.destroyed) endInTime(exchange);
 }
 
 /** The pieces of a reply from the first on. */
@@ -151,10 +165,15 @@ async function* rest(
 }
 
 /** Writes until the end, waiting while the client is slower; stops when it is gone. */
-async function pump(response: ServerResponse, source: AsyncIterable<Uint8Array>): Promise<void> {
+async function pump(exchange: Exchange, source: AsyncIterable<Uint8Array>): Promise<void> {
+  const { response } = exchange;
   for await (const piece of source) {
     if (response.destroyed) return;
-    if (!response.write(piece)) await drained(response);
+    if (response.write(piece)) continue;
+    limitSilence(exchange);
+    await drained(response);
+    response.setTimeout(0);
+    response.off('timeout', giveUp);
   }
 }
 
@@ -172,10 +191,11 @@ function drained(response: Writable): Promise<void> {
 }
 
 async function compressStream(
-  response: ServerResponse,
+  exchange: Exchange,
   source: AsyncIterable<Uint8Array>,
   coder: Transform,
 ): Promise<void> {
+  const { response } = exchange;
   const feed = async (): Promise<void> => {
     try {
       for await (const piece of source) {
@@ -188,7 +208,7 @@ async function compressStream(
     }
   };
   try {
-    await Promise.all([feed(), pump(response, coder)]);
+    await Promise.all([feed(), pump(exchange, coder)]);
   } finally {
     coder.destroy();
   }

@@ -19,11 +19,13 @@ import {
   streamBytes,
 } from './body-reader.ts';
 import { Exchange } from './exchange.ts';
+import { checkFraming } from './framing.ts';
 import { HttpRequest } from './http-request.ts';
 import type { Metrics } from './metrics.ts';
 import type { RestOptions } from './options.ts';
 import { checkOrigin, corsHeaders, type OriginPolicy, preflightHeaders } from './origin.ts';
 import type { PassingOn } from './port-sharing.ts';
+import { QueuedReplies } from './queued-replies.ts';
 import { errorReply, writeReply } from './reply-writer.ts';
 import { parseTarget } from './request-target.ts';
 import {
@@ -63,6 +65,7 @@ export class RequestHandler {
   readonly #parts: HandlerParts;
   /** exchanges that end only when the client or the server does */
   readonly #live = new Set<Exchange>();
+  readonly #queued = new QueuedReplies();
 
   constructor(parts: HandlerParts) {
     this.#parts = parts;
@@ -71,6 +74,7 @@ export class RequestHandler {
   /** Nothing here is asynchronous unless it must be: small requests end in the same turn. */
   handle(request: IncomingMessage, response: ServerResponse): void {
     const exchange = new Exchange(request, response);
+    exchange.replyIdleTimeoutMs = this.#parts.options.replyIdleTimeoutMs;
     if (this.#parts.options.hasAccessLog) exchange.countBytes();
     this.#take(exchange, () => {
       const match = this.#accept(exchange);
@@ -91,10 +95,12 @@ export class RequestHandler {
   }
 
   #followToEnd(exchange: Exchange): void {
-    exchange.response.on('close', () => {
+    const end = () => {
       exchange.closed();
       this.#parts.onEnd(exchange);
-    });
+    };
+    exchange.response.on('close', end);
+    this.#queued.watch(exchange.response, end);
   }
 
   /** Ends the streams that would otherwise never end. */
@@ -139,6 +145,7 @@ export class RequestHandler {
   }
 
   #checkHead(request: IncomingMessage): void {
+    checkFraming(request);
     if (request.headers.host === undefined && request.httpVersion === '1.1') {
       throw failure('INVALID_PARAMETER', 'the header Host is missing');
     }

@@ -15,8 +15,9 @@ import {
 import type { RowanService } from '../service/rowan.ts';
 import { formatUrl, isLoopbackHost, listenHost } from './address.ts';
 import { Admission } from './admission.ts';
-import { answerClientError, answerUnknownVerb } from './client-error.ts';
+import { answerClientError, answerUnknownVerb, refuseConnection } from './client-error.ts';
 import type { Exchange } from './exchange.ts';
+import { isMisframed } from './framing.ts';
 import { DEFAULT_REST_OPTIONS, type RestOptions } from './options.ts';
 import type { PassingOn, PortSharing } from './port-sharing.ts';
 import { readEscaped } from './raw-target.ts';
@@ -33,7 +34,6 @@ export interface ListenOptions extends Partial<RestOptions> {
 
 /** The parser takes a little more than the limit, so that the reply can say what was too long. */
 const PARSER_LIMIT_FACTOR = 4;
-const KEEP_ALIVE_MS = 65_000;
 const CONNECTION_CHECK_MS = 1000;
 /** How long streams of events may take to say goodbye. */
 const NEWS_MS = 100;
@@ -75,6 +75,8 @@ export class Server {
   readonly #front: NetServer;
   readonly #isLoopback: boolean;
   readonly #idleWaiters = new Set<() => void>();
+  readonly #refused = new WeakSet<Socket>();
+  #connectionCount = 0;
   #address = '';
   #isStopping = false;
 
@@ -199,11 +201,12 @@ export class Server {
   }
 
   #createNodeServer(): NodeServer {
-    const { headerBytesMax, headersTimeoutMs } = this.#options;
+    const { headerBytesMax, headersTimeoutMs, keepAliveTimeoutMs } = this.#options;
     const { dispatcher } = this.#rowan;
     const { http } = this.#web.metrics;
     const { passingOn } = this.#parts;
     const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+      if (this.#refused.has(request.socket)) return;
       if (passingOn?.intercept(request, response) === true) return;
       http.inFlightCount++;
       this.#handler.handle(request, response);
@@ -213,7 +216,7 @@ export class Server {
         maxHeaderSize: headerBytesMax * PARSER_LIMIT_FACTOR,
         headersTimeout: headersTimeoutMs,
         requestTimeout: 0,
-        keepAliveTimeout: KEEP_ALIVE_MS,
+        keepAliveTimeout: keepAliveTimeoutMs,
         connectionsCheckingInterval: CONNECTION_CHECK_MS,
         insecureHTTPParser: false,
         requireHostHeader: false, // the handler's own refusal is in the form of all errors
@@ -222,11 +225,13 @@ export class Server {
       onRequest,
     );
     server.maxHeadersCount = 0;
+    server.on('connection', (socket: Socket) => this.#admit(socket));
     // The handler looks at the size that was announced before it asks for the body.
     server.on('checkContinue', onRequest);
     server.on('checkExpectation', onRequest);
     server.on('clientError', (error: Error, socket: Socket) => {
-      if (readEscaped(error, socket, server)) return;
+      // The parser may stumble over what was refused already; one reply is enough.
+      if (isMisframed(socket) || readEscaped(error, socket, server)) return;
       answerClientError(error, socket, dispatcher.router, requestIdOf({}));
     });
     server.on('connect', (request: IncomingMessage, socket: Socket) =>
@@ -239,6 +244,17 @@ export class Server {
       ),
     );
     return server;
+  }
+
+  /** Answers a connection that is one too many; whatever it asks is not looked at. */
+  #admit(socket: Socket): void {
+    this.#connectionCount++;
+    socket.once('close', () => {
+      this.#connectionCount--;
+    });
+    if (this.#connectionCount <= this.#options.connectionCountMax) return;
+    this.#refused.add(socket);
+    refuseConnection(socket, requestIdOf({}));
   }
 
   #ended(exchange: Exchange): void {
