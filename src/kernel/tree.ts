@@ -1,7 +1,12 @@
 /** Tree kernels; addresses are byte offsets into the arena, see src/kernel/assembly/tree-*.ts. */
 export interface TreeKernels {
-  /** Answers the number of nodes. */
-  forestTree(task: number): number;
+  /** Draws the rows of a tree and takes the first step of growing it. */
+  forestTree(task: number): void;
+  /**
+   * Takes the next step while `pendingCount` of the task is not 0. Between the steps of a tree the
+   * same instance may not grow another one.
+   */
+  forestStep(task: number): void;
   forestCopy(
     sourceNodes: number,
     sourceValues: number,
@@ -108,14 +113,16 @@ export const FOREST_TASK = {
   buffer: 48,
   scratch: 52,
   local: 56,
-  nodes: 60,
-  values: 64,
-  covers: 68,
-  rowState: 72,
-  nodeState: 88,
-  entryCount: 104,
-  nodeCount: 108,
-  depth: 112,
+  pending: 60,
+  nodes: 64,
+  values: 68,
+  covers: 72,
+  rowState: 76,
+  nodeState: 92,
+  entryCount: 108,
+  nodeCount: 112,
+  depth: 116,
+  pendingCount: 120,
 } as const;
 export const FOREST_TASK_SIZE = 128;
 
@@ -123,6 +130,9 @@ export const FOREST_TASK_SIZE = 128;
 export const FOREST_SCRATCH_SIZE = 2 * 4096 + 512;
 /** A node of at most this many entries works on its own copy of the columns. */
 export const FOREST_LOCAL_ROWS = 16_384;
+
+/** Bytes of a node that a later step grows. */
+export const FOREST_PENDING_SIZE = 32;
 
 /** nodes u32, values u32, depth i32, unused, weight f64 */
 export const TREE_ENTRY_SIZE = 24;

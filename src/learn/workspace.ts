@@ -27,6 +27,9 @@ export interface JobScope {
   checkCancelled(): void;
 }
 
+/** Of work that nobody can stop. */
+export const NEVER_CANCELLED: JobScope = { checkCancelled() {} };
+
 export interface LearnJob<Args, Result> {
   readonly name: string;
   execute(args: Args, unitIndex: number, scope: JobScope): Result;

@@ -74,7 +74,7 @@ export const classifierTest: WorkerProcedureType = {
     const rows = readTestRows(context, options.testingData, options.mode);
     steps.next();
     const output = openOutput(context, options.outputDataset);
-    const result = TESTS[options.mode](rows, options, output);
+    const result = TESTS[options.mode](rows, options, output, () => context.checkCancelled());
     output?.commit();
     steps.finish();
     return { result: withNumberTexts(result) };
@@ -90,6 +90,7 @@ type Test = (
   rows: readonly TestRow[],
   options: ClassifierTestParams,
   output: OutputDataset | undefined,
+  check: () => void,
 ) => unknown;
 
 const TESTS: Readonly<Record<Mode, Test>> = {
@@ -103,11 +104,12 @@ function testBoolean(
   rows: readonly TestRow[],
   { uniqueScoresOnly }: ClassifierTestParams,
   output: OutputDataset | undefined,
+  check: () => void,
 ): unknown {
   const scores = Float64Array.from(rows, ({ score }) => score);
   const labels = Uint8Array.from(rows, ({ truth }) => (truth ? 1 : 0));
   const weights = weightsOf(rows);
-  const curve = booleanCurve(scores, labels, weights);
+  const curve = booleanCurve(scores, labels, weights, check);
   if (output !== undefined) {
     const chosen = uniqueScoresOnly
       ? rowsOfDistinctScores(curve, labels)
@@ -123,7 +125,7 @@ function testBoolean(
       });
     }
   }
-  return booleanReport(curve);
+  return booleanReport(curve, check);
 }
 
 function testRegression(

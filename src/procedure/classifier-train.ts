@@ -214,7 +214,13 @@ function trainModel(
   const learning = fitContext(context, onProgress);
   const rows = { rowCount: data.rowCount, weights };
   const { coding } = learner;
-  const matrix = buildMatrix(learning.workspace, data.features, rows, { coding, arena: 0 });
+  const matrix = buildMatrix(
+    learning.workspace,
+    data.features,
+    rows,
+    { coding, arena: 0 },
+    context,
+  );
   try {
     const algorithm = learner.fit(learning, { matrix, target, weights }, options, seed);
     return { mode, labels, features: matrix.features, algorithm };

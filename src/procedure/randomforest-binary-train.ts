@@ -123,7 +123,8 @@ function trainForest(
   const { workspace } = learning;
   const weights = data.weights === undefined ? {} : { weights: data.weights };
   const targets = { rowCount: data.rowCount, targets: Float64Array.from(labels), ...weights };
-  const matrix = buildMatrix(workspace, data.features, targets, { coding: 'rank', arena: 0 });
+  const coding = { coding: 'rank', arena: 0 } as const;
+  const matrix = buildMatrix(workspace, data.features, targets, coding, context);
   try {
     const ensemble = fitForest(learning, { matrix, labels, ...weights }, options);
     return {

@@ -205,6 +205,7 @@ interface TrainingRow {
 }
 
 const COMPARISONS_PER_CHECK = 4096;
+const ROWS_PER_CHECK = 1024;
 
 /** Any query: row by row through the general evaluator. */
 function readRows(
@@ -232,7 +233,7 @@ function readRows(
     prepared.plan.root.kind === 'project' ? namesWeight(prepared.plan.root.items) : false;
   return {
     rowCount: rows.length,
-    features: featureColumns(rows),
+    features: featureColumns(rows, context),
     labels: makeLabels(rows, form),
     weights: isWeighted
       ? Float64Array.from(rows, ({ weight }) => rowWeight(weight ?? null))
@@ -289,9 +290,13 @@ function makeLabels(rows: readonly TrainingRow[], form: LabelForm): Labels {
 }
 
 /** One column for each name that any row has below its features. */
-function featureColumns(rows: readonly TrainingRow[]): SourceColumn[] {
+function featureColumns(
+  rows: readonly TrainingRow[],
+  context: Pick<ProcedureContext, 'checkCancelled'>,
+): SourceColumn[] {
   const columns = new Map<string, { readonly path: Path; readonly atoms: Atom[] }>();
   rows.forEach(({ features, name }, index) => {
+    if (index % ROWS_PER_CHECK === 0) context.checkCancelled();
     for (const { path, atom } of cellsOf(features)) {
       const key = path.toString();
       let column = columns.get(key);
@@ -307,7 +312,10 @@ function featureColumns(rows: readonly TrainingRow[]): SourceColumn[] {
   });
   return [...columns.values()]
     .sort((a, b) => comparePaths(a.path, b.path))
-    .map(({ path, atoms }) => atomSource(path.toString(), atoms));
+    .map(({ path, atoms }) => {
+      context.checkCancelled();
+      return atomSource(path.toString(), atoms);
+    });
 }
 
 /** The row that wrote to a column last, to notice a second value. */

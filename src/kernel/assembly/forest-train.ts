@@ -4,6 +4,9 @@
 // partitioned in place, depth first, so a node is a stretch of them. Bucket code 0 of a column
 // means "missing"; a test sends a row to the right when u8(code - offset) > threshold, so offset 0
 // sends missing values to the left and offset 1 to the right.
+//
+// A tree of many rows takes steps, so that its thread can look up between them. The globals below
+// hold the tree from its first step to its last.
 import { loadRandom, randomBelow } from './random';
 
 /** One tree's inputs, scratch space and outputs; see ForestTask in src/kernel/forest.ts. */
@@ -33,6 +36,8 @@ class ForestTask {
   scratch: usize;
   /** LOCAL_ROWS bytes a feature, then 8 * LOCAL_ROWS bytes when weighted */
   local: usize;
+  /** PENDING_BYTES for each level of the tree and one more */
+  pending: usize;
   /** outputs: 8 bytes, f64 and f32 per node */
   nodes: usize;
   values: usize;
@@ -49,7 +54,24 @@ class ForestTask {
   entryCount: u32;
   nodeCount: i32;
   depth: i32;
+  /** nodes that a later step grows */
+  pendingCount: i32;
 }
+
+/** A node that waits for its turn; the last one is next. */
+@unmanaged
+class Pending {
+  id: i32;
+  from: i32;
+  to: i32;
+  depth: i32;
+  zeros: f64;
+  ones: f64;
+}
+
+const PENDING_BYTES: usize = 32;
+/** Cells of features that a step looks at before it returns, give or take a node. */
+const STEP_CELLS: i64 = 1 << 22;
 
 /** A node that fits gets its own copy of the columns: reads then stay in the nearest caches. */
 const LOCAL_ROWS: i32 = 16384;
@@ -85,6 +107,9 @@ let values: usize = 0;
 let covers: usize = 0;
 let nodeCount: i32 = 0;
 let depthSeen: i32 = 0;
+let pending: usize = 0;
+let pendingCount: i32 = 0;
+let cellsSeen: i64 = 0;
 
 // The best test of the node at hand.
 let bestScore: f64 = 0;
@@ -94,8 +119,8 @@ let bestOffset: u32 = 0;
 let bestStops: u32 = 0;
 let bestLeft: v128 = i64x2(0, 0);
 
-/** Draws the rows, grows the tree and answers its number of nodes. */
-export function forestTree(address: usize): i32 {
+/** Draws the rows and takes the first step. */
+export function forestTree(address: usize): void {
   const task = changetype<ForestTask>(address);
   rows = task.entries;
   spare = task.buffer;
@@ -118,6 +143,8 @@ export function forestTree(address: usize): i32 {
   covers = task.covers;
   nodeCount = 1;
   depthSeen = 0;
+  pending = task.pending;
+  pendingCount = 0;
   // Copying all columns pays when the levels below will read about as many.
   useLocal = featureCount <= perNode * 12;
   for (let f: i32 = 0; f < featureCount; f++) {
@@ -128,11 +155,39 @@ export function forestTree(address: usize): i32 {
   const count = drawRows(task.rowCount, task.drawCount, task.labels);
   task.entryCount = <u32>count;
   loadRandom(address + offsetof<ForestTask>('nodeState0'));
-  if (weights == 0) grow<i32>(0, 0, count, 0, totals<i32>(0, count), task.columns, weights, false);
-  else grow<f64>(0, 0, count, 0, totals<f64>(0, count), task.columns, weights, false);
+  push(0, 0, count, 0, weights == 0 ? totals<i32>(0, count) : totals<f64>(0, count));
+  forestStep(address);
+}
+
+/** Grows pending nodes in the order of depth until a step's work is done. */
+export function forestStep(address: usize): void {
+  const task = changetype<ForestTask>(address);
+  cellsSeen = 0;
+  while (pendingCount > 0 && cellsSeen < STEP_CELLS) {
+    pendingCount--;
+    const node = changetype<Pending>(pending + <usize>pendingCount * PENDING_BYTES);
+    const total = f64x2(node.zeros, node.ones);
+    const id = node.id;
+    const from = node.from;
+    const to = node.to;
+    const depth = node.depth;
+    if (weights == 0) grow<i32>(id, from, to, depth, total, task.columns, weights, false);
+    else grow<f64>(id, from, to, depth, total, task.columns, weights, false);
+  }
   task.nodeCount = nodeCount;
   task.depth = depthSeen;
-  return nodeCount;
+  task.pendingCount = pendingCount;
+}
+
+function push(id: i32, from: i32, to: i32, depth: i32, total: v128): void {
+  const node = changetype<Pending>(pending + <usize>pendingCount * PENDING_BYTES);
+  pendingCount++;
+  node.id = id;
+  node.from = from;
+  node.to = to;
+  node.depth = depth;
+  node.zeros = f64x2.extract_lane(total, 0);
+  node.ones = f64x2.extract_lane(total, 1);
 }
 
 /** Draws with replacement and lists each drawn row once, with the number of times. */
@@ -212,6 +267,7 @@ function grow<T>(
     isLocal = true;
   }
 
+  cellsSeen += <i64>n * <i64>perNode;
   bestScore = Math.sqrt(zeros * ones) * (1 - MINIMAL_GAIN);
   bestFeature = -1;
   if (perNode >= featureCount) {
@@ -250,6 +306,11 @@ function grow<T>(
   nodeCount += 2;
   store<u32>(node, test);
   store<i32>(node, child, 4);
+  if (n > LOCAL_ROWS) {
+    push(child + 1, middle, to, depth + 1, right);
+    push(child, from, middle, depth + 1, left);
+    return;
+  }
   grow<T>(child, from, middle, depth + 1, left, columns, rowWeights, isLocal);
   grow<T>(child + 1, middle, to, depth + 1, right, columns, rowWeights, isLocal);
 }

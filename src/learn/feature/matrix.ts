@@ -3,7 +3,13 @@ import { BOUNDARY_SLOTS } from '../../kernel/bin.ts';
 import { assert } from '../../util/assert.ts';
 import type { Atom } from '../../value/atom.ts';
 import type { Span } from '../../value/snapshot.ts';
-import { Layout, type Workspace, withScratch } from '../workspace.ts';
+import {
+  type JobScope,
+  Layout,
+  NEVER_CANCELLED,
+  type Workspace,
+  withScratch,
+} from '../workspace.ts';
 import {
   BLOCK_ROW_COUNT,
   forEachBlock,
@@ -71,17 +77,27 @@ export function allocateMatrix(
   };
 }
 
-/** Describes and encodes all columns in the calling thread. */
+/** Describes and encodes all columns in the calling thread, which looks up between them. */
 export function buildMatrix(
   workspace: Workspace,
   sources: readonly SourceColumn[],
   rows: RowTargets,
   options: { readonly coding: 'rank' | 'each'; readonly arena: number },
+  scope: JobScope = NEVER_CANCELLED,
 ): FeatureMatrix {
-  const features = sources.map((source) => describeFeature(workspace, source, rows, options));
+  const features = sources.map((source) => {
+    scope.checkCancelled();
+    return describeFeature(workspace, source, rows, options);
+  });
   const matrix = allocateMatrix(workspace, features, rows.rowCount, options.arena);
-  for (const [index, source] of sources.entries()) {
-    encodeFeature(workspace, matrix, index, source, 0, rows.rowCount);
+  try {
+    for (const [index, source] of sources.entries()) {
+      scope.checkCancelled();
+      encodeFeature(workspace, matrix, index, source, 0, rows.rowCount);
+    }
+  } catch (thrown) {
+    workspace.memory.free(matrix.span);
+    throw thrown;
   }
   return matrix;
 }

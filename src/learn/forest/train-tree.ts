@@ -1,6 +1,7 @@
 // One tree of a forest: a unit of work for one thread, written to shared memory.
 import {
   FOREST_LOCAL_ROWS,
+  FOREST_PENDING_SIZE,
   FOREST_SCRATCH_SIZE,
   FOREST_TASK,
   FOREST_TASK_SIZE,
@@ -35,7 +36,7 @@ export function forestTreeJob(workspace: Workspace): LearnJob<ForestTask, Packed
     name: 'learn.forest-tree',
     execute(task, treeIndex, scope: JobScope) {
       scope.checkCancelled();
-      const tree = trainTree(workspace, task, treeIndex);
+      const tree = trainTree(workspace, task, treeIndex, scope);
       const { i32, u32 } = workspace.memory.get(task.matrix.span.arena);
       u32.set([tree.span.offset, tree.span.sizeBytes], ledgerEntry(task, treeIndex));
       Atomics.add(i32, task.ledger >>> 2, 1);
@@ -64,7 +65,12 @@ export function finishedTrees(workspace: Workspace, task: ForestTask, treeCount:
 }
 
 /** Grows the tree of that number: the same one in whichever thread and order. */
-export function trainTree(workspace: Workspace, task: ForestTask, treeIndex: number): PackedTree {
+export function trainTree(
+  workspace: Workspace,
+  task: ForestTask,
+  treeIndex: number,
+  scope: JobScope,
+): PackedTree {
   const { matrix, options } = task;
   const { arena } = matrix.span;
   const columns = treeColumns(matrix, options, treeIndex);
@@ -80,6 +86,7 @@ export function trainTree(workspace: Workspace, task: ForestTask, treeIndex: num
     buffer: Math.max(entryCountMax * 4, matrix.rowCount) + 16,
     scratch: FOREST_SCRATCH_SIZE + columns.length * 8,
     local: FOREST_LOCAL_ROWS * (columns.length + (task.weights === 0 ? 0 : 8)),
+    pending: (options.maxDepth + 2) * FOREST_PENDING_SIZE,
     nodes: nodeCountMax * NODE_SIZE,
     values: nodeCountMax * 8,
     covers: nodeCountMax * 4,
@@ -108,7 +115,7 @@ export function trainTree(workspace: Workspace, task: ForestTask, treeIndex: num
     for (const name of ['columns', 'codeCounts', 'columnNumbers', 'entries', 'buffer'] as const) {
       set(name, place[name]);
     }
-    for (const name of ['scratch', 'local', 'nodes', 'values', 'covers'] as const) {
+    for (const name of ['scratch', 'local', 'pending', 'nodes', 'values', 'covers'] as const) {
       set(name, place[name]);
     }
     const sampleIndex = Math.floor(treeIndex / options.featureSamplings);
@@ -117,8 +124,15 @@ export function trainTree(workspace: Workspace, task: ForestTask, treeIndex: num
     };
     setState('rowState', randomState(options.randomSeed, STREAM_ROWS, sampleIndex));
     setState('nodeState', randomState(options.randomSeed, STREAM_NODES, treeIndex));
-    const nodeCount = kernels.forestTree(place.task);
-    const depth = u32[(place.task + FOREST_TASK.depth) >>> 2] as number;
+    const get = (word: keyof typeof FOREST_TASK) =>
+      u32[(place.task + FOREST_TASK[word]) >>> 2] as number;
+    kernels.forestTree(place.task);
+    while (get('pendingCount') > 0) {
+      scope.checkCancelled();
+      kernels.forestStep(place.task);
+    }
+    const nodeCount = get('nodeCount');
+    const depth = get('depth');
 
     const { memory } = workspace;
     const span = memory.allocateIn(arena, treeParts(0, nodeCount, 1).sizeBytes);

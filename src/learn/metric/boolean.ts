@@ -1,6 +1,9 @@
 // How well scores tell two classes apart, at every threshold.
 import { checkTestSet } from './test-set.ts';
 
+/** Rows or points between two looks at whether the result is still wanted. */
+const STEPS_PER_CHECK = 65_536;
+
 export interface Counts {
   readonly truePositives: number;
   readonly falsePositives: number;
@@ -46,20 +49,24 @@ export interface BooleanCurve {
 /**
  * @param labels 0 or 1 a row
  * @param weights one a row; absent when all are 1
+ * @param check called every few thousand rows
  * @throws DATA_ERROR without rows or with a NaN score
  */
 export function booleanCurve(
   scores: Float64Array,
   labels: Uint8Array,
   weights?: Float64Array,
+  check: () => void = () => {},
 ): BooleanCurve {
   checkTestSet(scores.length, scores);
+  check();
   const distinct = distinctDescending(scores);
   const pointCount = distinct.length + 1;
   const truePositives = new Float64Array(pointCount);
   const falsePositives = new Float64Array(pointCount);
   const points = new Uint32Array(scores.length);
   for (let row = 0; row < scores.length; row++) {
+    if (row % STEPS_PER_CHECK === 0) check();
     const point = positionDescending(distinct, scores[row] as number) + 1;
     points[row] = point;
     const sums = labels[row] === 0 ? falsePositives : truePositives;
@@ -79,13 +86,15 @@ export function booleanCurve(
   };
 }
 
-export function booleanReport(curve: BooleanCurve): BooleanReport {
+/** @param check called every few thousand points */
+export function booleanReport(curve: BooleanCurve, check: () => void = () => {}): BooleanReport {
   // The last point, which selects everything, is no candidate; of equal ones the first wins.
   let bestF1 = 0;
   let bestMcc = 0;
   let f1Max = f1Score(countsAt(curve, 0));
   let mccMax = mcc(countsAt(curve, 0));
   for (let point = 1; point < curve.thresholds.length - 1; point++) {
+    if (point % STEPS_PER_CHECK === 0) check();
     const counts = countsAt(curve, point);
     const f1 = f1Score(counts);
     if (f1 > f1Max) {
