@@ -11,7 +11,7 @@ export function openColumnarWriter(context: WriterContext): ContentWriter {
       : new TableBuilder(context.arenas);
   return {
     add: (row) => builder.addRow(row.name, row.cells),
-    finish: () => builder.seal(),
+    finish: () => builder.seal(() => context.checkCancelled()),
     release: () => builder.release(),
   };
 }

@@ -4,7 +4,8 @@ import { columnCountOf } from './columnar-writer.ts';
 import type { ContentWriter, DatasetContent, WriterContext } from './dataset-type.ts';
 import { cellsOfRow } from './recorded-row.ts';
 
-export function openSparseWriter({ previous, arenas }: WriterContext): ContentWriter {
+export function openSparseWriter(context: WriterContext): ContentWriter {
+  const { previous, arenas } = context;
   const base = previous?.snapshot.layout === 'sparse' ? previous.snapshot : undefined;
   const builder = new SparseBuilder(arenas, base);
   if (previous !== undefined && base === undefined) {
@@ -14,7 +15,7 @@ export function openSparseWriter({ previous, arenas }: WriterContext): ContentWr
   }
   return {
     add: (row) => builder.addRow(row.name, row.cells),
-    finish: () => builder.seal(),
+    finish: () => builder.seal(() => context.checkCancelled()),
     release: () => builder.release(),
   };
 }

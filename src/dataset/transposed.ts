@@ -15,7 +15,10 @@ export const transposed: DatasetType = {
   view: {
     build(context) {
       const writer = openSparseWriter({ ...context, previous: undefined });
-      for (const row of transposedRows(context)) writer.add(row);
+      for (const row of transposedRows(context)) {
+        context.checkCancelled();
+        writer.add(row);
+      }
       return { snapshot: writer.finish(null), state: null };
     },
   },

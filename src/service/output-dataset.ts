@@ -14,6 +14,9 @@ import { completeParams } from './config.ts';
 import { automaticId } from './id.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
+/** Rows between two looks at the cancel flag. */
+const ROWS_PER_CHECK = 1024;
+
 export interface OutputScope {
   readonly types: TypeRegistry;
   readonly arenas: ArenaAllocator;
@@ -52,6 +55,7 @@ class PendingOutput implements OutputDataset {
   #writer: ContentWriter | undefined;
   #columns: ColumnarSnapshot | undefined;
   #state: unknown;
+  #rowCount = 0;
 
   constructor(reference: EntityReference, type: DatasetType, params: Params, scope: OutputScope) {
     this.id = reference.id ?? automaticId();
@@ -79,6 +83,7 @@ class PendingOutput implements OutputDataset {
 
   record(row: RecordedRow): void {
     assert(this.#columns === undefined, 'a dataset is made of rows or of columns');
+    if (this.#rowCount++ % ROWS_PER_CHECK === 0) this.#scope.checkCancelled();
     const { rows, state } = this.#recording.admit([row], this.#params, this.#state);
     this.#state = state;
     const writer = this.#open();

@@ -2,6 +2,9 @@
 import { Path } from './path.ts';
 import { utf8SizeMax, writeUtf8 } from './utf8.ts';
 
+/** Keys made between two looks at whether they are still wanted. */
+const KEYS_PER_CHECK = 8192;
+
 const DIGIT_0 = 0x30;
 const DIGIT_9 = 0x39;
 
@@ -11,13 +14,21 @@ export interface NaturalKeys {
   readonly offsets: Uint32Array;
 }
 
-/** @param textAt the printed path of each index below `count` */
-export function naturalKeys(count: number, textAt: (index: number) => string): NaturalKeys {
+/**
+ * @param textAt the printed path of each index below `count`
+ * @param check called now and then
+ */
+export function naturalKeys(
+  count: number,
+  textAt: (index: number) => string,
+  check: () => void = () => {},
+): NaturalKeys {
   let bytes = new Uint8Array(1024);
   const offsets = new Uint32Array(count + 1);
   let scratch = new Uint8Array(256);
   let size = 0;
   for (let index = 0; index < count; index++) {
+    if (index % KEYS_PER_CHECK === 0) check();
     for (const element of Path.parse(textAt(index)).elements) {
       if (scratch.length < utf8SizeMax(element)) scratch = new Uint8Array(utf8SizeMax(element) * 2);
       const elementSize = writeUtf8(scratch, 0, element);

@@ -133,10 +133,14 @@ export class SparseBuilder {
     this.#points.add(columnId, tag, low, high, ts + 0);
   }
 
-  /** Ends the recording; the builder is used up, the older snapshot stays as it is. */
-  seal(): SparseSnapshot {
+  /**
+   * Ends the recording; the builder is used up, the older snapshot stays as it is.
+   * @param check called now and then; what it throws leaves the spans to the allocator's owner
+   */
+  seal(check: () => void = () => {}): SparseSnapshot {
     const base = this.#base;
-    const { names, ranks } = this.#sortColumns();
+    check();
+    const { names, ranks } = this.#sortColumns(check);
     const writer = new SparseWriter(this.#allocator, {
       base,
       rowCount: this.rowCount,
@@ -144,8 +148,10 @@ export class SparseBuilder {
       recordedRows: this.#recordedRows.subarray(0, this.#recordedCount),
       recordedStarts: this.#recordedStarts.subarray(0, this.#recordedCount),
       points: this.#points,
+      check,
     });
     const written = writer.write();
+    check();
     const snapshot: SparseSnapshot = {
       layout: 'sparse',
       id: this.#allocator.nextId(),
@@ -199,7 +205,7 @@ export class SparseBuilder {
   }
 
   /** @returns the names in natural order, and the final id of each provisional one */
-  #sortColumns(): { names: SparseSnapshot['columnNames']; ranks: Uint32Array } {
+  #sortColumns(check: () => void): { names: SparseSnapshot['columnNames']; ranks: Uint32Array } {
     const count = this.#columns.count;
     if (this.#base !== undefined && count === this.#baseColumnCount) {
       const names = this.#base.columnNames;
@@ -211,7 +217,9 @@ export class SparseBuilder {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     const textAt = (id: number) =>
       buffer.toString('utf8', offsets[id + 1] as number, offsets[id + 2] as number);
-    const order = sortKeys(naturalKeys(count, textAt));
+    const keys = naturalKeys(count, textAt, check);
+    const order = sortKeys(keys);
+    check();
     const ranks = new Uint32Array(count);
     const sortedBytes = this.#allocator.allocate(offsets[count + 1] as number);
     const target = bytesOf(this.#allocator, sortedBytes);

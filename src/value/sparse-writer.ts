@@ -8,6 +8,10 @@ import { type PointSegments, RowPoints } from './sparse-points.ts';
 /** Rows of up to so many points are sorted by insertion. */
 const INSERTION_COUNT_MAX = 48;
 
+/** Rows between two checks, and points in wide ones. */
+const ROWS_PER_CHECK = 4096;
+const POINTS_PER_CHECK = 65_536;
+
 export interface SparseParts {
   readonly base: SparseSnapshot | undefined;
   readonly rowCount: number;
@@ -17,6 +21,8 @@ export interface SparseParts {
   readonly recordedRows: Uint32Array;
   readonly recordedStarts: Float64Array;
   readonly points: PointSegments;
+  /** called every few thousand rows */
+  check(): void;
 }
 
 export type WrittenPoints = Pick<
@@ -95,7 +101,14 @@ export class SparseWriter {
     const base = this.#openBase(out);
     const { first, order } = this.#recordingsByRow();
     out.rowOffsets[0] = 0;
+    let checkedRow = 0;
+    let checkedPoint = 0;
     for (let r = 0; r < rowCount; ) {
+      if (r >= checkedRow + ROWS_PER_CHECK || out.count >= checkedPoint + POINTS_PER_CHECK) {
+        this.#parts.check();
+        checkedRow = r;
+        checkedPoint = out.count;
+      }
       let end = r;
       while (end < base.rowCount && first[end] === first[end + 1]) end++;
       if (end > r) {

@@ -106,8 +106,11 @@ export class TableBuilder {
     this.#rowCount++;
   }
 
-  /** Ends the table; the builder is used up. */
-  seal(): ColumnarSnapshot {
+  /**
+   * Ends the table; the builder is used up.
+   * @param check called between columns; what it throws leaves the spans to the allocator's owner
+   */
+  seal(check: () => void = () => {}): ColumnarSnapshot {
     const rowCount = this.#rowCount;
     return {
       layout: 'columnar',
@@ -115,6 +118,7 @@ export class TableBuilder {
       rowCount,
       chunkRowCounts: chunkRowCounts(rowCount, this.#chunkRowCount),
       columns: this.#columns.map((column) => {
+        check();
         column.appendNulls(rowCount - column.rowCount);
         return column.seal();
       }),

@@ -4,11 +4,17 @@ import type { Value } from '../../value/value.ts';
 import type { Compiler } from '../general/compiler.ts';
 import { Frame } from '../general/frame.ts';
 
+/** Values between two looks at the cancel flag. */
+const VALUES_PER_CHECK = 1024;
+
 /** An expression as a function of a row, for evaluation over dictionaries. */
 export function rowFunction(expression: BoundExpression, compiler: Compiler) {
   const evaluate = compiler.evaluator(expression);
   const frame = new Frame();
+  const { scope } = compiler.runtime;
+  let valueCount = 0;
   return (row: Value) => {
+    if (valueCount++ % VALUES_PER_CHECK === 0) scope.checkCancelled();
     frame.row = row as typeof frame.row;
     return evaluate(frame);
   };

@@ -1,6 +1,6 @@
 // Recording, committing, building views and reading of datasets, all in memory.
 import { isUtf8 } from 'node:buffer';
-import type { ContentWriter, DatasetContent, Recording } from '../../dataset/dataset-type.ts';
+import type { DatasetContent, Recording } from '../../dataset/dataset-type.ts';
 import { BatchEncoder, decodeBatch } from '../../dataset/recorded-batch.ts';
 import type { RecordedRow } from '../../dataset/recorded-row.ts';
 import { rowFromNdjson, rowsFromJson } from '../../dataset/recording-json.ts';
@@ -24,6 +24,9 @@ import type { WorkerContext } from '../worker-context.ts';
 
 /** Rows of a stream that are admitted and encoded together; they are held as objects. */
 const ROWS_AT_ONCE = 2048;
+
+/** Rows written between two looks at the cancel flag. */
+const ROWS_PER_CHECK = 1024;
 
 export async function recordTask(
   { form, body, part, type, params, state, content }: EngineTasks['record']['args'],
@@ -132,31 +135,33 @@ export function commitTask(
   context: WorkerContext,
 ): DatasetContent {
   const recording = recordingOf(context, type);
-  const writer = recording.openWriter({
-    params,
-    previous:
-      content === undefined
-        ? undefined
-        : {
-            snapshot: content.snapshot,
-            relation: snapshotRelation(content.snapshot, context.arenas),
-          },
-    arenas: context.arenas,
-    checkCancelled: () => task.checkCancelled(),
-  });
-  return { snapshot: writeBatches(writer, batches, state), state };
-}
-
-function writeBatches(writer: ContentWriter, batches: readonly Uint8Array[], state: unknown) {
+  const arenas = new ArenaScope(context.arenas);
   try {
+    const writer = recording.openWriter({
+      params,
+      previous:
+        content === undefined
+          ? undefined
+          : {
+              snapshot: content.snapshot,
+              relation: snapshotRelation(content.snapshot, context.arenas),
+            },
+      arenas,
+      checkCancelled: () => task.checkCancelled(),
+    });
+    let rowCount = 0;
     for (const batch of batches) {
-      for (const row of decodeBatch(batch)) writer.add(row);
+      for (const row of decodeBatch(batch)) {
+        if (rowCount++ % ROWS_PER_CHECK === 0) task.checkCancelled();
+        writer.add(row);
+      }
     }
-  } catch (thrown) {
-    writer.release();
-    throw thrown;
+    const snapshot = writer.finish(state);
+    arenas.keep(snapshotSpans(snapshot));
+    return { snapshot, state };
+  } finally {
+    arenas.release();
   }
-  return writer.finish(state);
 }
 
 export function viewTask(
