@@ -9,6 +9,9 @@ export interface CategoryTotal {
   readonly targetSum: number;
 }
 
+/** The natural order of texts, perhaps with a look at whether it is still wanted. */
+export type TextOrder = typeof compareText;
+
 /** Rows of average weight that pull the mean of a small category towards that of all. */
 const PRIOR_ROW_COUNT = 10;
 
@@ -26,6 +29,7 @@ export function rankCategories(
   totals: readonly CategoryTotal[],
   rowCount: number,
   hasMissing: boolean,
+  compare: TextOrder = compareText,
 ): CategoricalFeature {
   let weight = 0;
   let targetSum = 0;
@@ -38,7 +42,7 @@ export function rankCategories(
   const mean = (total: { weight: number; targetSum: number }) =>
     (total.targetSum + prior * priorWeight) / (total.weight + priorWeight);
 
-  const groups = groupCategories(totals, mean);
+  const groups = groupCategories(totals, mean, compare);
   const ranked = groups
     .map((members) => {
       const sum = (pick: (total: CategoryTotal) => number) =>
@@ -48,12 +52,12 @@ export function rankCategories(
         mean: mean({ weight: sum((m) => m.weight), targetSum: sum((m) => m.targetSum) }),
       };
     })
-    .sort((a, b) => a.mean - b.mean || compareCategories(a.members[0], b.members[0]));
+    .sort((a, b) => a.mean - b.mean || compareCategories(a.members[0], b.members[0], compare));
   const codes = new Map<string, number>();
   for (const [rank, { members }] of ranked.entries()) {
     for (const member of members) codes.set(member.category, rank + 1);
   }
-  const categories = totals.map((total) => total.category).sort(compareText);
+  const categories = totals.map((total) => total.category).sort(compare);
   return {
     kind: 'categorical',
     name,
@@ -69,13 +73,16 @@ export function rankCategories(
 function groupCategories(
   totals: readonly CategoryTotal[],
   mean: (total: CategoryTotal) => number,
+  compare: TextOrder,
 ): CategoryTotal[][] {
   if (totals.length <= BUCKET_COUNT_MAX) return totals.map((total) => [total]);
-  const byWeight = [...totals].sort((a, b) => b.weight - a.weight || compareCategories(a, b));
+  const byWeight = [...totals].sort(
+    (a, b) => b.weight - a.weight || compareCategories(a, b, compare),
+  );
   const groups = byWeight.slice(0, OWN_BUCKET_COUNT).map((total) => [total]);
   const light = byWeight
     .slice(OWN_BUCKET_COUNT)
-    .sort((a, b) => mean(a) - mean(b) || compareCategories(a, b));
+    .sort((a, b) => mean(a) - mean(b) || compareCategories(a, b, compare));
   const lightWeight = light.reduce((sum, total) => sum + total.weight, 0);
   let filled = 0;
   let group: CategoryTotal[] = [];
@@ -93,8 +100,12 @@ function groupCategories(
   return groups;
 }
 
-function compareCategories(a: CategoryTotal | undefined, b: CategoryTotal | undefined): number {
-  return compareText(a?.category ?? '', b?.category ?? '');
+function compareCategories(
+  a: CategoryTotal | undefined,
+  b: CategoryTotal | undefined,
+  compare: TextOrder,
+): number {
+  return compare(a?.category ?? '', b?.category ?? '');
 }
 
 /** Columns past this many are not made: their categories are the lightest, and never tested. */
@@ -109,10 +120,11 @@ export function listCategories(
   name: string,
   totals: readonly CategoryTotal[],
   hasMissing: boolean,
+  compare: TextOrder = compareText,
 ): CategoricalFeature {
   const isLong = totals.length > CATEGORIES_PER_COLUMN;
   const ordered = [...totals]
-    .sort((a, b) => (isLong ? b.weight - a.weight : 0) || compareCategories(a, b))
+    .sort((a, b) => (isLong ? b.weight - a.weight : 0) || compareCategories(a, b, compare))
     .slice(0, CATEGORIES_PER_COLUMN * COLUMN_COUNT_MAX);
   return {
     kind: 'categorical',

@@ -3,8 +3,15 @@ import { DISTINCT_SLOTS } from '../../kernel/bin.ts';
 import { failure } from '../../util/error.ts';
 import type { Atom } from '../../value/atom.ts';
 import { atomToJsonText } from '../../value/json.ts';
+import { compareText } from '../../value/natural-order.ts';
 import { Random } from '../random.ts';
-import { Layout, type Workspace, withScratch } from '../workspace.ts';
+import {
+  type JobScope,
+  Layout,
+  NEVER_CANCELLED,
+  type Workspace,
+  withScratch,
+} from '../workspace.ts';
 import {
   BLOCK_ROW_COUNT,
   forEachBlock,
@@ -14,7 +21,12 @@ import {
   placedNumbers,
 } from './block.ts';
 import { bucketBoundaries, type WeightedValues, weightedValues } from './boundaries.ts';
-import { type CategoryTotal, listCategories, rankCategories } from './categories.ts';
+import {
+  type CategoryTotal,
+  listCategories,
+  rankCategories,
+  type TextOrder,
+} from './categories.ts';
 import { BUCKET_COUNT_MAX, type Feature } from './feature.ts';
 import {
   type CodeArray,
@@ -44,12 +56,16 @@ export interface DescribeOptions {
 /** Of more rows than this, as many are drawn to place the boundaries of buckets. */
 const SAMPLE_ROW_COUNT_MAX = 262_144;
 
+/** Comparisons of categories between two looks at the cancel flag. */
+const COMPARISONS_PER_CHECK = 16_384;
+
 /** @throws DATA_ERROR when the values of a numeric column are not numbers */
 export function describeFeature(
   workspace: Workspace,
   source: SourceColumn,
   rows: RowTargets,
   options: DescribeOptions,
+  scope: JobScope = NEVER_CANCELLED,
 ): Feature {
   if (source.kind === 'nulls' || rows.rowCount === 0) return { kind: 'unused', name: source.name };
   if (source.kind === 'numbers') return describeNumbers(workspace, source, rows, options.arena);
@@ -70,9 +86,18 @@ export function describeFeature(
     };
   }
   const categories = uniteCategories(source.entries, totals);
+  const compare = watchedOrder(scope);
   return options.coding === 'rank'
-    ? rankCategories(name, categories, rows.rowCount, hasMissing)
-    : listCategories(name, categories, hasMissing);
+    ? rankCategories(name, categories, rows.rowCount, hasMissing, compare)
+    : listCategories(name, categories, hasMissing, compare);
+}
+
+function watchedOrder(scope: JobScope): TextOrder {
+  let comparisonCount = 0;
+  return (a, b) => {
+    if (++comparisonCount % COMPARISONS_PER_CHECK === 0) scope.checkCancelled();
+    return compareText(a, b);
+  };
 }
 
 function requireNumber(name: string, atom: Atom): number {

@@ -87,13 +87,12 @@ export function buildMatrix(
 ): FeatureMatrix {
   const features = sources.map((source) => {
     scope.checkCancelled();
-    return describeFeature(workspace, source, rows, options);
+    return describeFeature(workspace, source, rows, options, scope);
   });
   const matrix = allocateMatrix(workspace, features, rows.rowCount, options.arena);
   try {
     for (const [index, source] of sources.entries()) {
-      scope.checkCancelled();
-      encodeFeature(workspace, matrix, index, source, 0, rows.rowCount);
+      encodeFeature(workspace, matrix, index, source, 0, rows.rowCount, scope);
     }
   } catch (thrown) {
     workspace.memory.free(matrix.span);
@@ -113,10 +112,12 @@ export function encodeFeature(
   source: SourceColumn,
   fromRow: number,
   toRow: number,
+  scope: JobScope = NEVER_CANCELLED,
 ): void {
   const feature = matrix.features[featureIndex] as Feature;
   for (const column of matrix.columns) {
     if (column.feature !== featureIndex) continue;
+    scope.checkCancelled();
     encodeColumn(workspace, feature, column.part, source, {
       arena: matrix.span.arena,
       offset: column.offset,
