@@ -235,8 +235,17 @@ export class Sandbox {
       calls.push(this.#start(call, isNested));
     }
     if (calls.length > 0) this.#post({ type: 'calls', calls });
+    if (this.#freeSlots.length === 0) this.#refuseNested();
     this.#watchPatience();
     this.onChange();
+  }
+
+  /** The script that waits for them would wait for ever. */
+  #refuseNested(): void {
+    for (const call of this.#waiting.filter(({ isNested }) => isNested)) {
+      this.#waiting.splice(this.#waiting.indexOf(call), 1);
+      this.#settle(call)?.reject(failure('OVERLOADED', 'scripts wait for one another too deeply'));
+    }
   }
 
   /** Calls by ways that cannot be followed must not wait for one another for ever. */

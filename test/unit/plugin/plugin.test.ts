@@ -118,6 +118,15 @@ describe('a plugin', () => {
     expect((await put('patient', main)).status).toBe(201);
   });
 
+  test('that calls itself without end is told so', async () => {
+    await put(
+      'recursive',
+      "plugin.setRequestHandler(() => mldb.get('/v1/plugins/recursive/routes').json)",
+    );
+    const reply = await rowan.get('/v1/plugins/recursive/routes');
+    expect(reply.text).toContain('too deeply');
+  });
+
   test('that is ended by one request serves those that waited', async () => {
     await put(
       'stuck',
