@@ -63,6 +63,8 @@ const referenceMembers = {
 export interface ParameterOptions {
   readonly description: string;
   readonly default?: unknown;
+  /** other names that mean the same */
+  readonly aliases?: readonly string[];
 }
 
 /** An existing dataset by its id, or a configuration of one that is created on the spot. */

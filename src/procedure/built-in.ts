@@ -4,6 +4,7 @@ import { classifierTrain } from './classifier-train.ts';
 import { createEntity } from './create-entity.ts';
 import { exportCsv } from './export-csv.ts';
 import { importText } from './import-text.ts';
+import { importVectors } from './import-vectors.ts';
 import { mock } from './mock.ts';
 import { nullProcedure } from './null.ts';
 import { permuterRun } from './permuter-run.ts';
@@ -18,6 +19,7 @@ export const PROCEDURE_TYPES: readonly ProcedureType[] = [
   createEntity,
   exportCsv,
   importText,
+  importVectors,
   mock,
   nullProcedure,
   permuterRun,
