@@ -12,7 +12,6 @@ export function openColumnarWriter(context: WriterContext): ContentWriter {
   return {
     add: (row) => builder.addRow(row.name, row.cells),
     finish: () => builder.seal(() => context.checkCancelled()),
-    release: () => builder.release(),
   };
 }
 

@@ -74,8 +74,6 @@ export interface ContentWriter {
   add(row: RecordedRow): void;
   /** Seals the content. @throws when the rows together are not acceptable */
   finish(state: unknown): Snapshot;
-  /** Gives up: frees what was written. */
-  release(): void;
 }
 
 export interface View {

@@ -16,7 +16,6 @@ export function openSparseWriter(context: WriterContext): ContentWriter {
   return {
     add: (row) => builder.addRow(row.name, row.cells),
     finish: () => builder.seal(() => context.checkCancelled()),
-    release: () => builder.release(),
   };
 }
 
