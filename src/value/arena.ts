@@ -228,6 +228,8 @@ export class Arena {
 
   /** A thread that was kept out has ended. */
   forgetOutsider(thread: number): void {
+    // It may have ended between taking the lock and seeing that it is kept out: nothing was written.
+    Atomics.compareExchange(this.i32, LOCK, thread + 1, 0);
     for (let i = 0; i < OUTSIDER_COUNT_MAX; i++) {
       const seen = Atomics.compareExchange(this.i32, OUTSIDERS + i, thread + 1, 0);
       if (seen === thread + 1) Atomics.sub(this.i32, OUTSIDER_COUNT, 1);
