@@ -20,7 +20,7 @@ export function throughTransform(source: ByteStream, transform: Duplex): ByteStr
   return transform;
 }
 
-/** Takes exact numbers of bytes from a stream. */
+/** Looks ahead in a stream and takes exact numbers of bytes from it. */
 export class ByteReader {
   readonly #source: AsyncIterator<Uint8Array>;
   #rest: Uint8Array = new Uint8Array(0);
@@ -30,8 +30,8 @@ export class ByteReader {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** The next `count` bytes; fewer only at the end of the stream. */
-  async read(count: number): Promise<Uint8Array> {
+  /** The next `count` bytes without taking them; fewer only at the end of the stream. */
+  async peek(count: number): Promise<Uint8Array> {
     if (this.#rest.length < count && !this.#ended) {
       const parts = [this.#rest];
       let have = this.#rest.length;
@@ -46,9 +46,25 @@ export class ByteReader {
       }
       this.#rest = parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts);
     }
-    const out = this.#rest.subarray(0, count);
+    return this.#rest.subarray(0, count);
+  }
+
+  /** The next `count` bytes; fewer only at the end of the stream. */
+  async read(count: number): Promise<Uint8Array> {
+    const out = await this.peek(count);
     this.#rest = this.#rest.subarray(out.length);
     return out;
+  }
+
+  /** How far ahead a byte is; -1 when it is not among the next `sizeMax`. */
+  async find(byte: number, sizeMax: number): Promise<number> {
+    for (let seen = 0; ; ) {
+      const found = this.#rest.subarray(0, sizeMax).indexOf(byte, seen);
+      if (found !== -1) return found;
+      seen = this.#rest.length;
+      if (seen >= sizeMax || this.#ended) return -1;
+      await this.peek(seen + 1);
+    }
   }
 
   /** @throws Error when the stream ends before `count` bytes */

@@ -4,9 +4,8 @@
 // by numbers as text; without it every line is a word and its numbers.
 // Mikolov et al., "Efficient estimation of word representations in vector space", 2013;
 // Pennington et al., "GloVe: global vectors for word representation", 2014.
-import type { ByteStream } from '../../file/byte-stream.ts';
+import { ByteReader, type ByteStream } from '../../file/byte-stream.ts';
 import { failure } from '../../util/error.ts';
-import { ByteCursor } from './byte-cursor.ts';
 
 export interface WordVector {
   readonly word: string;
@@ -31,53 +30,54 @@ const NUMBER_SIZE_MAX = 48;
 
 /** @throws DATA_ERROR for what is no such file, and for one that is cut short */
 export async function* readVectors(source: ByteStream): AsyncGenerator<WordVector> {
-  const cursor = new ByteCursor(source);
+  const reader = new ByteReader(source);
   try {
-    const header = await readHeader(cursor);
+    const header = await readHeader(reader);
     if (header === undefined) {
-      yield* readLines(cursor, undefined);
-    } else if (await isText(cursor, header.dimensionCount)) {
-      yield* readLines(cursor, header);
+      yield* readLines(reader, undefined);
+    } else if (await isText(reader, header.dimensionCount)) {
+      yield* readLines(reader, header);
     } else {
-      yield* readBinary(cursor, header);
+      yield* readBinary(reader, header);
     }
   } finally {
-    await cursor.close();
+    await reader.close();
   }
 }
 
-/** The header, which is then behind the cursor; undefined when there is none. */
-async function readHeader(cursor: ByteCursor): Promise<Header | undefined> {
-  const head = latin1(await cursor.peek(HEADER_SIZE_MAX));
+/** Reads the header; undefined when there is none. */
+async function readHeader(reader: ByteReader): Promise<Header | undefined> {
+  const head = latin1(await reader.peek(HEADER_SIZE_MAX));
   const found = /^(\d{1,15}) +(\d{1,9})[ \t\r]*\n/.exec(head);
   if (found === null) return undefined;
-  await cursor.take(found[0].length);
+  await reader.read(found[0].length);
   return { wordCount: Number(found[1]), dimensionCount: Number(found[2]) };
 }
 
 /** Whether the first record is a line of a word and as many numbers as there are dimensions. */
-async function isText(cursor: ByteCursor, dimensionCount: number): Promise<boolean> {
+async function isText(reader: ByteReader, dimensionCount: number): Promise<boolean> {
   const sizeMax = Math.min(LINE_SIZE_MAX, WORD_SIZE_MAX + dimensionCount * NUMBER_SIZE_MAX);
-  const end = await cursor.find(LF, sizeMax);
-  const line = utf8(await cursor.peek(end === -1 ? sizeMax : end));
+  const end = await reader.find(LF, sizeMax);
+  const line = utf8(await reader.peek(end === -1 ? sizeMax : end));
   return parseLine(line, dimensionCount) !== undefined;
 }
 
 async function* readLines(
-  cursor: ByteCursor,
+  reader: ByteReader,
   header: Header | undefined,
 ): AsyncGenerator<WordVector> {
   const wordCount = header?.wordCount ?? Number.POSITIVE_INFINITY;
   let dimensionCount = header?.dimensionCount;
   let lineNumber = header === undefined ? 0 : 1;
   let count = 0;
-  while (count < wordCount && !(await cursor.isAtEnd())) {
+  while (count < wordCount && (await reader.peek(1)).length > 0) {
     lineNumber++;
-    const end = await cursor.find(LF, LINE_SIZE_MAX);
-    if (end === -1 && (await cursor.peek(LINE_SIZE_MAX)).length === LINE_SIZE_MAX) {
+    const end = await reader.find(LF, LINE_SIZE_MAX);
+    if (end === -1 && (await reader.peek(LINE_SIZE_MAX)).length === LINE_SIZE_MAX) {
       throw lineFailure(lineNumber, 'is no line of a word and numbers');
     }
-    const bytes = end === -1 ? await cursor.takeRest() : await cursor.take(end + 1);
+    const bytes =
+      end === -1 ? await reader.read(Number.POSITIVE_INFINITY) : await reader.read(end + 1);
     const line = utf8(bytes);
     if (line.trim() === '') continue;
     dimensionCount ??= line.trim().split(/[ \t]+/).length - 1;
@@ -92,15 +92,15 @@ async function* readLines(
 }
 
 async function* readBinary(
-  cursor: ByteCursor,
+  reader: ByteReader,
   { wordCount, dimensionCount }: Header,
 ): AsyncGenerator<WordVector> {
   for (let count = 0; count < wordCount; count++) {
-    await skipLineEnd(cursor);
-    const end = await cursor.find(SPACE, WORD_SIZE_MAX);
+    await skipLineEnd(reader);
+    const end = await reader.find(SPACE, WORD_SIZE_MAX);
     if (end === -1) throw truncated(count, wordCount);
-    const word = utf8((await cursor.take(end + 1)).subarray(0, end));
-    const bytes = await cursor.take(dimensionCount * FLOAT_SIZE);
+    const word = utf8((await reader.read(end + 1)).subarray(0, end));
+    const bytes = await reader.read(dimensionCount * FLOAT_SIZE);
     if (bytes.length < dimensionCount * FLOAT_SIZE) throw truncated(count, wordCount);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     const vector = Array.from({ length: dimensionCount }, (_, index) =>
@@ -110,9 +110,9 @@ async function* readBinary(
   }
 }
 
-async function skipLineEnd(cursor: ByteCursor): Promise<void> {
-  if ((await cursor.peek(1))[0] === CR) await cursor.take(1);
-  if ((await cursor.peek(1))[0] === LF) await cursor.take(1);
+async function skipLineEnd(reader: ByteReader): Promise<void> {
+  if ((await reader.peek(1))[0] === CR) await reader.read(1);
+  if ((await reader.peek(1))[0] === LF) await reader.read(1);
 }
 
 /** The numbers are the last fields: some words of GloVe have spaces in them. */
