@@ -1,7 +1,7 @@
 // How each column lies in a dataset file, so that it comes back exactly as it was: plain JSON.
 
 import type { Atom } from '../value/atom.ts';
-import { encodeAtom, readAtom } from '../value/atom-codec.ts';
+import { encodeAtom, encodeDouble, readAtom } from '../value/atom-codec.ts';
 import type { ChunkSnapshot, ColumnSnapshot, DictionarySnapshot } from '../value/snapshot.ts';
 
 /** The Arrow type of a whole column; chunks of a column can have different forms in memory. */
@@ -69,7 +69,9 @@ export function describeChunk(chunk: ChunkSnapshot): ChunkDescription {
 }
 
 export function atomToText(atom: Atom): string {
-  return Buffer.from(encodeAtom(atom)).toString('base64');
+  return Buffer.from(typeof atom === 'number' ? encodeDouble(atom) : encodeAtom(atom)).toString(
+    'base64',
+  );
 }
 
 export function atomFromText(text: string): Atom {

@@ -90,7 +90,15 @@ export function encodeAtom(atom: Atom): Uint8Array {
   return bytes.subarray(0, writeAtom(bytes, 0, atom));
 }
 
-/** Reads what `writeAtom` wrote into [start, end). */
+/** The bytes of a number that is read back as a number, also where an integer is a bigint. */
+export function encodeDouble(value: number): Uint8Array {
+  const bytes = new Uint8Array(9);
+  bytes[0] = ATOM_TAG.double;
+  writeDouble(bytes, 1, value);
+  return bytes;
+}
+
+/** Reads what `writeAtom` or `encodeDouble` wrote into [start, end). */
 export function readAtom(bytes: Uint8Array, start: number, end: number): Atom {
   return readPayload(bytes[start] as number, bytes, start + 1, end);
 }

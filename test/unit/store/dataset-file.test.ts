@@ -78,6 +78,11 @@ describe('a columnar file', () => {
     );
   });
 
+  test('brings a column of one number beyond 2^53 back as that number', () => {
+    const row: PlainRow = [Path.of('a'), [[Path.of('x'), 36025719789350152, 0]]];
+    expectRoundTrip(buildTable([row], arenas));
+  });
+
   test('brings sparse chunks and wide codes back', () => {
     const rows = Array.from({ length: 70_000 }, (_, i): PlainRow => {
       const cells: [Path, string | number, number][] = [[Path.of('wide'), `t${i}`, i]];
