@@ -6,7 +6,7 @@ import { JsonSyntaxError, parseJson, stringifyJson } from '../util/exact-json.ts
 import { applyJson } from './apply-json.ts';
 import { AtomListWriter } from './atom-list-writer.ts';
 import type { CompiledFunction } from './function-type.ts';
-import { makeNumberRows, type NumberRows, readNumberRows } from './number-row-reader.ts';
+import { numberRowReader } from './number-row-reader.ts';
 
 const LF = 0x0a;
 const OPEN = 0x5b;
@@ -19,9 +19,6 @@ const SHORT_LENGTH_MAX = 512;
 const LINES_AT_ONCE = 32;
 /** The same for arrays of numbers, which take less time. */
 const ROWS_AT_ONCE = 1024;
-
-/** Read and answered at once, so all blocks of a thread share it. */
-let rowsOfThread: NumberRows | undefined;
 
 export interface LineOptions {
   readonly scope: CallScope;
@@ -87,9 +84,8 @@ export class LineApplier {
   #runNumberRows(out: AtomListWriter): boolean {
     const call = this.#compiled.plainCalls?.numberRow;
     if (call === undefined || this.#bytes[this.#position] !== OPEN) return false;
-    rowsOfThread ??= makeNumberRows();
-    const rows = rowsOfThread;
-    readNumberRows(this.#bytes, this.#position, true, rows, ROWS_AT_ONCE);
+    const rows = numberRowReader();
+    rows.read(this.#bytes, this.#position, true, ROWS_AT_ONCE);
     let answered = 0;
     for (let start = 0; answered < rows.rowCount; answered++) {
       const end = rows.ends[answered] as number;

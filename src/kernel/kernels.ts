@@ -6,6 +6,7 @@ import type { BinKernels } from './bin.ts';
 import type { BlockKernels } from './block-program.ts';
 import type { CsvKernels } from './csv.ts';
 import type { FillKernels } from './fill.ts';
+import type { JsonKernels } from './json.ts';
 import type { TreeKernels } from './tree.ts';
 import type { VectorKernels } from './vector.ts';
 
@@ -15,6 +16,7 @@ export interface Kernels
     BlockKernels,
     CsvKernels,
     FillKernels,
+    JsonKernels,
     TreeKernels,
     VectorKernels {}
 

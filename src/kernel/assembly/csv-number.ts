@@ -1,7 +1,7 @@
 // Typed columns of delimited text: integers and doubles, parsed field by field from the addresses
 // that csvIndex or csvFields left (see there).
 
-import { POWERS_OF_FIVE } from './csv-powers';
+import { decimalToDouble } from './decimal';
 
 // What a field is, as csvNumber tells.
 const TEXT: i32 = 0;
@@ -10,7 +10,7 @@ const DOUBLE: i32 = 2;
 /** A number whose value only the caller can work out exactly. */
 const HARD: i32 = 3;
 
-/** Integers up to here, and quotients by powers of ten up to 10^22 of them, are exact doubles. */
+/** Integers up to here are exact doubles. */
 const EXACT_MAX: u64 = 9007199254740992;
 
 // The state of a column of a chunk, kept by the caller between calls.
@@ -217,23 +217,8 @@ export function csvNumber(start: usize, end: usize, result: usize): i32 {
   if (digits > 19) return HARD;
   // An integer from 2^53 on keeps all its digits.
   if (isPlain && mantissa >= EXACT_MAX) return HARD;
-  let value: f64;
-  if (mantissa <= EXACT_MAX) {
-    // Both operands are exact, so the one rounding is the right one (Clinger, "How to read floating
-    // point numbers accurately", 1990).
-    value = <f64>mantissa;
-    if (mantissa != 0 && exponent != 0) {
-      if (exponent >= -22 && exponent < 0) value /= powerOfTen(-exponent);
-      else if (exponent > 0 && exponent <= 22) value *= powerOfTen(exponent);
-      else {
-        value = decimalToDouble(mantissa, exponent);
-        if (value < 0) return HARD;
-      }
-    }
-  } else {
-    value = decimalToDouble(mantissa, exponent);
-    if (value < 0) return HARD;
-  }
+  const value = decimalToDouble(mantissa, exponent);
+  if (value < 0) return HARD;
   store<f64>(result, negative && value != 0 ? -value : value);
   return isPlain ? INTEGER : DOUBLE;
 }
@@ -251,65 +236,4 @@ function isWord(start: usize, end: usize): bool {
     return word == 0x666e69 || word == 0x6e616e;
   }
   return size == 8 && (load<u64>(start) | 0x2020202020202020) == 0x7974696e69666e69;
-}
-
-@lazy
-const POWERS_OF_TEN: StaticArray<f64> = [
-  1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
-  1e18, 1e19, 1e20, 1e21, 1e22,
-];
-
-function powerOfTen(exponent: i32): f64 {
-  return unchecked(POWERS_OF_TEN[exponent]);
-}
-
-const POWER_MIN: i32 = -64;
-const POWER_MAX: i32 = 64;
-
-/**
- * The double nearest to mantissa x 10^exponent, or -1 when it is out of the table's reach, or
- * subnormal, or so near the middle of two doubles that 128 bits do not decide.
- * See Lemire, "Number parsing at a gigabyte per second", Software: Practice and Experience, 2021.
- */
-function decimalToDouble(mantissa: u64, exponent: i32): f64 {
-  if (exponent < POWER_MIN || exponent > POWER_MAX) return -1;
-  const shift = clz(mantissa);
-  mantissa <<= shift;
-  const entry = (exponent - POWER_MIN) << 1;
-  let high = multiplyHigh(mantissa, unchecked(POWERS_OF_FIVE[entry]));
-  let low = mantissa * unchecked(POWERS_OF_FIVE[entry]);
-  if ((high & 0x1ff) == 0x1ff) {
-    const more = multiplyHigh(mantissa, unchecked(POWERS_OF_FIVE[entry + 1]));
-    low += more;
-    if (more > low) high++;
-  }
-  if (low == u64.MAX_VALUE && (exponent < -27 || exponent > 55)) return -1;
-  const upper = high >> 63;
-  let bits = high >> (upper + 9);
-  let power = ((217706 * exponent) >> 16) + 63 + <i32>upper - <i32>shift + 1023;
-  if (power <= 0) return -1;
-  // Exactly between two doubles: the even one, not the upper one.
-  if (low <= 1 && exponent >= -4 && exponent <= 23 && (bits & 3) == 1) {
-    if (bits << (upper + 9) == high) bits &= ~(<u64>1);
-  }
-  bits += bits & 1;
-  bits >>= 1;
-  if (bits >= (<u64>1 << 53)) {
-    bits = <u64>1 << 52;
-    power++;
-  }
-  bits &= ~(<u64>1 << 52);
-  if (power >= 0x7ff) return -1;
-  return reinterpret<f64>(bits | (<u64>power << 52));
-}
-
-/** The upper 64 bits of a product. */
-function multiplyHigh(a: u64, b: u64): u64 {
-  const aLow = a & 0xffffffff;
-  const aHigh = a >> 32;
-  const bLow = b & 0xffffffff;
-  const bHigh = b >> 32;
-  const middle = aHigh * bLow + ((aLow * bLow) >> 32);
-  const other = aLow * bHigh + (middle & 0xffffffff);
-  return aHigh * bHigh + (middle >> 32) + (other >> 32);
 }

@@ -9,6 +9,7 @@ export * from './fill';
 export * from './filter';
 export * from './group';
 export * from './join';
+export * from './json-number';
 export * from './order';
 export * from './row-hash';
 export * from './sort';

@@ -4,7 +4,7 @@ import type { Task } from '../../exec/task.ts';
 import { applyJson } from '../../function/apply-json.ts';
 import { AtomListWriter } from '../../function/atom-list-writer.ts';
 import type { CompiledFunction } from '../../function/function-type.ts';
-import { makeNumberRows, readNumberRows } from '../../function/number-row-reader.ts';
+import { numberRowReader } from '../../function/number-row-reader.ts';
 import type { NumberRowCall } from '../../function/plain-call.ts';
 import type { CallScope } from '../../plan/function.ts';
 import { BATCH_PARAMETERS, batchInputOf } from '../batch-parameters.ts';
@@ -86,16 +86,17 @@ function applyToNumberRows(
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   const head = HEAD.exec(bytes.toString('latin1', 0, HEAD_SIZE_MAX));
   if (head === null) return undefined;
-  const rows = makeNumberRows();
+  const rows = numberRowReader();
+  const { numbers, ends } = rows;
   const writer = new AtomListWriter();
   let position = head[0].length;
   let isFirst = true;
   writer.byte(OPEN);
   for (;;) {
     scope.checkCancelled();
-    readNumberRows(bytes, position, false, rows);
-    if (rows.rowCount === 0) break;
-    const { numbers, ends, rowCount } = rows;
+    rows.read(bytes, position, false);
+    const { rowCount } = rows;
+    if (rowCount === 0) break;
     for (let i = 0, start = 0; i < rowCount; i++) {
       const end = ends[i] as number;
       const atom = call(numbers, start, end);

@@ -1,4 +1,4 @@
-// Powers of five as 128-bit fractions, for decimalToDouble: high and low word of 5^q, shifted so that
+// Powers of five as 128-bit fractions, for decimal.ts: high and low word of 5^q, shifted so that
 // the highest bit is set; rounded up for negative q, cut off for others. Written by the program in
 // the paper cited there, for q from -64 to 64.
 
