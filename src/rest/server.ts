@@ -19,6 +19,7 @@ import { answerClientError, answerUnknownVerb, refuseConnection } from './client
 import type { Exchange } from './exchange.ts';
 import { isMisframed } from './framing.ts';
 import { DEFAULT_REST_OPTIONS, type RestOptions } from './options.ts';
+import { boundPipelining } from './pipelining.ts';
 import type { PassingOn, PortSharing } from './port-sharing.ts';
 import { readEscaped } from './raw-target.ts';
 import { RequestHandler } from './request-handler.ts';
@@ -207,6 +208,7 @@ export class Server {
     const { passingOn } = this.#parts;
     const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
       if (this.#refused.has(request.socket)) return;
+      if (response.socket === null) boundPipelining(response);
       if (passingOn?.intercept(request, response) === true) return;
       http.inFlightCount++;
       this.#handler.handle(request, response);
