@@ -10,10 +10,14 @@ export type Mode = (typeof MODES)[number];
 /**
  * Distinct labels by their JSON text, sorted by its bytes: strings, which are quoted, come before
  * numbers, and 10 before 9. These texts name the columns of scores, quotes included.
+ * @param look called for each label
  */
-export function labelList(labels: Iterable<Atom>): string[] {
+export function labelList(labels: Iterable<Atom>, look: () => void = () => undefined): string[] {
   const texts = new Set<string>();
-  for (const label of labels) if (label !== null) texts.add(atomToJsonText(label));
+  for (const label of labels) {
+    look();
+    if (label !== null) texts.add(atomToJsonText(label));
+  }
   return [...texts].sort(compareText);
 }
 

@@ -10,6 +10,7 @@ import type { ClassifierModel } from '../learn/model/classifier.ts';
 import { classifierToJson } from '../learn/model/classifier-json.ts';
 import { equalizedWeights, normalized } from '../learn/weight.ts';
 import { failure } from '../util/error.ts';
+import { every } from '../util/every.ts';
 import { JsonSyntaxError, parseJson } from '../util/exact-json.ts';
 import { atomToJsonText } from '../value/json.ts';
 import { BUNDLED_CONFIGURATIONS } from './bundled-configuration.ts';
@@ -204,13 +205,18 @@ function readRecipe(entry: ConfigurationEntry, params: ClassifierTrainParams): R
   return { learner, options, unknownKeys, mode, equalizationFactor, seed };
 }
 
+/** Labels between two looks at the cancel flag. */
+const LABELS_PER_CHECK = 16_384;
+
 function trainModel(
   context: ProcedureContext,
   data: TrainingData,
   { learner, options, mode, equalizationFactor, seed }: Recipe,
   onProgress: (share: number) => void,
 ): ClassifierModel {
-  const { target, labels, weights } = targetOf(data, mode, equalizationFactor);
+  const look = every(LABELS_PER_CHECK, () => context.checkCancelled());
+  const { target, labels, weights } = targetOf(data, mode, equalizationFactor, look);
+  context.checkCancelled();
   const learning = fitContext(context, onProgress);
   const rows = { rowCount: data.rowCount, weights };
   const { coding } = learner;
@@ -233,6 +239,7 @@ function targetOf(
   data: TrainingData,
   mode: Mode,
   equalizationFactor: number,
+  look: () => void,
 ): { readonly target: Target; readonly labels: string[]; readonly weights: Float64Array } {
   const { labels, rowCount, weights } = data;
   switch (labels.form) {
@@ -251,7 +258,7 @@ function targetOf(
         weights: normalized(weights?.slice() ?? new Float64Array(rowCount).fill(1)),
       };
     case 'atom': {
-      const list = labelList(labels.values);
+      const list = labelList(labels.values, look);
       if (list.length > 0xffff) {
         throw failure(
           'DATA_ERROR',
@@ -259,10 +266,10 @@ function targetOf(
         );
       }
       const positions = labelPositions(list);
-      const codes = Uint16Array.from(
-        labels.values,
-        (label) => positions.get(atomToJsonText(label)) as number,
-      );
+      const codes = Uint16Array.from(labels.values, (label) => {
+        look();
+        return positions.get(atomToJsonText(label)) as number;
+      });
       return {
         target: { kind: 'classes', labels: codes, labelCount: list.length },
         labels: list,

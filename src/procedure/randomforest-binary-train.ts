@@ -122,6 +122,7 @@ function trainForest(
   const learning = fitContext(context, onProgress);
   const { workspace } = learning;
   const weights = data.weights === undefined ? {} : { weights: data.weights };
+  context.checkCancelled();
   const targets = { rowCount: data.rowCount, targets: Float64Array.from(labels), ...weights };
   const coding = { coding: 'rank', arena: 0 } as const;
   const matrix = buildMatrix(workspace, data.features, targets, coding, context);

@@ -12,6 +12,7 @@ import type { BoundExpression, ProjectItem } from '../plan/expression.ts';
 import { inputsOf } from '../plan/map-plan.ts';
 import type { PlanNode } from '../plan/plan.ts';
 import { failure } from '../util/error.ts';
+import { every } from '../util/every.ts';
 import { type Atom, isTrue } from '../value/atom.ts';
 import { keyOfAtom } from '../value/canonical-key.ts';
 import { atomToJsonText } from '../value/json.ts';
@@ -105,15 +106,17 @@ function readColumns(
     engine: { arenas, parallel, rowCountMin: VECTOR_ROW_COUNT_MIN },
   });
   if (extracted === undefined) return undefined;
+  const check = () => context.checkCancelled();
   const rows = labelledRows(extracted, context, skipsWeightless);
-  const labels = extractedLabels(extracted, rows, form);
+  check();
+  const labels = extractedLabels(extracted, rows, form, check);
   if (labels === undefined) return undefined;
   const weight = extracted.scalars.weight;
   const rowCount = rows?.length ?? extracted.snapshot.rowCount;
   return {
     rowCount,
     features: extracted.features.map(({ path, column }) =>
-      sourceOfColumn(path.toString(), column, arenas, rows),
+      sourceOfColumn(path.toString(), column, arenas, rows, check),
     ),
     labels,
     weights:
@@ -138,28 +141,43 @@ function labelledRows(
     if (label.form === 'codes') return label.values[row] !== 0;
     return !Number.isNaN(label.values[row]);
   };
-  const candidates = selection ?? Int32Array.from({ length: snapshot.rowCount }, (_, row) => row);
-  const rows = candidates.filter(hasLabel);
+  const look = every(ROWS_PER_CHECK, () => context.checkCancelled());
+  const found = new Int32Array(selection?.length ?? snapshot.rowCount);
+  let count = 0;
+  for (let i = 0; i < found.length; i++) {
+    look();
+    const row = selection === undefined ? i : (selection[i] as number);
+    if (hasLabel(row)) found[count++] = row;
+  }
+  const rows = found.subarray(0, count);
   if (snapshot.rowNames.kind === 'sequence') {
     return rows.length === snapshot.rowCount ? undefined : rows;
   }
   const names = rowNamesView(snapshot.rowNames, snapshot.rowCount, context.arenas);
-  const paths = Array.from(rows, (row) => ({ row, path: names.pathAt(row) }));
-  paths.sort((a, b) => comparePaths(a.path, b.path) || a.row - b.row);
-  return Int32Array.from(paths, ({ row }) => row);
+  const paths = Array.from(rows, (row) => {
+    look();
+    return { row, path: names.pathAt(row) };
+  });
+  paths.sort((a, b) => {
+    look();
+    return comparePaths(a.path, b.path) || a.row - b.row;
+  });
+  for (const [index, { row }] of paths.entries()) rows[index] = row;
+  return rows;
 }
 
 function extractedLabels(
   { scalars }: ExtractedColumns,
   rows: Int32Array | undefined,
   form: LabelForm,
+  check: () => void,
 ): Labels | undefined {
   const { label } = scalars;
   if (label === undefined) return undefined;
   switch (label.form) {
     case 'truth': {
       const truth = rows === undefined ? label.values : gather(label.values, rows);
-      return { form: 'truth', values: Uint8Array.from(truth, (value) => value >> 1) };
+      return { form: 'truth', values: truth.map((value) => value >> 1) };
     }
     case 'numbers': {
       const values = rows === undefined ? label.values : gather(label.values, rows);
@@ -169,12 +187,19 @@ function extractedLabels(
     case 'codes': {
       const codes = rows === undefined ? label.values : gather(label.values, rows);
       if (form === 'truth') {
-        const distinct = [...new Set(codes)].map((code) => label.atom(code));
-        refuseManyClasses(distinct);
-        const truths = new Map([...new Set(codes)].map((code) => [code, truth(label.atom(code))]));
-        return { form, values: Uint8Array.from(codes, (code) => truths.get(code) as number) };
+        const distinct = [...new Set(codes)];
+        check();
+        refuseManyClasses(distinct.map((code) => label.atom(code)));
+        const truths = new Map(distinct.map((code) => [code, truth(label.atom(code))]));
+        const values = new Uint8Array(codes.length);
+        for (let i = 0; i < codes.length; i++) values[i] = truths.get(codes[i] as number) as number;
+        return { form, values };
       }
-      const atoms = Array.from(codes, (code) => label.atom(code) as Exclude<Atom, null>);
+      const look = every(ROWS_PER_CHECK, check);
+      const atoms = Array.from(codes, (code) => {
+        look();
+        return label.atom(code) as Exclude<Atom, null>;
+      });
       return { form: 'atom', values: atoms };
     }
   }
@@ -204,8 +229,9 @@ interface TrainingRow {
   readonly weight: Atom | undefined;
 }
 
-const COMPARISONS_PER_CHECK = 4096;
-const ROWS_PER_CHECK = 1024;
+/** Rows, or comparisons of two, between two looks at the cancel flag. */
+const ROWS_PER_CHECK = 16_384;
+const ROW_OBJECTS_PER_CHECK = 1024;
 
 /** Any query: row by row through the general evaluator. */
 function readRows(
@@ -224,9 +250,9 @@ function readRows(
     const features = row.values[row.indexOf('features')] ?? new Row([], []);
     rows.push({ name, features, label, weight });
   }
-  let comparisonCount = 0;
+  const look = every(ROW_OBJECTS_PER_CHECK, () => context.checkCancelled());
   rows.sort((a, b) => {
-    if (++comparisonCount % COMPARISONS_PER_CHECK === 0) context.checkCancelled();
+    look();
     return comparePaths(a.name, b.name) || compareValues(a.features, b.features);
   });
   const isWeighted =
@@ -234,7 +260,7 @@ function readRows(
   return {
     rowCount: rows.length,
     features: featureColumns(rows, context),
-    labels: makeLabels(rows, form),
+    labels: makeLabels(rows, form, look),
     weights: isWeighted
       ? Float64Array.from(rows, ({ weight }) => rowWeight(weight ?? null))
       : undefined,
@@ -263,9 +289,10 @@ function truth(label: Atom): 0 | 1 {
 }
 
 /** @throws DATA_ERROR when a label of two classes has more than two values */
-function refuseManyClasses(labels: readonly Atom[]): void {
+function refuseManyClasses(labels: readonly Atom[], look: () => void = () => undefined): void {
   const distinct = new Map<unknown, Atom>();
   for (const label of labels) {
+    look();
     if (label !== null) distinct.set(keyOfAtom(label), label);
     if (distinct.size > 2) {
       const shown = [...distinct.values()].map(atomToJsonText).join(', ');
@@ -277,11 +304,13 @@ function refuseManyClasses(labels: readonly Atom[]): void {
   }
 }
 
-function makeLabels(rows: readonly TrainingRow[], form: LabelForm): Labels {
+function makeLabels(rows: readonly TrainingRow[], form: LabelForm, look: () => void): Labels {
   switch (form) {
-    case 'truth':
-      refuseManyClasses(rows.map(({ label }) => label));
-      return { form, values: Uint8Array.from(rows, ({ label }) => truth(label)) };
+    case 'truth': {
+      const labels = rows.map(({ label }) => label);
+      refuseManyClasses(labels, look);
+      return { form, values: Uint8Array.from(labels, truth) };
+    }
     case 'number':
       return { form, values: Float64Array.from(rows, ({ label }) => regressionTarget(label)) };
     case 'atom':
@@ -296,7 +325,7 @@ function featureColumns(
 ): SourceColumn[] {
   const columns = new Map<string, { readonly path: Path; readonly atoms: Atom[] }>();
   rows.forEach(({ features, name }, index) => {
-    if (index % ROWS_PER_CHECK === 0) context.checkCancelled();
+    if (index % ROW_OBJECTS_PER_CHECK === 0) context.checkCancelled();
     for (const { path, atom } of cellsOf(features)) {
       const key = path.toString();
       let column = columns.get(key);
@@ -314,7 +343,7 @@ function featureColumns(
     .sort((a, b) => comparePaths(a.path, b.path))
     .map(({ path, atoms }) => {
       context.checkCancelled();
-      return atomSource(path.toString(), atoms);
+      return atomSource(path.toString(), atoms, () => context.checkCancelled());
     });
 }
 

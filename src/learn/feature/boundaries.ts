@@ -1,4 +1,5 @@
 // Where the buckets of a numeric feature begin.
+import { type JobScope, NEVER_CANCELLED } from '../workspace.ts';
 import { BUCKET_COUNT_MAX } from './feature.ts';
 
 /** Distinct values in ascending order, and the weight of the rows that have each. */
@@ -42,9 +43,16 @@ function boundaryBefore(values: Float64Array, index: number): number {
   return middle > low && middle < high ? middle : high;
 }
 
+/** Values looked up between two looks at the cancel flag. */
+const VALUES_PER_CHECK = 65_536;
+
 /** Sorts, unites equal values and drops those without weight; `weights` absent: all weigh 1. */
-export function weightedValues(values: Float64Array, weights?: Float64Array): WeightedValues {
-  const sorted = Float64Array.from(values).sort();
+export function weightedValues(
+  values: Float64Array,
+  weights?: Float64Array,
+  scope: JobScope = NEVER_CANCELLED,
+): WeightedValues {
+  const sorted = values.slice().sort();
   const distinct = new Float64Array(sorted.length);
   let count = 0;
   for (const value of sorted) {
@@ -52,6 +60,7 @@ export function weightedValues(values: Float64Array, weights?: Float64Array): We
   }
   const sums = new Float64Array(count);
   for (let i = 0; i < values.length; i++) {
+    if (i % VALUES_PER_CHECK === 0) scope.checkCancelled();
     const at = positionOf(distinct, count, values[i] as number);
     sums[at] = (sums[at] as number) + (weights === undefined ? 1 : (weights[i] as number));
   }

@@ -9,9 +9,6 @@ export interface CategoryTotal {
   readonly targetSum: number;
 }
 
-/** The natural order of texts, perhaps with a look at whether it is still wanted. */
-export type TextOrder = typeof compareText;
-
 /** Rows of average weight that pull the mean of a small category towards that of all. */
 const PRIOR_ROW_COUNT = 10;
 
@@ -22,6 +19,7 @@ const OWN_BUCKET_COUNT = BUCKET_COUNT_MAX - SHARED_BUCKET_COUNT;
 /**
  * Codes that follow the mean of the target, so that a test of a range of codes parts categories
  * that behave alike. For two classes the best subset of categories is such a range.
+ * @param look called for every comparison and every category
  * @see Fisher, "On grouping for maximum homogeneity", JASA 1958
  */
 export function rankCategories(
@@ -29,7 +27,7 @@ export function rankCategories(
   totals: readonly CategoryTotal[],
   rowCount: number,
   hasMissing: boolean,
-  compare: TextOrder = compareText,
+  look: () => void = () => undefined,
 ): CategoricalFeature {
   let weight = 0;
   let targetSum = 0;
@@ -42,7 +40,7 @@ export function rankCategories(
   const mean = (total: { weight: number; targetSum: number }) =>
     (total.targetSum + prior * priorWeight) / (total.weight + priorWeight);
 
-  const groups = groupCategories(totals, mean, compare);
+  const groups = groupCategories(totals, mean, look);
   const ranked = groups
     .map((members) => {
       const sum = (pick: (total: CategoryTotal) => number) =>
@@ -52,18 +50,26 @@ export function rankCategories(
         mean: mean({ weight: sum((m) => m.weight), targetSum: sum((m) => m.targetSum) }),
       };
     })
-    .sort((a, b) => a.mean - b.mean || compareCategories(a.members[0], b.members[0], compare));
+    .sort((a, b) => a.mean - b.mean || compareCategories(a.members[0], b.members[0]));
   const codes = new Map<string, number>();
   for (const [rank, { members }] of ranked.entries()) {
-    for (const member of members) codes.set(member.category, rank + 1);
+    for (const member of members) {
+      look();
+      codes.set(member.category, rank + 1);
+    }
   }
-  const categories = totals.map((total) => total.category).sort(compare);
+  const categories = totals.map((total) => total.category).sort(watched(look, compareText));
+  const buckets = new Uint8Array(categories.length);
+  for (const [index, category] of categories.entries()) {
+    look();
+    buckets[index] = codes.get(category) as number;
+  }
   return {
     kind: 'categorical',
     name,
     coding: 'rank',
     categories,
-    buckets: Uint8Array.from(categories, (category) => codes.get(category) as number),
+    buckets,
     columnCount: 1,
     hasMissing,
   };
@@ -73,16 +79,16 @@ export function rankCategories(
 function groupCategories(
   totals: readonly CategoryTotal[],
   mean: (total: CategoryTotal) => number,
-  compare: TextOrder,
+  look: () => void,
 ): CategoryTotal[][] {
   if (totals.length <= BUCKET_COUNT_MAX) return totals.map((total) => [total]);
   const byWeight = [...totals].sort(
-    (a, b) => b.weight - a.weight || compareCategories(a, b, compare),
+    watched(look, (a, b) => b.weight - a.weight || compareCategories(a, b)),
   );
   const groups = byWeight.slice(0, OWN_BUCKET_COUNT).map((total) => [total]);
   const light = byWeight
     .slice(OWN_BUCKET_COUNT)
-    .sort((a, b) => mean(a) - mean(b) || compareCategories(a, b, compare));
+    .sort(watched(look, (a, b) => mean(a) - mean(b) || compareCategories(a, b)));
   const lightWeight = light.reduce((sum, total) => sum + total.weight, 0);
   let filled = 0;
   let group: CategoryTotal[] = [];
@@ -100,12 +106,18 @@ function groupCategories(
   return groups;
 }
 
-function compareCategories(
-  a: CategoryTotal | undefined,
-  b: CategoryTotal | undefined,
-  compare: TextOrder,
-): number {
-  return compare(a?.category ?? '', b?.category ?? '');
+function compareCategories(a: CategoryTotal | undefined, b: CategoryTotal | undefined): number {
+  return compareText(a?.category ?? '', b?.category ?? '');
+}
+
+function watched<Item>(
+  look: () => void,
+  compare: (a: Item, b: Item) => number,
+): (a: Item, b: Item) => number {
+  return (a, b) => {
+    look();
+    return compare(a, b);
+  };
 }
 
 /** Columns past this many are not made: their categories are the lightest, and never tested. */
@@ -115,16 +127,17 @@ const COLUMN_COUNT_MAX = 64;
  * A code for each category, for tests of single categories. Up to 254 categories are in the order
  * of their text; past that, heavier ones come first, and of more than 16,256 the lightest share
  * the code of categories that were never seen.
+ * @param look called for every comparison
  */
 export function listCategories(
   name: string,
   totals: readonly CategoryTotal[],
   hasMissing: boolean,
-  compare: TextOrder = compareText,
+  look: () => void = () => undefined,
 ): CategoricalFeature {
   const isLong = totals.length > CATEGORIES_PER_COLUMN;
   const ordered = [...totals]
-    .sort((a, b) => (isLong ? b.weight - a.weight : 0) || compareCategories(a, b, compare))
+    .sort(watched(look, (a, b) => (isLong ? b.weight - a.weight : 0) || compareCategories(a, b)))
     .slice(0, CATEGORIES_PER_COLUMN * COLUMN_COUNT_MAX);
   return {
     kind: 'categorical',

@@ -1,9 +1,9 @@
 // Learning a feature from its training values: type, buckets, categories.
 import { DISTINCT_SLOTS } from '../../kernel/bin.ts';
 import { failure } from '../../util/error.ts';
+import { every } from '../../util/every.ts';
 import type { Atom } from '../../value/atom.ts';
 import { atomToJsonText } from '../../value/json.ts';
-import { compareText } from '../../value/natural-order.ts';
 import { Random } from '../random.ts';
 import {
   type JobScope,
@@ -21,15 +21,9 @@ import {
   placedNumbers,
 } from './block.ts';
 import { bucketBoundaries, type WeightedValues, weightedValues } from './boundaries.ts';
-import {
-  type CategoryTotal,
-  listCategories,
-  rankCategories,
-  type TextOrder,
-} from './categories.ts';
+import { type CategoryTotal, listCategories, rankCategories } from './categories.ts';
 import { BUCKET_COUNT_MAX, type Feature } from './feature.ts';
 import {
-  type CodeArray,
   categoryOf,
   featureType,
   type NumberPiece,
@@ -56,8 +50,8 @@ export interface DescribeOptions {
 /** Of more rows than this, as many are drawn to place the boundaries of buckets. */
 const SAMPLE_ROW_COUNT_MAX = 262_144;
 
-/** Comparisons of categories between two looks at the cancel flag. */
-const COMPARISONS_PER_CHECK = 16_384;
+/** Categories, or comparisons of two, between two looks at the cancel flag. */
+const STEPS_PER_CHECK = 16_384;
 
 /** @throws DATA_ERROR when the values of a numeric column are not numbers */
 export function describeFeature(
@@ -68,36 +62,30 @@ export function describeFeature(
   scope: JobScope = NEVER_CANCELLED,
 ): Feature {
   if (source.kind === 'nulls' || rows.rowCount === 0) return { kind: 'unused', name: source.name };
-  if (source.kind === 'numbers') return describeNumbers(workspace, source, rows, options.arena);
-  const totals = codeTotals(workspace, source.pieces, source.entries.length, rows, options.arena);
+  if (source.kind === 'numbers')
+    return describeNumbers(workspace, source, rows, options.arena, scope);
+  const totals = codeTotals(workspace, source, rows, options.arena, scope);
   const seen = source.entries.filter((_, index) => totals.counts[index + 1] !== 0);
   const type = featureType(seen);
   const hasMissing = totals.counts[0] !== 0;
   const { name } = source;
   if (type === 'INUTILE') return { kind: 'unused', name };
+  scope.checkCancelled();
   if (type === 'REAL') {
     const values = Float64Array.from(seen, (atom) => requireNumber(name, atom));
     const weights = totals.weights.subarray(1).filter((_, i) => totals.counts[i + 1] !== 0);
     return {
       kind: 'numeric',
       name,
-      boundaries: bucketBoundaries(weightedValues(values, weights)),
+      boundaries: bucketBoundaries(weightedValues(values, weights, scope)),
       hasMissing,
     };
   }
-  const categories = uniteCategories(source.entries, totals);
-  const compare = watchedOrder(scope);
+  const look = every(STEPS_PER_CHECK, () => scope.checkCancelled());
+  const categories = uniteCategories(source.entries, totals, look);
   return options.coding === 'rank'
-    ? rankCategories(name, categories, rows.rowCount, hasMissing, compare)
-    : listCategories(name, categories, hasMissing, compare);
-}
-
-function watchedOrder(scope: JobScope): TextOrder {
-  let comparisonCount = 0;
-  return (a, b) => {
-    if (++comparisonCount % COMPARISONS_PER_CHECK === 0) scope.checkCancelled();
-    return compareText(a, b);
-  };
+    ? rankCategories(name, categories, rows.rowCount, hasMissing, look)
+    : listCategories(name, categories, hasMissing, look);
 }
 
 function requireNumber(name: string, atom: Atom): number {
@@ -122,12 +110,13 @@ interface CodeTotals {
 
 function codeTotals(
   workspace: Workspace,
-  pieces: readonly CodeArray[],
-  entryCount: number,
+  { pieces, entries }: SourceColumn & { kind: 'codes' },
   rows: RowTargets,
   arena: number,
+  scope: JobScope,
 ): CodeTotals {
   const { targets, weights } = rows;
+  const entryCount = entries.length;
   const blockSize = BLOCK_ROW_COUNT * 8;
   const pairsSize = (entryCount + 1) * 16;
   return withScratch(workspace, arena, 3 * blockSize + 2 * pairsSize, (scratch) => {
@@ -139,6 +128,7 @@ function codeTotals(
     const countsAt = pairsAt + pairsSize;
     u8.fill(0, pairsAt, countsAt + pairsSize);
     forEachBlock(pieces, (codes, row) => {
+      scope.checkCancelled();
       const source = placed(workspace, arena, codes, scratch);
       const { BYTES_PER_ELEMENT: width, length } = codes;
       if (weights !== undefined) f64.set(weights.subarray(row, row + length), weightsAt >>> 3);
@@ -148,8 +138,12 @@ function codeTotals(
       kernels.binTotals(source, width, length, target, weighted, pairsAt);
       if (weighted !== 0) kernels.binTotals(source, width, length, 0, 0, countsAt);
     });
-    const column = (at: number, part: number) =>
-      Float64Array.from({ length: entryCount + 1 }, (_, i) => f64[(at >>> 3) + 2 * i + part] ?? 0);
+    scope.checkCancelled();
+    const column = (at: number, part: number) => {
+      const values = new Float64Array(entryCount + 1);
+      for (let i = 0; i < values.length; i++) values[i] = f64[(at >>> 3) + 2 * i + part] as number;
+      return values;
+    };
     return {
       counts: column(weights === undefined ? pairsAt : countsAt, 0),
       weights: column(pairsAt, 0),
@@ -159,9 +153,14 @@ function codeTotals(
 }
 
 /** Totals by text: the number 1 and the string '1' are one category. */
-function uniteCategories(entries: readonly Atom[], totals: CodeTotals): CategoryTotal[] {
+function uniteCategories(
+  entries: readonly Atom[],
+  totals: CodeTotals,
+  look: () => void,
+): CategoryTotal[] {
   const byText = new Map<string, { category: string; weight: number; targetSum: number }>();
   for (const [index, entry] of entries.entries()) {
+    look();
     if (entry === null || totals.counts[index + 1] === 0) continue;
     const category = categoryOf(entry);
     let total = byText.get(category);
@@ -180,11 +179,14 @@ function describeNumbers(
   source: SourceColumn & { kind: 'numbers' },
   rows: RowTargets,
   arena: number,
+  scope: JobScope,
 ): Feature {
-  const few = fewValues(workspace, source.pieces, rows, arena);
+  const few = fewValues(workspace, source.pieces, rows, arena, scope);
   const { name } = source;
   if (few.values.length === 0) return { kind: 'unused', name };
-  const values = few.values.length > BUCKET_COUNT_MAX ? sampledValues(source.pieces, rows) : few;
+  scope.checkCancelled();
+  const values =
+    few.values.length > BUCKET_COUNT_MAX ? sampledValues(source.pieces, rows, scope) : few;
   const boundaries = bucketBoundaries(values);
   return { kind: 'numeric', name, boundaries, hasMissing: few.hasMissing };
 }
@@ -195,6 +197,7 @@ function fewValues(
   pieces: readonly NumberPiece[],
   rows: RowTargets,
   arena: number,
+  scope: JobScope,
 ): WeightedValues & { hasMissing: boolean } {
   const blockSize = BLOCK_ROW_COUNT * 8;
   const layout = new Layout();
@@ -213,6 +216,7 @@ function fewValues(
     let found = 0;
     let hasMissing = false;
     forEachNumberBlock(pieces, (piece, from, length, row) => {
+      scope.checkCancelled();
       const isMany = found > BUCKET_COUNT_MAX;
       if (isMany && hasMissing) return;
       const source = placedNumbers(workspace, arena, piece, from, length, values);
@@ -241,7 +245,11 @@ function containsNaN(values: Float64Array): boolean {
 }
 
 /** The values of all rows, or of one random row out of each of equal stretches of rows. */
-function sampledValues(pieces: readonly NumberPiece[], rows: RowTargets): WeightedValues {
+function sampledValues(
+  pieces: readonly NumberPiece[],
+  rows: RowTargets,
+  scope: JobScope,
+): WeightedValues {
   const stretch = Math.max(1, rows.rowCount / SAMPLE_ROW_COUNT_MAX);
   const random = Random.of(rows.rowCount, pieces.length);
   const values = new Float64Array(Math.ceil(rows.rowCount / stretch));
@@ -265,6 +273,6 @@ function sampledValues(pieces: readonly NumberPiece[], rows: RowTargets): Weight
     first = end;
   }
   return rows.weights === undefined
-    ? weightedValues(values.subarray(0, count))
-    : weightedValues(values.subarray(0, count), weights.subarray(0, count));
+    ? weightedValues(values.subarray(0, count), undefined, scope)
+    : weightedValues(values.subarray(0, count), weights.subarray(0, count), scope);
 }

@@ -1,6 +1,7 @@
 // Feature matrices: bucket codes of all rows in shared memory, and how they are filled.
 import { BOUNDARY_SLOTS } from '../../kernel/bin.ts';
 import { assert } from '../../util/assert.ts';
+import { every } from '../../util/every.ts';
 import type { Atom } from '../../value/atom.ts';
 import type { Span } from '../../value/snapshot.ts';
 import {
@@ -118,13 +119,14 @@ export function encodeFeature(
   for (const column of matrix.columns) {
     if (column.feature !== featureIndex) continue;
     scope.checkCancelled();
-    encodeColumn(workspace, feature, column.part, source, {
+    const target = {
       arena: matrix.span.arena,
       offset: column.offset,
       stride: 1,
       fromRow,
       toRow,
-    });
+    };
+    encodeColumn(workspace, feature, column.part, source, target, scope);
   }
 }
 
@@ -145,19 +147,22 @@ export function encodeColumn(
   part: number,
   source: SourceColumn,
   target: CodeTarget,
+  scope: JobScope = NEVER_CANCELLED,
 ): void {
   if (source.kind === 'numbers' && feature.kind === 'numeric') {
-    encodeNumbers(workspace, feature.boundaries, source, target);
+    encodeNumbers(workspace, feature.boundaries, source, target, scope);
   } else if (source.kind === 'numbers' && feature.kind === 'categorical') {
-    const positions = categoryPositions(feature);
+    const look = lookEvery(scope);
+    const positions = categoryPositions(feature, look);
     encodeEach(workspace, source, target, (value) => {
+      look();
       if (Number.isNaN(value)) return MISSING_CODE;
       return categoryCode(feature, positions.get(categoryOf(value)) ?? -1, part);
     });
   } else if (source.kind === 'codes') {
     if (feature.kind === 'numeric') refuseOthers(feature.name, source, target);
-    const table = codeTable(feature, part, source.entries);
-    encodeCodes(workspace, table, source, target);
+    const table = codeTable(feature, part, source.entries, lookEvery(scope));
+    encodeCodes(workspace, table, source, target, scope);
   } else {
     const { u8 } = workspace.memory.get(target.arena);
     for (let row = target.fromRow; row < target.toRow; row++) {
@@ -166,9 +171,24 @@ export function encodeColumn(
   }
 }
 
-/** Position of each category in the feature's list. */
-export function categoryPositions(feature: CategoricalFeature): Map<string, number> {
-  return new Map(feature.categories.map((category, index) => [category, index]));
+/** Categories or values between two looks at the cancel flag. */
+const STEPS_PER_CHECK = 16_384;
+
+function lookEvery(scope: JobScope): () => void {
+  return every(STEPS_PER_CHECK, () => scope.checkCancelled());
+}
+
+/** Position of each category in the feature's list. @param look called for each */
+export function categoryPositions(
+  { categories }: CategoricalFeature,
+  look: () => void = () => undefined,
+): Map<string, number> {
+  const positions = new Map<string, number>();
+  for (const [index, category] of categories.entries()) {
+    look();
+    positions.set(category, index);
+  }
+  return positions;
 }
 
 /** Throws when a row has an entry that is not a number. */
@@ -196,6 +216,7 @@ function encodeNumbers(
   boundaries: Float64Array,
   source: SourceColumn & { kind: 'numbers' },
   target: CodeTarget,
+  scope: JobScope,
 ): void {
   const { arena, stride } = target;
   const tableSize = BOUNDARY_SLOTS * 8;
@@ -209,6 +230,7 @@ function encodeNumbers(
     forEachNumberBlock(
       source.pieces,
       (piece, from, length, row) => {
+        scope.checkCancelled();
         const values = placedNumbers(workspace, arena, piece, from, length, table + tableSize);
         kernels.binF64(values, length, table, target.offset + row * stride, stride);
       },
@@ -223,6 +245,7 @@ function encodeCodes(
   codes: Uint8Array,
   source: SourceColumn & { kind: 'codes' },
   target: CodeTarget,
+  scope: JobScope,
 ): void {
   const { arena, stride } = target;
   const staging = BLOCK_ROW_COUNT * 4;
@@ -233,6 +256,7 @@ function encodeCodes(
     forEachBlock(
       source.pieces,
       (piece, row) => {
+        scope.checkCancelled();
         const at = placed(workspace, arena, piece, scratch);
         const width = piece.BYTES_PER_ELEMENT;
         kernels.binCodes(at, width, piece.length, table, target.offset + row * stride, stride);
@@ -243,20 +267,27 @@ function encodeCodes(
   });
 }
 
-/** The bucket code of every dictionary code, NULL first. */
-function codeTable(feature: Feature, part: number, entries: readonly Atom[]): Uint8Array {
+/** The bucket code of every dictionary code, NULL first. @param look called for each */
+function codeTable(
+  feature: Feature,
+  part: number,
+  entries: readonly Atom[],
+  look: () => void,
+): Uint8Array {
   const table = new Uint8Array(entries.length + 1);
   if (feature.kind === 'unused') return table;
   if (feature.kind === 'numeric') {
     for (const [index, entry] of entries.entries()) {
+      look();
       // Entries that no row has may be anything.
       const number = entry === null ? Number.NaN : (numberOf(entry) ?? Number.NaN);
       table[index + 1] = numericCode(feature.boundaries, number);
     }
     return table;
   }
-  const positions = categoryPositions(feature);
+  const positions = categoryPositions(feature, look);
   for (const [index, entry] of entries.entries()) {
+    look();
     if (entry === null) continue;
     const position = positions.get(categoryOf(entry)) ?? -1;
     table[index + 1] = categoryCode(feature, position, part);

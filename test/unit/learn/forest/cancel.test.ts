@@ -68,3 +68,27 @@ test('features are described and coded one by one', () => {
     expect(arenas.usedBytes).toBe(before);
   }
 });
+
+test.each(['rank', 'each'] as const)(
+  'a column of many categories is left at any check, coded %s',
+  (coding) => {
+    const rowCount = 60_000;
+    const entries = Array.from({ length: rowCount }, (_, row) => `name ${(row * 7919) % rowCount}`);
+    const codes = Uint32Array.from(entries, (_, row) => row + 1);
+    const sources = [{ kind: 'codes', name: 'name', pieces: [codes], entries }] as const;
+    const rows = { rowCount, targets: Float64Array.from(labels.subarray(0, rowCount)) };
+    const build = (context: FitContext) =>
+      buildMatrix(workspace, sources, rows, { coding, arena: 0 }, context);
+    const before = arenas.usedBytes;
+    const whole = cancelledAt(Number.POSITIVE_INFINITY);
+    arenas.free(build(whole).span);
+    // They are sorted, which compares each more than ten times, and looks every few thousand times.
+    expect(whole.checkCount).toBeGreaterThan((10 * rowCount) / 16_384);
+    for (const check of [3, 10, 30]) {
+      const context = cancelledAt(check);
+      expect(() => build(context)).toThrow('cancelled');
+      expect(context.checkCount).toBe(check);
+      expect(arenas.usedBytes).toBe(before);
+    }
+  },
+);
