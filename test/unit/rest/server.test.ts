@@ -107,6 +107,17 @@ describe('bodies', () => {
     expect(await compressed.text()).toBe('1');
   });
 
+  test('arrive whole when they are large', async () => {
+    const params = { expression: 'horizontal_sum(input)', raw: true, autoInput: true };
+    const type = { type: 'sql.expression', params: { ...params, prepared: true } };
+    expect((await rowan.put('/v1/functions/sum', type)).status).toBe(201);
+    const input = Array.from({ length: 600_000 }, (_, i) => [i, 1, 0.5]);
+    const body = JSON.stringify({ input });
+    expect(body.length).toBeGreaterThan(8e6);
+    const reply = await fetch(`${origin}/v1/functions/sum/batch`, { method: 'POST', body });
+    expect(await reply.json()).toEqual(input.map(([i]) => (i as number) + 1.5));
+  });
+
   test('count decompressed', async () => {
     const small = await Rowan.open({ dataDir: null });
     const address = await small.listen({ bodyBytesMax: 10_000 });
