@@ -2,7 +2,9 @@
 import type { Atom } from '../value/atom.ts';
 import { atomToJsonText } from '../value/json.ts';
 
-const CHUNK_SIZE = 1 << 16;
+/** Of the first chunk; each further one is twice as large, as far as this goes. */
+const CHUNK_SIZE_MIN = 1 << 16;
+const CHUNK_SIZE_MAX = 1 << 20;
 const ZERO = 0x30;
 const MINUS = 0x2d;
 const POINT = 0x2e;
@@ -17,11 +19,11 @@ const encoder = new TextEncoder();
 export class AtomListWriter {
   /** full chunks, and after `end` all of them */
   readonly chunks: Uint8Array<ArrayBuffer>[] = [];
-  #bytes = new Uint8Array(CHUNK_SIZE);
+  #bytes = new Uint8Array(CHUNK_SIZE_MIN);
   #size = 0;
 
   byte(byte: number): void {
-    if (this.#size === CHUNK_SIZE) this.#flush();
+    if (this.#size === this.#bytes.length) this.#flush();
     this.#bytes[this.#size++] = byte;
   }
 
@@ -33,17 +35,18 @@ export class AtomListWriter {
 
   text(text: string): void {
     // A UTF-16 unit is at most three bytes.
-    if (text.length * 3 > CHUNK_SIZE) {
+    if (text.length * 3 > this.#bytes.length) {
       this.#flush();
       this.chunks.push(encoder.encode(text));
       return;
     }
-    if (this.#size + text.length * 3 > CHUNK_SIZE) this.#flush();
+    if (this.#size + text.length * 3 > this.#bytes.length) this.#flush();
     this.#size += encoder.encodeInto(text, this.#bytes.subarray(this.#size)).written;
   }
 
   end(): void {
-    this.#flush();
+    if (this.#size > 0) this.chunks.push(this.#bytes.slice(0, this.#size));
+    this.#size = 0;
   }
 
   /**
@@ -64,7 +67,7 @@ export class AtomListWriter {
         return;
       }
     }
-    if (this.#size + SMALL_SIZE_MAX > CHUNK_SIZE) this.#flush();
+    if (this.#size + SMALL_SIZE_MAX > this.#bytes.length) this.#flush();
     if (value < 0) this.#bytes[this.#size++] = MINUS;
     let digitCount = 1;
     for (let power = 10; power <= integer; power *= 10) digitCount++;
@@ -94,5 +97,8 @@ export class AtomListWriter {
     if (this.#size === 0) return;
     this.chunks.push(this.#bytes.slice(0, this.#size));
     this.#size = 0;
+    // What is long is handed on in few pieces.
+    const size = Math.min(this.#bytes.length * 2, CHUNK_SIZE_MAX);
+    if (size > this.#bytes.length) this.#bytes = new Uint8Array(size);
   }
 }
