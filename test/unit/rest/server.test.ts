@@ -110,11 +110,11 @@ describe('bodies', () => {
   test('arrive whole when they are large', async () => {
     const params = { expression: 'horizontal_sum(input)', raw: true, autoInput: true };
     const type = { type: 'sql.expression', params: { ...params, prepared: true } };
-    expect((await rowan.put('/v1/functions/sum', type)).status).toBe(201);
+    expect((await rowan.put('/v1/functions/total', type)).status).toBe(201);
     const input = Array.from({ length: 600_000 }, (_, i) => [i, 1, 0.5]);
     const body = JSON.stringify({ input });
     expect(body.length).toBeGreaterThan(8e6);
-    const reply = await fetch(`${origin}/v1/functions/sum/batch`, { method: 'POST', body });
+    const reply = await fetch(`${origin}/v1/functions/total/batch`, { method: 'POST', body });
     expect(await reply.json()).toEqual(input.map(([i]) => (i as number) + 1.5));
   });
 
