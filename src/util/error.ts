@@ -97,6 +97,13 @@ export function failure(
   return new RowanError(code, ERROR_STATUS[code], message, details);
 }
 
+/** A failure with more details, for instance the place where it happened; a defect stays as it is. */
+export function withDetails(thrown: unknown, details: Readonly<Record<string, unknown>>): unknown {
+  if (!(thrown instanceof RowanError)) return thrown;
+  const { code, httpCode, message, extra } = thrown;
+  return new RowanError(code, httpCode, message, { ...thrown.details, ...details }, extra);
+}
+
 /** The body of any thrown value; what is not a RowanError is a defect and says so. */
 export function errorBody(thrown: unknown): ErrorBody {
   if (thrown instanceof RowanError) return thrown.toBody();
