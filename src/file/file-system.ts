@@ -1,16 +1,20 @@
 // Every URL that Rowan reads or writes goes through here: schemes, compression, patterns.
 import { PassThrough } from 'node:stream';
 import { failure } from '../util/error.ts';
+import { AddressGuard } from './address-guard.ts';
 import { ArchiveScheme, isZipName, onlyMemberOfZip } from './archive-scheme.ts';
 import type { ByteStream } from './byte-stream.ts';
 import { peekBytes } from './byte-stream.ts';
 import { codecByMagic, codecBySuffix, compressed, decompressed } from './compression.ts';
-import type { CredentialSource } from './credential.ts';
+import { type CredentialSource, NO_CREDENTIALS } from './credential.ts';
 import { isPattern, patternPrefix, patternToRegExp } from './glob.ts';
+import { HttpClient } from './http-client.ts';
 import { HttpScheme } from './http-scheme.ts';
+import { LazyScheme } from './lazy-scheme.ts';
 import { LocalScheme } from './local-scheme.ts';
 import type { MemoryStore } from './memory-scheme.ts';
 import { MapMemoryStore, MemoryScheme } from './memory-scheme.ts';
+import { RemoteCache, type RemoteCacheOptions } from './remote-cache.ts';
 import type { FileSink, Listing, ReadOptions, Scheme, SourceFile } from './scheme.ts';
 import type { FileUrl } from './url.ts';
 import { decodePercent, parseFileUrl } from './url.ts';
@@ -20,11 +24,13 @@ export interface FileSystemOptions {
   readonly fileRoots?: readonly string[];
   /** false: http(s) to loopback and link-local addresses is refused */
   readonly allowPrivateUrls?: boolean;
+  /** where copies of remote files are kept; absent: they are not */
+  readonly cache?: RemoteCacheOptions;
   readonly memory?: MemoryStore;
   /** who this service is to others */
   readonly credentials?: CredentialSource;
-  /** further schemes, for instance s3 and sftp */
-  readonly schemes?: readonly Scheme[];
+  /** variables that name services, AWS_ENDPOINT_URL for instance; default: those of the process */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
 /** A file opened for reading; `stream` gives its content, decompressed. */
@@ -42,17 +48,24 @@ export class FileSystem {
   readonly #schemes = new Map<string, Scheme>();
 
   constructor(options: FileSystemOptions = {}) {
-    const http = {
-      allowPrivateUrls: options.allowPrivateUrls ?? true,
-      credentials: options.credentials,
-    };
+    const guard = new AddressGuard(options.allowPrivateUrls ?? true);
+    const credentials = options.credentials ?? NO_CREDENTIALS;
+    const cache = options.cache === undefined ? undefined : new RemoteCache(options.cache);
+    const environment = options.environment ?? process.env;
     for (const scheme of [
       new LocalScheme({ roots: options.fileRoots }),
       new MemoryScheme(options.memory ?? new MapMemoryStore()),
-      new HttpScheme('http', http),
-      new HttpScheme('https', http),
-      ...(options.schemes ?? []),
-    ]) {
+      new HttpScheme('http', { guard, credentials, cache }),
+      new HttpScheme('https', { guard, credentials, cache }),
+      new LazyScheme({ name: 's3', hasEscapes: false }, async () => {
+        const { S3Scheme } = await import('./s3-scheme.ts');
+        return new S3Scheme({ http: new HttpClient(guard), credentials, cache, environment });
+      }),
+      new LazyScheme({ name: 'sftp', hasEscapes: true }, async () => {
+        const { SftpScheme } = await import('./sftp-scheme.ts');
+        return new SftpScheme({ guard, credentials });
+      }),
+    ] satisfies Scheme[]) {
       this.#schemes.set(scheme.name, scheme);
     }
     this.#schemes.set(
@@ -117,13 +130,12 @@ export class FileSystem {
     const scheme = this.#scheme(parsed);
     if (!isPattern(url) || scheme.candidates === undefined) return [url];
     if (await this.#exists(url)) return [url];
-    const pattern = scheme.name === 'archive' ? url : decodePercent(url);
+    const decode = (text: string) => (scheme.hasEscapes === true ? decodePercent(text) : text);
+    const pattern = decode(url);
     const expression = patternToRegExp(pattern);
     const found: string[] = [];
     for await (const candidate of scheme.candidates(parsed, patternPrefix(pattern))) {
-      if (expression.test(scheme.name === 'archive' ? candidate : decodePercent(candidate))) {
-        found.push(candidate);
-      }
+      if (expression.test(decode(candidate))) found.push(candidate);
     }
     if (found.length === 0) {
       throw failure('FILE_NOT_FOUND', `No file matches '${url}'`, { url });
@@ -149,11 +161,6 @@ export class FileSystem {
     const name = url.scheme.startsWith('archive+') ? 'archive' : url.scheme;
     const scheme = this.#schemes.get(name);
     if (scheme !== undefined) return scheme;
-    if (name === 's3' || name === 'sftp') {
-      throw failure('INVALID_URL', `${name}:// is not available in this build: ${url.text}`, {
-        url: url.text,
-      });
-    }
     throw failure(
       'INVALID_URL',
       `Uri handler not found for scheme ${url.scheme} (no handler found for scheme: ${url.scheme}): ${url.text}`,

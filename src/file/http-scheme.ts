@@ -1,78 +1,96 @@
 // http:// and https://, for reading.
-
-import { lookup } from 'node:dns';
-import type { IncomingMessage, RequestOptions } from 'node:http';
-import { get as httpGet } from 'node:http';
-import { get as httpsGet } from 'node:https';
-import type { LookupFunction } from 'node:net';
-import { BlockList, isIP } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { failure, RowanError } from '../util/error.ts';
+import { AddressGuard } from './address-guard.ts';
 import type { ByteStream } from './byte-stream.ts';
 import { throughTransform } from './byte-stream.ts';
 import { type Credential, type CredentialSource, NO_CREDENTIALS } from './credential.ts';
+import { HttpClient, receiveBody } from './http-client.ts';
+import type { CopyFacts, RemoteCache, RemoteCopy } from './remote-cache.ts';
 import type { ReadOptions, Scheme, SourceFile } from './scheme.ts';
 import type { FileUrl } from './url.ts';
 
 const REDIRECT_COUNT_MAX = 20;
-const STALL_WINDOW_MS = 5000;
-const STALL_SIZE_MIN = 10_000 * (STALL_WINDOW_MS / 1000);
-const CONNECT_TIMEOUT_MS = 30_000;
 
 export interface HttpSchemeOptions {
-  /** false: addresses of this machine and of the local link are refused */
-  readonly allowPrivateUrls?: boolean;
+  readonly guard?: AddressGuard;
   /** asked when a server wants to know who calls */
   readonly credentials?: CredentialSource | undefined;
+  readonly cache?: RemoteCache | undefined;
 }
 
-const PRIVATE = new BlockList();
-PRIVATE.addSubnet('127.0.0.0', 8, 'ipv4');
-PRIVATE.addSubnet('169.254.0.0', 16, 'ipv4');
-PRIVATE.addSubnet('0.0.0.0', 8, 'ipv4');
-PRIVATE.addAddress('::1', 'ipv6');
-PRIVATE.addAddress('::', 'ipv6');
-PRIVATE.addSubnet('fe80::', 10, 'ipv6');
+/** A file at its last address: what the reply says of it, and its bytes as they were sent. */
+interface Found {
+  readonly address: URL;
+  readonly facts: CopyFacts;
+  readonly sizeBytes: number | undefined;
+  body(options: ReadOptions): ByteStream;
+}
 
 export class HttpScheme implements Scheme {
   readonly name: 'http' | 'https';
-  readonly #allowPrivateUrls: boolean;
+  readonly #client: HttpClient;
   readonly #credentials: CredentialSource;
+  readonly #cache: RemoteCache | undefined;
 
   constructor(name: 'http' | 'https', options: HttpSchemeOptions = {}) {
     this.name = name;
-    this.#allowPrivateUrls = options.allowPrivateUrls ?? true;
+    this.#client = new HttpClient(options.guard ?? new AddressGuard(true));
     this.#credentials = options.credentials ?? NO_CREDENTIALS;
+    this.#cache = options.cache;
   }
 
   async open(url: FileUrl, options: ReadOptions): Promise<SourceFile> {
-    const { response, finalUrl } = await this.#follow(url);
-    const lastModified = Date.parse(response.headers['last-modified'] ?? '') / 1000;
-    const length = Number(response.headers['content-length']);
-    const encoding = response.headers['content-encoding'];
-    const body = decoded(receive(response, url, options.failOnStall === true), encoding, url);
+    const found = await this.#follow(url);
+    const { facts, sizeBytes } = found;
+    const lastModified = Date.parse(facts.lastModified ?? '') / 1000;
+    let first: Found | undefined = found;
+    const content = async function* (scheme: HttpScheme): AsyncIterable<Uint8Array> {
+      // A reply can be read once; who reads the file again asks again.
+      const source = first ?? (await scheme.#follow(url));
+      first = undefined;
+      yield* decoded(source.body(options), source.facts.contentEncoding, url);
+    };
     return {
       url: url.text,
-      name: new URL(finalUrl).pathname,
-      ...(Number.isFinite(length) && encoding === undefined ? { sizeBytes: length } : {}),
+      name: found.address.pathname,
+      ...(sizeBytes === undefined || facts.contentEncoding !== undefined ? {} : { sizeBytes }),
       lastModified: Number.isNaN(lastModified) ? Date.now() / 1000 : lastModified,
-      stream: () => body,
+      stream: () => content(this),
     };
   }
 
-  async #follow(url: FileUrl): Promise<{ response: IncomingMessage; finalUrl: string }> {
-    let address = url.text;
+  async #follow(url: FileUrl): Promise<Found> {
+    let address = readAddress(url.text, url);
     for (let count = 0; count <= REDIRECT_COUNT_MAX; count++) {
-      const response = await this.#requestAsAnyone(address, url);
-      const status = response.statusCode ?? 0;
-      const { location } = response.headers;
-      if (status >= 300 && status < 400 && location !== undefined) {
-        response.destroy();
-        address = new URL(location, address).href;
-        if (!/^https?:/.test(address)) break;
-        continue;
-      }
-      if (status === 200) return { response, finalUrl: address };
+      const answer = await this.#ask(address, url);
+      if (!(answer instanceof URL)) return answer;
+      address = answer;
+      if (!/^https?:$/.test(address.protocol)) break;
+    }
+    throw httpFailure(url, 'too many redirects');
+  }
+
+  /** The file at an address, or where else it is. */
+  async #ask(address: URL, url: FileUrl, usesCopy = true): Promise<Found | URL> {
+    const key = keyOf(address);
+    const copy = usesCopy ? await this.#cache?.find(key) : undefined;
+    const { response, isAuthorized } = await this.#request(address, url, copy?.facts);
+    const status = response.statusCode ?? 0;
+    if (status === 304 && copy !== undefined) {
+      response.resume();
+      if (await copy.checkAndTouch()) return this.#kept(copy, address, url);
+      // The copy was not what it should be.
+      return this.#ask(address, url, false);
+    }
+    const { location } = response.headers;
+    if (status >= 300 && status < 400 && location !== undefined) {
+      response.destroy();
+      return readAddress(new URL(location, address).href, url);
+    }
+    if (status !== 200) {
       response.destroy();
       throw failure(
         status === 404 ? 'FILE_NOT_FOUND' : 'INVALID_URL',
@@ -80,76 +98,105 @@ export class HttpScheme implements Scheme {
         { url: url.text, status },
       );
     }
-    throw httpFailure(url, 'too many redirects');
+    const facts = factsOf(response.headers);
+    const length = Number(response.headers['content-length'] ?? Number.NaN);
+    const mayKeep = this.#cache !== undefined && isKeepable(response.headers, isAuthorized);
+    return {
+      address,
+      facts,
+      sizeBytes: Number.isFinite(length) ? length : undefined,
+      body: ({ failOnStall }) => {
+        const body = received(response, url, failOnStall === true);
+        return mayKeep ? (this.#cache as RemoteCache).keep(key, facts, body) : body;
+      },
+    };
+  }
+
+  #kept(copy: RemoteCopy, address: URL, url: FileUrl): Found {
+    const ask = (): Promise<Found> => this.#follow(url);
+    return {
+      address,
+      facts: copy.facts,
+      sizeBytes: copy.sizeBytes,
+      async *body(options) {
+        // Another process may have made room since.
+        yield* (await copy.read()) ?? (await ask()).body(options);
+      },
+    };
   }
 
   /** Without credentials first, then with those of the address, if it has any. */
-  async #requestAsAnyone(address: string, url: FileUrl): Promise<IncomingMessage> {
-    const response = await this.#request(address, url);
-    if (response.statusCode !== 401 && response.statusCode !== 403) return response;
-    const credential = await this.#credentials.find('http', address);
-    if (credential === undefined) return response;
+  async #request(
+    address: URL,
+    url: FileUrl,
+    known: CopyFacts | undefined,
+  ): Promise<{ response: IncomingMessage; isAuthorized: boolean }> {
+    const hasOwn = address.username !== '' || address.password !== '';
+    const response = await this.#send(address, url, known);
+    if (response.statusCode !== 401 && response.statusCode !== 403) {
+      return { response, isAuthorized: hasOwn };
+    }
+    const credential = await this.#credentials.find('http', address.href);
+    if (credential === undefined) return { response, isAuthorized: hasOwn };
     response.destroy();
-    return this.#request(address, url, authorization(credential));
+    const authorized = await this.#send(address, url, known, authorization(credential));
+    return { response: authorized, isAuthorized: true };
   }
 
-  #request(address: string, url: FileUrl, authorizedBy?: string): Promise<IncomingMessage> {
-    let target: URL;
+  async #send(
+    address: URL,
+    url: FileUrl,
+    known: CopyFacts | undefined,
+    authorizedBy?: string,
+  ): Promise<IncomingMessage> {
+    const headers = {
+      'accept-encoding': 'gzip, deflate, br',
+      ...(known?.etag === undefined ? {} : { 'if-none-match': known.etag }),
+      ...(known?.lastModified === undefined ? {} : { 'if-modified-since': known.lastModified }),
+      ...(authorizedBy === undefined ? {} : { authorization: authorizedBy }),
+    };
     try {
-      target = new URL(address);
-    } catch {
-      throw failure('INVALID_URL', `not a valid URL: ${url.text}`, { url: url.text });
-    }
-    const host = target.hostname.replace(/^\[|\]$/g, '');
-    if (isIP(host) !== 0) this.#checkAddress(host, url);
-    const options: RequestOptions = {
-      timeout: CONNECT_TIMEOUT_MS,
-      headers: {
-        'user-agent': 'rowan',
-        'accept-encoding': 'gzip, deflate, br',
-        ...(authorizedBy === undefined ? {} : { authorization: authorizedBy }),
-      },
-      lookup: this.#checkedLookup(url),
-    };
-    return new Promise((resolve, reject) => {
-      const request = (target.protocol === 'https:' ? httpsGet : httpGet)(target, options, resolve);
-      request.on('timeout', () => request.destroy(new Error('Timeout was reached')));
-      request.on('error', (error) => {
-        reject(error instanceof RowanError ? error : httpFailure(url, error.message));
-      });
-    });
-  }
-
-  /** The address is checked where it is used, so a name cannot change its meaning in between. */
-  #checkedLookup(url: FileUrl): LookupFunction {
-    return (host, options, callback) => {
-      lookup(host, options, (error, found, family) => {
-        if (error === null) {
-          try {
-            const all =
-              typeof found === 'string' ? [{ address: found }] : (found as { address: string }[]);
-            for (const { address } of all) this.#checkAddress(address, url);
-          } catch (refusal) {
-            callback(refusal as NodeJS.ErrnoException, '', 4);
-            return;
-          }
-        }
-        callback(error, found, family);
-      });
-    };
-  }
-
-  #checkAddress(address: string, url: FileUrl): void {
-    if (this.#allowPrivateUrls) return;
-    const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
-    if (PRIVATE.check(mapped, isIP(mapped) === 6 ? 'ipv6' : 'ipv4')) {
-      throw failure(
-        'FORBIDDEN',
-        `access to addresses of this machine is not allowed: ${url.text} (--allow-private-urls)`,
-        { url: url.text },
-      );
+      return await this.#client.send({ method: 'GET', address, headers }, url.text);
+    } catch (error) {
+      throw error instanceof RowanError ? error : httpFailure(url, (error as Error).message);
     }
   }
+}
+
+function readAddress(text: string, url: FileUrl): URL {
+  if (URL.canParse(text)) return new URL(text);
+  throw failure('INVALID_URL', `not a valid URL: ${url.text}`, { url: url.text });
+}
+
+function keyOf(address: URL): string {
+  const { href, hash } = address;
+  return href.slice(0, href.length - hash.length);
+}
+
+function factsOf(headers: IncomingHttpHeaders): CopyFacts {
+  const encoding = headers['content-encoding'];
+  const { etag } = headers;
+  const lastModified = headers['last-modified'];
+  return {
+    ...(etag === undefined ? {} : { etag }),
+    ...(lastModified === undefined ? {} : { lastModified }),
+    ...(encoding === undefined ? {} : { contentEncoding: encoding }),
+  };
+}
+
+/**
+ * Whether a reply may be kept and asked about later. What was given to somebody in particular is
+ * kept only when it is said to be public (RFC 9111, section 3.5).
+ */
+function isKeepable(headers: IncomingHttpHeaders, isAuthorized: boolean): boolean {
+  const directives = (headers['cache-control'] ?? '').toLowerCase().split(/\s*,\s*/);
+  const varies = (headers.vary ?? '').toLowerCase().split(/\s*,\s*/);
+  return (
+    (headers.etag !== undefined || headers['last-modified'] !== undefined) &&
+    !directives.includes('no-store') &&
+    varies.every((name) => name === '' || name === 'accept-encoding') &&
+    (!isAuthorized || directives.includes('public'))
+  );
 }
 
 /** A secret alone is a token; with an id it is a password. */
@@ -162,34 +209,19 @@ function httpFailure(url: FileUrl, reason: string): RowanError {
   return failure('INVALID_URL', `HTTP error reading ${url.text}: ${reason}`, { url: url.text });
 }
 
-async function* receive(
+async function* received(
   response: IncomingMessage,
   url: FileUrl,
   failOnStall: boolean,
 ): AsyncIterable<Uint8Array> {
-  let received = 0;
-  const timer = failOnStall
-    ? setInterval(() => {
-        if (received < STALL_SIZE_MIN && !response.isPaused()) {
-          response.destroy(new Error('Timeout was reached'));
-        }
-        received = 0;
-      }, STALL_WINDOW_MS)
-    : undefined;
   try {
-    for await (const part of response) {
-      received += (part as Uint8Array).length;
-      yield part as Uint8Array;
-    }
-    if (!response.complete) throw new Error('the connection was closed early');
+    yield* receiveBody(response, failOnStall);
   } catch (error) {
     throw httpFailure(url, (error as Error).message);
-  } finally {
-    clearInterval(timer);
-    response.destroy();
   }
 }
 
+/** @throws DATA_ERROR when the content is not what its encoding says */
 function decoded(body: ByteStream, encoding: string | undefined, url: FileUrl): ByteStream {
   switch (encoding?.trim().toLowerCase()) {
     case undefined:
@@ -198,12 +230,29 @@ function decoded(body: ByteStream, encoding: string | undefined, url: FileUrl): 
       return body;
     case 'gzip':
     case 'x-gzip':
-      return throughTransform(body, createGunzip());
+      return throughDecoder(body, createGunzip(), url);
     case 'deflate':
-      return throughTransform(body, createInflate());
+      return throughDecoder(body, createInflate(), url);
     case 'br':
-      return throughTransform(body, createBrotliDecompress());
+      return throughDecoder(body, createBrotliDecompress(), url);
     default:
       throw httpFailure(url, `unknown content encoding ${encoding}`);
+  }
+}
+
+async function* throughDecoder(
+  body: ByteStream,
+  decoder: Duplex,
+  url: FileUrl,
+): AsyncIterable<Uint8Array> {
+  try {
+    yield* throughTransform(body, decoder);
+  } catch (error) {
+    if (error instanceof RowanError) throw error;
+    throw failure(
+      'DATA_ERROR',
+      `corrupt or truncated content of ${url.text}: ${(error as Error).message}`,
+      { url: url.text },
+    );
   }
 }

@@ -17,6 +17,7 @@ export interface LocalSchemeOptions {
 
 export class LocalScheme implements Scheme {
   readonly name = 'file';
+  readonly hasEscapes = true;
   readonly #roots: readonly string[] | undefined;
 
   constructor(options: LocalSchemeOptions = {}) {

@@ -12,8 +12,13 @@ export interface SourceFile {
   readonly lastModified: number;
   /** present when the stored bytes can be read at any position with node:fs */
   readonly localPath?: string;
-  /** The stored bytes, or those from `start` up to `end` (exclusive) where the scheme can do that. */
+  /** The stored bytes from the first one; may be called again. */
   stream(): AsyncIterable<Uint8Array>;
+  /**
+   * The stored bytes from `start` up to `end` (exclusive), which lie within `sizeBytes`; for files
+   * elsewhere of which parts can be had.
+   */
+  range?(start: number, end: number): AsyncIterable<Uint8Array>;
 }
 
 /** Receives the bytes of a new file. Nothing is visible before `commit` has returned. */
@@ -23,10 +28,15 @@ export interface FileSink {
   abort(): Promise<void>;
 }
 
+/** What a listing tells of a file, where the scheme learns it without opening the file. */
+export type FileFacts = Pick<SourceFile, 'sizeBytes' | 'lastModified'>;
+
 export interface Listing {
   /** URLs */
   readonly files: readonly string[];
   readonly dirs: readonly string[];
+  /** by URL */
+  readonly facts?: ReadonlyMap<string, FileFacts>;
 }
 
 export interface ReadOptions {
@@ -36,6 +46,8 @@ export interface ReadOptions {
 
 export interface Scheme {
   readonly name: string;
+  /** true: percent escapes in its URLs stand for other characters */
+  readonly hasEscapes?: boolean;
   /** @throws FILE_NOT_FOUND and others, with the URL in the text */
   open(url: FileUrl, options: ReadOptions): Promise<SourceFile>;
   create?(url: FileUrl): Promise<FileSink>;

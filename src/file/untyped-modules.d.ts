@@ -57,3 +57,86 @@ declare module 'yauzl' {
   // biome-ignore lint/style/noDefaultExport: that is how the library exports
   export default yauzl;
 }
+
+declare module 'ssh2' {
+  import type { EventEmitter } from 'node:events';
+  import type { Socket } from 'node:net';
+
+  type Done<T = void> = (error: Error | null | undefined, value: T) => void;
+
+  export interface FileStats {
+    readonly mode: number;
+    readonly size: number;
+    readonly mtime: number;
+  }
+
+  export interface FileEntry {
+    readonly filename: string;
+    readonly attrs: FileStats;
+  }
+
+  export interface SFTPWrapper {
+    open(path: string, flags: string, done: Done<Buffer>): void;
+    close(handle: Buffer, done: Done): void;
+    read(
+      handle: Buffer,
+      target: Buffer,
+      offset: number,
+      length: number,
+      position: number,
+      done: Done<number>,
+    ): void;
+    write(
+      handle: Buffer,
+      source: Buffer,
+      offset: number,
+      length: number,
+      position: number,
+      done: Done,
+    ): void;
+    stat(path: string, done: Done<FileStats>): void;
+    readdir(path: string, done: Done<FileEntry[]>): void;
+    mkdir(path: string, done: Done): void;
+    unlink(path: string, done: Done): void;
+    rename(from: string, to: string, done: Done): void;
+    ext_openssh_rename(from: string, to: string, done: Done): void;
+    ext_openssh_fsync(handle: Buffer, done: Done): void;
+  }
+
+  export interface ConnectConfig {
+    readonly sock: Socket;
+    readonly username: string;
+    readonly password?: string;
+    readonly privateKey?: string;
+    readonly passphrase?: string;
+    readonly tryKeyboard: boolean;
+    readonly readyTimeout: number;
+    readonly keepaliveInterval: number;
+    readonly algorithms: {
+      readonly serverHostKey: {
+        readonly append: readonly string[];
+        readonly prepend: readonly string[];
+        readonly remove: readonly string[];
+      };
+    };
+    hostVerifier(key: Buffer): boolean;
+  }
+
+  export class Client extends EventEmitter {
+    connect(config: ConnectConfig): this;
+    sftp(done: Done<SFTPWrapper>): void;
+    end(): void;
+    on(
+      event: 'keyboard-interactive',
+      listener: (
+        name: string,
+        instructions: string,
+        language: string,
+        prompts: readonly unknown[],
+        finish: (answers: readonly string[]) => void,
+      ) => void,
+    ): this;
+    on(event: 'close', listener: () => void): this;
+    on(event: 'error', listener: (error: Error) => void): this;
+  }
+}
