@@ -20,7 +20,6 @@ const PREFLIGHT = [
   ...['Access-Control-Allow-Methods', 'GET, POST, PUT, DELETE, OPTIONS, HEAD'],
   'Access-Control-Allow-Headers',
   'Authorization, X-API-Key, Content-Type, async, Prefer, X-Request-Id, X-Request-Timeout, Last-Event-ID, If-None-Match',
-  ...['Access-Control-Expose-Headers', EXPOSED],
   ...['Access-Control-Max-Age', '86400'],
 ];
 

@@ -62,6 +62,21 @@ function endInTime(exchange: Exchange): void {
   if (!response.writableFinished) limitSilence(exchange);
 }
 
+/**
+ * Ends a reply that has begun and cannot be finished. What is written so far still arrives; the
+ * last chunk does not, so the client sees that the reply is not whole.
+ */
+export function breakOff(exchange: Exchange): void {
+  const { response } = exchange;
+  const { socket } = response;
+  if (socket === null) {
+    response.destroy();
+    return;
+  }
+  if (socket.writableLength > 0) limitSilence(exchange);
+  socket.destroySoon();
+}
+
 /** Closes the connection when the client takes no byte of what is written for so long. */
 function limitSilence({ response, replyIdleTimeoutMs }: Exchange): void {
   response.setTimeout(replyIdleTimeoutMs, giveUp);
@@ -196,20 +211,23 @@ async function compressStream(
   coder: Transform,
 ): Promise<void> {
   const { response } = exchange;
+  let failed: { readonly thrown: unknown } | undefined;
   const feed = async (): Promise<void> => {
     try {
       for await (const piece of source) {
         if (response.destroyed) break;
         if (!coder.write(piece)) await drained(coder);
       }
-      coder.end();
     } catch (thrown) {
-      coder.destroy(thrown as Error);
+      failed = { thrown };
     }
+    // What came before a failure is sent too: it may end with the reason.
+    coder.end();
   };
   try {
     await Promise.all([feed(), pump(exchange, coder)]);
   } finally {
     coder.destroy();
   }
+  if (failed !== undefined) throw failed.thrown;
 }

@@ -26,7 +26,7 @@ import type { RestOptions } from './options.ts';
 import { checkOrigin, corsHeaders, type OriginPolicy, preflightHeaders } from './origin.ts';
 import type { PassingOn } from './port-sharing.ts';
 import { QueuedReplies } from './queued-replies.ts';
-import { errorReply, writeReply } from './reply-writer.ts';
+import { breakOff, errorReply, writeReply } from './reply-writer.ts';
 import { parseTarget } from './request-target.ts';
 import {
   formatLabel,
@@ -359,8 +359,7 @@ export class RequestHandler {
     if (response.destroyed) return;
     if (!response.headersSent && this.#parts.passingOn?.takeOver(exchange, thrown) === true) return;
     if (response.headersSent) {
-      // Without the last chunk the client sees that the reply is not whole.
-      response.destroy();
+      breakOff(exchange);
       return;
     }
     const reply = errorReply(thrown, exchange.requestId);

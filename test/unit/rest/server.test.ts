@@ -85,11 +85,47 @@ describe('replies', () => {
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get('access-control-allow-methods')).toContain('PUT');
     expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
+    expect(preflight.headers.get('access-control-expose-headers')).toBe(
+      'Location, EntityPath, X-Request-Id, Retry-After',
+    );
   });
 
   test('to unknown verbs name the known ones', async () => {
     const reply = await fetch(`${origin}/v1/datasets`, { method: 'PATCH' });
     expect([reply.status, reply.headers.get('allow')]).toEqual([404, 'GET, HEAD, POST, PUT']);
+  });
+});
+
+describe('a stream that breaks', () => {
+  const rowCount = 20_000;
+
+  beforeAll(async () => {
+    await rowan.put('/v1/datasets/broken', { type: 'sparse.mutable' });
+    const rows = Array.from({ length: rowCount }, (_, i) => [
+      `row ${i}`,
+      [['x', i < rowCount - 10 ? i : 'no number', 0]],
+    ]);
+    await rowan.post('/v1/datasets/broken/multirows', rows);
+    await rowan.post('/v1/datasets/broken/commit');
+  });
+
+  const QUERY = encodeURIComponent('SELECT x * 1 AS x FROM broken');
+
+  test.each(['identity', 'gzip'])('tells why in its last line, %s', async (coding) => {
+    const get = `GET /v1/query?format=ndjson&q=${QUERY} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: ${coding}\r\n\r\n`;
+    const { bytes } = await rawBytes(get);
+    const sent = dechunk(bytes);
+    const text = (coding === 'gzip' ? gunzipSync(sent) : sent).toString();
+    expect(JSON.parse(text.trimEnd().split('\n').at(-1) as string)).toMatchObject({
+      _error: { httpCode: 400, code: 'SQL_EXECUTION' },
+    });
+    expect(bytes.toString('latin1').endsWith('\r\n0\r\n\r\n')).toBe(false);
+  });
+
+  test('is no whole reply to a client', async () => {
+    const reply = await fetch(`${origin}/v1/query?format=aos&q=${QUERY}`);
+    expect(reply.status).toBe(200);
+    await expect(reply.text()).rejects.toThrow();
   });
 });
 
@@ -285,6 +321,7 @@ function dechunk(bytes: Buffer): Buffer {
   let at = 0;
   for (;;) {
     const lineEnd = bytes.indexOf('\r\n', at);
+    if (lineEnd === -1) return Buffer.concat(parts); // A broken reply has no last chunk.
     const size = Number.parseInt(bytes.subarray(at, lineEnd).toString('latin1'), 16);
     if (size === 0) return Buffer.concat(parts);
     parts.push(bytes.subarray(lineEnd + 2, lineEnd + 2 + size));
