@@ -5,6 +5,7 @@ import { ANY_TYPE, OPEN_ROW_TYPE, type ValueType } from '../plan/type.ts';
 import { parseSelectList } from '../sql/parser/parser.ts';
 import { printSql } from '../sql/printer.ts';
 import { failure } from '../util/error.ts';
+import { atomToJsonText, previewJson } from '../value/json.ts';
 import { embeddingAsRow, Row, Scalar, type Value } from '../value/value.ts';
 import type { CompiledFunction, FunctionType } from './function-type.ts';
 import { areLightItems } from './light-expression.ts';
@@ -85,7 +86,10 @@ function rowOf(input: Value): Row {
   if (input instanceof Row) return input;
   if (input instanceof Scalar) {
     if (input.atom === null) return new Row([], []);
-    throw failure('SQL_EXECUTION', 'the argument of a function must be a row of its inputs');
+    throw failure(
+      'SQL_EXECUTION',
+      `the argument of a function must be a row of its inputs; got ${previewJson(JSON.parse(atomToJsonText(input.atom)))}`,
+    );
   }
   return embeddingAsRow(input);
 }

@@ -7,6 +7,7 @@ import type { CompiledFunction } from '../../function/function-type.ts';
 import { numberRowReader } from '../../function/number-row-reader.ts';
 import type { NumberRowCall } from '../../function/plain-call.ts';
 import type { CallScope } from '../../plan/function.ts';
+import { withDetails } from '../../util/error.ts';
 import { BATCH_PARAMETERS, batchInputOf } from '../batch-parameters.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import { bindBody } from '../parameter-binding.ts';
@@ -45,25 +46,35 @@ export function* applyBatch(
   ts: number,
   scope: CallScope,
 ): Iterable<string> {
-  if (Array.isArray(input)) {
-    yield '[';
-    for (let i = 0; i < input.length; i++) {
-      if (i > 0) yield ',';
-      yield applyJson(compiled, input[i], ts, scope);
+  // One try around all elements costs less than one around each.
+  let place: number | string = 0;
+  try {
+    if (Array.isArray(input)) {
+      yield '[';
+      for (let i = 0; i < input.length; i++) {
+        if (i > 0) yield ',';
+        place = i;
+        yield applyJson(compiled, input[i], ts, scope);
+      }
+      yield ']';
+      return;
     }
-    yield ']';
-  } else if (typeof input === 'object' && input !== null) {
-    yield '{';
-    let separator = '';
-    for (const [key, element] of Object.entries(input)) {
-      yield `${separator}${JSON.stringify(key)}:`;
-      yield applyJson(compiled, element, ts, scope);
-      separator = ',';
+    if (typeof input === 'object' && input !== null) {
+      yield '{';
+      let separator = '';
+      for (const [key, element] of Object.entries(input)) {
+        yield `${separator}${JSON.stringify(key)}:`;
+        place = key;
+        yield applyJson(compiled, element, ts, scope);
+        separator = ',';
+      }
+      yield '}';
+      return;
     }
-    yield '}';
-  } else {
-    yield input === null || input === undefined ? 'null' : applyJson(compiled, input, ts, scope);
+  } catch (thrown) {
+    throw withDetails(thrown, { element: place });
   }
+  yield input === null || input === undefined ? 'null' : applyJson(compiled, input, ts, scope);
 }
 
 const HEAD = /^[ \t\r\n]*\{[ \t\r\n]*"input"[ \t\r\n]*:[ \t\r\n]*\[/;

@@ -66,6 +66,19 @@ describe('arrays of numbers', () => {
   });
 });
 
+describe('failures', () => {
+  test.each([
+    [[{ x: 1 }, { x: 'a' }], 1],
+    [{ one: { x: 1 }, two: { x: 'a' } }, 'two'],
+  ])('in %j name the element', async (input, element) => {
+    const params = { expression: 'x * 10 AS y' };
+    await rowan.put('/v1/functions/ten', { type: 'sql.expression', params });
+    const { status, json } = await rowan.post('/v1/functions/ten/batch', { input });
+    expect(status).toBe(400);
+    expect(json).toMatchObject({ code: 'SQL_EXECUTION', details: { element, near: 'x * 10' } });
+  });
+});
+
 describe('objects', () => {
   test('in large bodies and small ones give rows', async () => {
     const inputs = rows.map(([x, y]) => ({ x, y, other: 'ignored' }));
