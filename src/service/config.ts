@@ -21,25 +21,28 @@ const CONFIG_KEYS = ['id', 'type', 'params', 'parameters', 'persistent', 'determ
  */
 export function parseConfig(json: unknown, path = ''): EntityConfig {
   const document = requireObject(json, path === '' ? 'configuration' : path);
+  const prefix = path === '' ? '' : `${path}.`;
   for (const key of Object.keys(document)) {
-    if (!CONFIG_KEYS.includes(key)) throw unknownField(`${path}.${key}`, CONFIG_KEYS);
+    if (!CONFIG_KEYS.includes(key)) throw unknownField(`${prefix}${key}`, CONFIG_KEYS);
   }
   if (document.params !== undefined && document.parameters !== undefined) {
     throw failure(
       'INVALID_PARAMETER',
-      `${path}.parameters is another name of ${path}.params; give only one`,
+      `${prefix}parameters is another name of ${prefix}params; give only one`,
     );
   }
   const params = document.params ?? document.parameters;
   return {
-    ...optional('id', textMember(document.id, `${path}.id`)),
-    ...optional('type', textMember(document.type, `${path}.type`)),
+    ...optional('id', textMember(document.id, `${prefix}id`)),
+    ...optional('type', textMember(document.type, `${prefix}type`)),
     ...optional(
       'params',
-      params === undefined || params === null ? undefined : requireObject(params, `${path}.params`),
+      params === undefined || params === null
+        ? undefined
+        : requireObject(params, `${prefix}params`),
     ),
-    ...optional('persistent', booleanMember(document.persistent, `${path}.persistent`)),
-    ...optional('deterministic', booleanMember(document.deterministic, `${path}.deterministic`)),
+    ...optional('persistent', booleanMember(document.persistent, `${prefix}persistent`)),
+    ...optional('deterministic', booleanMember(document.deterministic, `${prefix}deterministic`)),
   };
 }
 

@@ -119,10 +119,10 @@ function parseBody(json: unknown): { readonly id?: string; readonly rule: Creden
     throw failure('INVALID_PARAMETER', 'credentials: Object was expected');
   }
   const unknown = Object.keys(json).find((key) => !KEYS.includes(key));
-  if (unknown !== undefined) throw unknownField(`.${unknown}`, KEYS);
+  if (unknown !== undefined) throw unknownField(unknown, KEYS);
   const { id, store } = json as { readonly id?: unknown; readonly store?: unknown };
   if (id !== undefined && id !== null && typeof id !== 'string') {
-    throw failure('INVALID_PARAMETER', '.id: String was expected');
+    throw failure('INVALID_PARAMETER', 'id: String was expected');
   }
   return { ...(typeof id === 'string' ? { id } : {}), rule: parseCredentialRule(store) };
 }

@@ -84,9 +84,9 @@ describe('configurations', () => {
   });
 
   test.each([
-    [{ settings: {} }, 'unknown field .settings'],
+    [{ settings: {} }, 'unknown field settings'],
     [{ params: 5 }, "Object was expected; instead got '5'"],
-    [{ params: {}, parameters: {} }, 'give only one'],
+    [{ params: {}, parameters: {} }, 'parameters is another name of params; give only one'],
     [{ id: 5 }, "String was expected; instead got '5'"],
     [[1], "Object was expected; instead got '[1]'"],
   ])('%j is refused', (json, message) => {
