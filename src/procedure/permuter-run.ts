@@ -17,7 +17,10 @@ export const permuterRun: ServiceProcedureType = {
   summary: 'Runs a procedure once for each combination of alternative parameters.',
   parameters: Type.Object({
     procedure: Type.Unsafe<EntityReference>({
-      ...entityReference('procedure', { description: 'the procedure to run' }),
+      ...entityReference('procedure', {
+        description:
+          'the procedure to run; what each run made is registered when that run ends, and stays when a later one fails',
+      }),
       rowan: undefined,
     }),
     permutations: Type.Unsafe<Record<string, unknown>>({

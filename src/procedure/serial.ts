@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { type EntityReference, entityReference } from '../dataset/parameter.ts';
-import { RowanError } from '../util/error.ts';
+import { withDetails } from '../util/error.ts';
 import { runOnCreation } from './parameter.ts';
 import type { ServiceProcedureType } from './procedure-type.ts';
 
@@ -19,7 +19,11 @@ export const serialProcedure: ServiceProcedureType = {
         { description: 'a procedure: an existing one by id, or a configuration' },
         { name: Type.Optional(Type.String({ description: 'name of the step in messages' })) },
       ),
-      { description: 'procedures in order', default: [] },
+      {
+        description:
+          'procedures in order; what each made is registered when that step ends, and stays when a later step fails',
+        default: [],
+      },
     ),
     ...runOnCreation,
   }),
@@ -43,21 +47,10 @@ export const serialProcedure: ServiceProcedureType = {
         results.push(outcome.result ?? null);
         details.push(outcome.details ?? null);
       } catch (thrown) {
-        throw namingStep(thrown, step.name ?? `step ${index}`);
+        throw withDetails(thrown, { step: step.name ?? `step ${index}` });
       }
       progress.finish();
     }
     return { result: { steps: results }, details: { steps: details } };
   },
 };
-
-function namingStep(thrown: unknown, step: string): unknown {
-  if (!(thrown instanceof RowanError)) return thrown;
-  return new RowanError(
-    thrown.code,
-    thrown.httpCode,
-    thrown.message,
-    { ...thrown.details, step },
-    thrown.extra,
-  );
-}
