@@ -9,6 +9,8 @@ const PAGE_SIZE = 65_536;
 const WINDOW_SIZE = 64 * 1024;
 /** An array of more text is read elsewhere. */
 const WINDOW_SIZE_MAX = 1024 * 1024;
+/** What the kernel may look at behind the text. */
+const WINDOW_TAIL_SIZE = 8;
 const NUMBER_COUNT_MAX = 1 << 16;
 const ROW_COUNT_MAX = 1 << 13;
 const REPORT_SIZE = 8;
@@ -18,7 +20,7 @@ const REPORT = PAGE_SIZE;
 const ENDS = REPORT + REPORT_SIZE;
 const NUMBERS = ENDS + 4 * ROW_COUNT_MAX;
 const WINDOW = NUMBERS + 8 * NUMBER_COUNT_MAX;
-const PAGE_COUNT = Math.ceil((WINDOW + WINDOW_SIZE_MAX + 1) / PAGE_SIZE);
+const PAGE_COUNT = Math.ceil((WINDOW + WINDOW_SIZE_MAX + WINDOW_TAIL_SIZE) / PAGE_SIZE);
 
 const OPEN = 0x5b;
 const CLOSE = 0x5d;
@@ -43,7 +45,7 @@ export class NumberRowReader {
     this.#report = new Uint32Array(buffer, REPORT, REPORT_SIZE / 4);
     this.ends = new Int32Array(buffer, ENDS, ROW_COUNT_MAX);
     this.numbers = new Float64Array(buffer, NUMBERS, NUMBER_COUNT_MAX);
-    this.#window = new Uint8Array(buffer, WINDOW, WINDOW_SIZE_MAX + 1);
+    this.#window = new Uint8Array(buffer, WINDOW, WINDOW_SIZE_MAX + WINDOW_TAIL_SIZE);
   }
 
   /** arrays that were read */

@@ -11,16 +11,15 @@ const POWERS_OF_TEN: StaticArray<f64> = [
   1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
-function powerOfTen(exponent: i32): f64 {
+/** @param exponent 0 to 22, where powers are exact */
+export function powerOfTen(exponent: i32): f64 {
   return unchecked(POWERS_OF_TEN[exponent]);
 }
 
 const POWER_MIN: i32 = -64;
 const POWER_MAX: i32 = 64;
 
-// Few of the numbers that people write get past the first lines, which callers have in place.
 /** The double nearest to mantissa x 10^exponent, or -1 when that is not certain or too small. */
-@inline
 export function decimalToDouble(mantissa: u64, exponent: i32): f64 {
   if (mantissa <= EXACT_MAX) {
     // Both operands are exact, so the one rounding is the right one (Clinger, "How to read floating
