@@ -84,7 +84,7 @@ function turnOfEvents(): Promise<undefined> {
 /** The values of lines, those that came together together. @throws JsonSyntaxError */
 export async function* decodeLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<unknown[]> {
   for await (const lines of textLines(pieces)) {
-    yield lines.filter((line) => line !== '').map(parseJson);
+    yield lines.filter((line) => line !== '').map((line) => parseJson(line));
   }
 }
 

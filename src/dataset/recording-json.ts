@@ -1,5 +1,6 @@
 // The bodies of the recording routes to recorded rows.
 import { failure } from '../util/error.ts';
+import { every } from '../util/every.ts';
 import { parseJson } from '../util/exact-json.ts';
 import { atomFromJson, pathFromJson, previewJson, timestampFromJson } from '../value/json.ts';
 import type { Path } from '../value/path.ts';
@@ -11,16 +12,23 @@ export type JsonForm = 'rows' | 'multirows' | 'columns' | 'multicolumns';
 /** JSON, JSON line by line, or an Arrow stream. */
 export type RecordingForm = JsonForm | 'ndjson' | 'arrow';
 
-/** @throws INVALID_PARAMETER naming what is wrong */
-export function rowsFromJson(form: JsonForm, json: unknown): RecordedRow[] {
+/**
+ * @param look called in between while columns are made rows
+ * @throws INVALID_PARAMETER naming what is wrong, when its row is reached
+ */
+export function rowsFromJson(
+  form: JsonForm,
+  json: unknown,
+  look: () => void = () => undefined,
+): Iterable<RecordedRow> {
   switch (form) {
     case 'rows':
       return [rowFromObject(json)];
     case 'multirows':
-      return arrayOf(json, 'rows').map((pair) => rowFromPair(pair));
+      return rowsFromPairs(arrayOf(json, 'rows'));
     case 'columns': {
       const column = objectOf(json, 'column');
-      return transpose([[columnName(column.columnName), arrayOf(column.rows ?? [], 'rows')]]);
+      return transpose([[columnName(column.columnName), arrayOf(column.rows ?? [], 'rows')]], look);
     }
     case 'multicolumns':
       return transpose(
@@ -28,6 +36,7 @@ export function rowsFromJson(form: JsonForm, json: unknown): RecordedRow[] {
           const [name, rows] = pairOf(pair);
           return [columnName(name), arrayOf(rows, 'rows of a column')];
         }),
+        look,
       );
   }
 }
@@ -46,6 +55,10 @@ function rowFromObject(json: unknown): RecordedRow {
   };
 }
 
+function* rowsFromPairs(pairs: readonly unknown[]): Iterable<RecordedRow> {
+  for (const pair of pairs) yield rowFromPair(pair);
+}
+
 function rowFromPair(json: unknown): RecordedRow {
   const [name, columns] = pairOf(json);
   return { name: rowName(name), cells: arrayOf(columns, 'columns of a row').map(cellFromTriple) };
@@ -56,11 +69,18 @@ function cellFromTriple(json: unknown): RecordedCell {
   return [columnName(column), atomFromJson(value), timestampFromJson(ts)];
 }
 
+const CELLS_PER_LOOK = 4096;
+
 /** Columns become rows in the order in which row names first appear. */
-function transpose(columns: readonly (readonly [Path, readonly unknown[]])[]): RecordedRow[] {
+function transpose(
+  columns: readonly (readonly [Path, readonly unknown[]])[],
+  look: () => void,
+): Iterable<RecordedRow> {
   const rows = new Map<string, { name: Path; cells: RecordedCell[] }>();
+  const lookUp = every(CELLS_PER_LOOK, look);
   for (const [column, triples] of columns) {
     for (const triple of triples) {
+      lookUp();
       const [rawName, value, ts] = tripleOf(triple);
       const name = rowName(rawName);
       const key = name.toString();
@@ -72,7 +92,7 @@ function transpose(columns: readonly (readonly [Path, readonly unknown[]])[]): R
       row.cells.push([column, atomFromJson(value), timestampFromJson(ts)]);
     }
   }
-  return [...rows.values()];
+  return rows.values();
 }
 
 function rowName(json: unknown): Path {

@@ -13,7 +13,7 @@ import { classifierFromJson } from '../learn/model/classifier-json.ts';
 import { modelDocument } from '../learn/model/document.ts';
 import type { TreeEnsemble } from '../learn/tree/ensemble.ts';
 import { compileScorer } from '../learn/tree/scorer.ts';
-import type { Workspace } from '../learn/workspace.ts';
+import type { JobScope, Workspace } from '../learn/workspace.ts';
 import { atomType, type ValueType } from '../plan/type.ts';
 import { failure, RowanError } from '../util/error.ts';
 import { parseJson } from '../util/exact-json.ts';
@@ -41,17 +41,19 @@ export const classifier: FunctionType = {
     modelFileUrl: url({ description: 'the model file that a training procedure saved' }),
   }),
   binding: () => 'creation',
-  async load({ modelFileUrl }, { files, arenas }) {
+  async load({ modelFileUrl }, { files, arenas, checkCancelled }) {
     const file = await files.open(modelFileUrl as string);
     const bytes = await collectBytes(file.stream());
+    checkCancelled();
     const workspace = workspaceOf(arenas);
-    const model = readModel(workspace, bytes, modelFileUrl as string);
+    const model = readModel(workspace, bytes, modelFileUrl as string, { checkCancelled });
+    checkCancelled();
     const ensemble = ensembleOf(workspace, model, 0);
     const loaded: LoadedClassifier = { model, ensemble };
     return { data: loaded, spans: ensemble.trees.map(({ span }) => span) };
   },
-  compile(_params, { arenas }, artifact) {
-    return compileClassifier(artifact as LoadedClassifier, workspaceOf(arenas));
+  compile(_params, { arenas, callScope }, artifact) {
+    return compileClassifier(artifact as LoadedClassifier, workspaceOf(arenas), callScope);
   },
 };
 
@@ -60,10 +62,17 @@ function workspaceOf(memory: ArenaAllocator): Workspace {
 }
 
 /** @throws DATA_ERROR naming the file when it is cut short or no classifier */
-function readModel(workspace: Workspace, bytes: Uint8Array, fileUrl: string): ClassifierModel {
+function readModel(
+  workspace: Workspace,
+  bytes: Uint8Array,
+  fileUrl: string,
+  scope: JobScope,
+): ClassifierModel {
   try {
-    return classifierFromJson(workspace, parseJson(new TextDecoder().decode(bytes)), 0);
+    const json = parseJson(new TextDecoder().decode(bytes), () => scope.checkCancelled());
+    return classifierFromJson(workspace, json, 0, scope);
   } catch (thrown) {
+    if (thrown instanceof RowanError && thrown.code === 'CANCELLED') throw thrown;
     if (thrown instanceof RowanError || thrown instanceof Error) {
       throw failure('DATA_ERROR', `cannot read the model file ${fileUrl}: ${thrown.message}`, {
         url: fileUrl,
@@ -73,8 +82,12 @@ function readModel(workspace: Workspace, bytes: Uint8Array, fileUrl: string): Cl
   }
 }
 
-function compileClassifier({ model, ensemble }: LoadedClassifier, workspace: Workspace) {
-  const { score, scoreAll, scorePlain } = compileScore(model, ensemble, workspace);
+function compileClassifier(
+  { model, ensemble }: LoadedClassifier,
+  workspace: Workspace,
+  scope: JobScope,
+) {
+  const { score, scoreAll, scorePlain } = compileScore(model, ensemble, workspace, scope);
   return {
     input: [inputType(model)],
     output: outputType(model),
@@ -102,9 +115,10 @@ function compileScore(
   model: ClassifierModel,
   ensemble: TreeEnsemble,
   workspace: Workspace,
+  scope: JobScope,
 ): ScoreCalls {
   if (!hasUsableFeature(model)) return { score: refuseFeatureless, scoreAll: refuseFeatureless };
-  const scorer = compileScorer(workspace, ensemble);
+  const scorer = compileScorer(workspace, ensemble, scope);
   const reader = new FeatureReader(model.features.map((feature) => feature.name));
   const outputs = new Float64Array(ensemble.width);
   const isSingle = scoreCountOf(model) === 1 && model.labels.length === 0;

@@ -40,6 +40,7 @@ export interface FunctionType extends EntityType {
 export interface LoadContext {
   readonly files: FileSystem;
   readonly arenas: ArenaAllocator;
+  checkCancelled(): void;
 }
 
 export interface LoadedArtifact {

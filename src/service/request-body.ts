@@ -39,9 +39,9 @@ class BytesBody implements RequestBody {
     return this.#isOurs && isWhole(bytes) ? bytes : Uint8Array.from(bytes);
   }
 
-  json(): unknown {
+  json(look?: () => void): unknown {
     if (!this.#isParsed) {
-      this.#json = this.isEmpty ? undefined : parseBody(this.bytes);
+      this.#json = this.isEmpty ? undefined : parseBody(this.bytes, look);
       this.#isParsed = true;
     }
     return this.#json;
@@ -96,8 +96,8 @@ function isBlank(bytes: Uint8Array): boolean {
   return true;
 }
 
-function parseBody(bytes: Uint8Array): unknown {
-  return parseJsonText(decodeUtf8(bytes), 'request body');
+function parseBody(bytes: Uint8Array, look?: () => void): unknown {
+  return parseJsonText(decodeUtf8(bytes), 'request body', look);
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -110,10 +110,10 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** @throws INVALID_JSON naming the place */
-export function parseJsonText(text: string, what: string): unknown {
+/** @throws INVALID_JSON naming the place, and what `look` throws in between */
+export function parseJsonText(text: string, what: string, look?: () => void): unknown {
   try {
-    return parseJson(text);
+    return parseJson(text, look);
   } catch (thrown) {
     if (!(thrown instanceof JsonSyntaxError)) throw thrown;
     throw failure('INVALID_JSON', `${what} is not JSON: ${thrown.message}`, {

@@ -27,8 +27,8 @@ export interface RequestBody {
   readonly bytes: Uint8Array;
   /** The bytes for somebody who hands their buffer on; the body is not read again. */
   take(): Uint8Array<ArrayBuffer>;
-  /** @throws INVALID_JSON */
-  json(): unknown;
+  /** @param look called in between while a long body is parsed @throws INVALID_JSON */
+  json(look?: () => void): unknown;
   /** The bytes in pieces, as they arrive where the route takes them so; read once. */
   stream(): AsyncIterable<Uint8Array>;
 }

@@ -22,10 +22,11 @@ export class JsonSyntaxError extends Error {
 /**
  * Parses JSON text. Integers outside ±2^53 become bigint (doubles beyond 64 bits), `__proto__` is
  * an ordinary key, the last of duplicate keys counts, a byte-order mark is skipped.
+ * @param look called in between while a long text is parsed; what it throws ends the work
  * @throws JsonSyntaxError with line and column
  */
-export function parseJson(text: string): unknown {
-  return new JsonParser(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text).parse();
+export function parseJson(text: string, look?: () => void): unknown {
+  return new JsonParser(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text, look).parse();
 }
 
 /** Writes bigints as integers; otherwise as JSON.stringify does. */
@@ -44,6 +45,9 @@ function containsBigint(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.values(value).some(containsBigint);
 }
+
+/** Characters of arrays that are parsed in one go when somebody wants to look up in between. */
+const PIECE_LENGTH = 65_536;
 
 const DIGIT_COUNT_EXACT = 15;
 const LONG_INTEGER = /(?:^|[^.\d])\d{16}/;
@@ -64,15 +68,19 @@ function needsOwnParser(text: string): boolean {
 
 class JsonParser {
   readonly #text: string;
+  readonly #look: (() => void) | undefined;
+  /** what lies before is not for JSON.parse */
+  #ownUntil = 0;
   #position = 0;
   #depth = 0;
 
-  constructor(text: string) {
+  constructor(text: string, look: (() => void) | undefined) {
     this.#text = text;
+    this.#look = text.length > PIECE_LENGTH ? look : undefined;
   }
 
   parse(): unknown {
-    if (!needsOwnParser(this.#text) && !this.#isDeep()) {
+    if (this.#look === undefined && !needsOwnParser(this.#text) && !this.#isDeep()) {
       try {
         return JSON.parse(this.#text);
       } catch {
@@ -105,6 +113,7 @@ class JsonParser {
   }
 
   #value(): unknown {
+    this.#look?.();
     this.#skipSpace();
     const character = this.#text[this.#position];
     switch (character) {
@@ -157,11 +166,59 @@ class JsonParser {
     this.#enter();
     const out: unknown[] = [];
     if (!this.#closes(']')) {
-      do out.push(this.#value());
-      while (this.#continues(']'));
+      do {
+        if (this.#look === undefined || !this.#takePiece(out)) out.push(this.#value());
+      } while (this.#continues(']'));
     }
     this.#depth--;
     return out;
+  }
+
+  /**
+   * Parses elements of the array that begin here, as many as a piece holds.
+   * @returns false when that cannot be done; then nothing has happened
+   */
+  #takePiece(out: unknown[]): boolean {
+    if (this.#position < this.#ownUntil) return false;
+    const end = this.#endOfPiece();
+    if (end === undefined) return false;
+    this.#ownUntil = end;
+    const piece = `[${this.#text.slice(this.#position, end)}]`;
+    if (needsOwnParser(piece)) return false;
+    let elements: unknown[];
+    try {
+      elements = JSON.parse(piece) as unknown[];
+    } catch {
+      return false;
+    }
+    // Without elements there is a comma too many, of which the caller tells.
+    if (elements.length === 0) return false;
+    this.#look?.();
+    for (const element of elements) out.push(element);
+    this.#position = end;
+    return true;
+  }
+
+  /** Where the last element ends that lies in the next piece of the array as a whole. */
+  #endOfPiece(): number | undefined {
+    const text = this.#text;
+    const limit = Math.min(text.length, this.#position + PIECE_LENGTH);
+    let depth = this.#depth;
+    let inString = false;
+    let end: number | undefined;
+    for (let i = this.#position; i < limit; i++) {
+      const code = text.charCodeAt(i);
+      if (inString) {
+        if (code === 0x5c) i++;
+        else if (code === 0x22) inString = false;
+      } else if (code === 0x22) inString = true;
+      else if (code === 0x5b || code === 0x7b) {
+        if (++depth > JSON_DEPTH_MAX) return undefined;
+      } else if (code === 0x5d || code === 0x7d) {
+        if (--depth < this.#depth) return i;
+      } else if (code === 0x2c && depth === this.#depth) end = i;
+    }
+    return end;
   }
 
   #enter(): void {

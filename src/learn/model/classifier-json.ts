@@ -2,7 +2,7 @@
 import { UPDATE_ALGORITHMS } from '../decision-tree/tree.ts';
 import type { Feature } from '../feature/feature.ts';
 import { MODES } from '../label.ts';
-import type { Workspace } from '../workspace.ts';
+import { type JobScope, NEVER_CANCELLED, type Workspace } from '../workspace.ts';
 import type { Algorithm, ClassifierModel } from './classifier.ts';
 import {
   invalidMember,
@@ -35,25 +35,28 @@ export function classifierToJson(workspace: Workspace, model: ClassifierModel): 
 /**
  * Reads what classifierToJson wrote.
  * @param arena where trees are placed; their spans are the caller's to free
+ * @param scope is asked between parts of a large model
  * @throws DATA_ERROR when it is not a classifier, or one of another version
  */
 export function classifierFromJson(
   workspace: Workspace,
   json: unknown,
   arena: number,
+  scope: JobScope = NEVER_CANCELLED,
 ): ClassifierModel {
   const file = openContainer(json, KIND, VERSION);
   const names = readList(file, 'columnNames');
   const list = readList(file, 'features');
   if (names.length !== list.length) throw invalidMember('features', 'one a column name');
-  const features = list.map((feature, index) =>
-    featureFromJson(readText(names[index], 'columnNames'), feature),
-  );
+  const features = list.map((feature, index) => {
+    scope.checkCancelled();
+    return featureFromJson(readText(names[index], 'columnNames'), feature);
+  });
   return {
     mode: readChoice(file.mode, 'mode', MODES),
     labels: readList(file, 'labels').map((label) => readText(label, 'labels')),
     features,
-    algorithm: algorithmFromJson(workspace, file.algorithm, features, arena),
+    algorithm: algorithmFromJson(workspace, file.algorithm, features, arena, scope),
   };
 }
 
@@ -69,11 +72,12 @@ function algorithmFromJson(
   value: unknown,
   features: readonly Feature[],
   arena: number,
+  scope: JobScope,
 ): Algorithm {
   const json = readObject(value, 'algorithm');
   const type = readChoice(json.type, 'type', ['decision_tree', 'random_forest'] as const);
   if (type === 'random_forest') {
-    return { type, ensemble: ensembleFromJson(workspace, json, features, arena) };
+    return { type, ensemble: ensembleFromJson(workspace, json, features, arena, scope) };
   }
   return {
     type,

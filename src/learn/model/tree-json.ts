@@ -9,7 +9,7 @@ import {
 } from '../decision-tree/tree.ts';
 import type { Feature } from '../feature/feature.ts';
 import { type PackedTree, type TreeEnsemble, treeParts } from '../tree/ensemble.ts';
-import type { Workspace } from '../workspace.ts';
+import type { JobScope, Workspace } from '../workspace.ts';
 import { decodeArray, encodeArray } from './base64.ts';
 import { invalidMember, type JsonObject, readList, readNumber, readObject } from './container.ts';
 
@@ -97,6 +97,7 @@ export function ensembleFromJson(
   json: JsonObject,
   features: readonly Feature[],
   arena: number,
+  scope: JobScope,
 ): TreeEnsemble {
   const width = readNumber(json.width, 'width', 1);
   const columns = readList(json, 'columns').map((value) => {
@@ -110,8 +111,10 @@ export function ensembleFromJson(
   if (list.length !== weights.length) throw invalidMember('weights', 'one number a tree');
   const trees: PackedTree[] = [];
   try {
+    const columnCount = Math.max(1, columns.length);
     for (const tree of list) {
-      trees.push(packedFromJson(workspace, tree, width, Math.max(1, columns.length), arena));
+      scope.checkCancelled();
+      trees.push(packedFromJson(workspace, tree, { width, columnCount, arena }, scope));
     }
   } catch (thrown) {
     for (const { span } of trees) workspace.memory.free(span);
@@ -123,19 +126,25 @@ export function ensembleFromJson(
 function packedFromJson(
   workspace: Workspace,
   value: unknown,
-  width: number,
-  columnCount: number,
-  arena: number,
+  {
+    width,
+    columnCount,
+    arena,
+  }: { readonly width: number; readonly columnCount: number; readonly arena: number },
+  scope: JobScope,
 ): PackedTree {
   const json = readObject(value, 'trees');
   const nodes = decodeArray(json.nodes, 'u32', 'nodes');
+  scope.checkCancelled();
   const values = decodeArray(json.values, 'f64', 'values');
   const covers = decodeArray(json.covers, 'f32', 'covers');
   const nodeCount = covers.length;
   if (nodes.length !== nodeCount * 2 || values.length !== nodeCount * width || nodeCount === 0) {
     throw invalidMember('trees', 'complete');
   }
+  scope.checkCancelled();
   const depth = depthOf(nodes, columnCount);
+  scope.checkCancelled();
   const span = workspace.memory.allocateIn(arena, treeParts(0, nodeCount, width).sizeBytes);
   const parts = treeParts(span.offset, nodeCount, width);
   const { f32, f64, u32 } = workspace.memory.get(arena);

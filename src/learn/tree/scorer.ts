@@ -1,15 +1,24 @@
 // Scoring with tree ensembles: rows in batches and one by one, on the copy in shared memory.
 import { NODE_SIZE, TREE_ENTRY_SIZE } from '../../kernel/tree.ts';
+import { every } from '../../util/every.ts';
 import type { Atom } from '../../value/atom.ts';
 import type { Span } from '../../value/snapshot.ts';
 import { notNumeric } from '../feature/describe.ts';
-import { categoryCode, type Feature, MISSING_CODE, numericCode } from '../feature/feature.ts';
+import {
+  type CategoricalFeature,
+  categoryCode,
+  type Feature,
+  MISSING_CODE,
+  numericCode,
+} from '../feature/feature.ts';
 import { categoryPositions, encodeColumn } from '../feature/matrix.ts';
 import { categoryOf, numberOf, type SourceColumn } from '../feature/source.ts';
 import {
   type FitContext,
+  type JobScope,
   Layout,
   type LearnJob,
+  NEVER_CANCELLED,
   serialContext,
   type Workspace,
   withScratch,
@@ -20,6 +29,9 @@ import type { CodeColumn, TreeEnsemble } from './ensemble.ts';
 const BATCH_ROW_COUNT = 262_144;
 /** Rows that pass through all trees as one unit of work: codes and outputs stay in the caches. */
 const UNIT_ROW_COUNT = 8192;
+
+/** Categories between two looks at the cancel flag. */
+const CATEGORIES_PER_CHECK = 16_384;
 
 /** Encoded rows and where their scores go; addresses are in `arena`. */
 interface ScoreTask {
@@ -145,8 +157,14 @@ export interface RowScorer {
   release(): void;
 }
 
-export function compileScorer(workspace: Workspace, ensemble: TreeEnsemble): RowScorer {
+/** @param scope is asked in between where features have many categories */
+export function compileScorer(
+  workspace: Workspace,
+  ensemble: TreeEnsemble,
+  scope: JobScope = NEVER_CANCELLED,
+): RowScorer {
   const { columns, width, divisor } = ensemble;
+  const encode = compileEncoder(ensemble.features, columns, scope);
   const treeCount = ensemble.trees.length;
   const stride = Math.max(1, columns.length);
   const arena = arenaOf(ensemble);
@@ -159,7 +177,6 @@ export function compileScorer(workspace: Workspace, ensemble: TreeEnsemble): Row
   writeTable(workspace, ensemble, table);
   const { f64, u8 } = workspace.memory.get(arena);
   const kernels = workspace.kernels(arena);
-  const encode = compileEncoder(ensemble.features, columns);
   const outAt = out >>> 3;
   u8.fill(MISSING_CODE, row, row + stride);
   const scoreSome = (target: Float64Array, from: number, count: number, read: ReadValues) => {
@@ -205,8 +222,19 @@ type Encoder = (values: ArrayLike<Atom | undefined>, codes: Uint8Array, offset: 
 export function compileEncoder(
   features: readonly Feature[],
   columns: readonly CodeColumn[],
+  scope: JobScope = NEVER_CANCELLED,
 ): Encoder {
-  const encoders = columns.map((column) => encoderOf(features, column));
+  const positions = new Map<Feature, ReadonlyMap<string, number>>();
+  const look = every(CATEGORIES_PER_CHECK, () => scope.checkCancelled());
+  const positionsOf = (feature: CategoricalFeature): ReadonlyMap<string, number> => {
+    let known = positions.get(feature);
+    if (known === undefined) {
+      known = categoryPositions(feature, look);
+      positions.set(feature, known);
+    }
+    return known;
+  };
+  const encoders = columns.map((column) => encoderOf(features, column, positionsOf));
   return (values, codes, offset) => {
     for (let i = 0; i < encoders.length; i++) {
       codes[offset + i] = (encoders[i] as (values: ArrayLike<Atom | undefined>) => number)(values);
@@ -214,7 +242,11 @@ export function compileEncoder(
   };
 }
 
-function encoderOf(features: readonly Feature[], { feature: index, part }: CodeColumn) {
+function encoderOf(
+  features: readonly Feature[],
+  { feature: index, part }: CodeColumn,
+  positionsOf: (feature: CategoricalFeature) => ReadonlyMap<string, number>,
+) {
   const feature = features[index] as Feature;
   if (feature.kind === 'numeric') {
     const { boundaries, name } = feature;
@@ -228,15 +260,12 @@ function encoderOf(features: readonly Feature[], { feature: index, part }: CodeC
     };
   }
   if (feature.kind === 'unused') return () => MISSING_CODE;
-  const codes = new Map<string, number>();
-  for (const [category, position] of categoryPositions(feature)) {
-    codes.set(category, categoryCode(feature, position, part));
-  }
-  const unseen = categoryCode(feature, -1, part);
+  const positions = positionsOf(feature);
   return (values: ArrayLike<Atom | undefined>) => {
     const value = values[index];
     if (value === null || value === undefined) return MISSING_CODE;
-    return codes.get(typeof value === 'string' ? value : categoryOf(value)) ?? unseen;
+    const position = positions.get(typeof value === 'string' ? value : categoryOf(value)) ?? -1;
+    return categoryCode(feature, position, part);
   };
 }
 

@@ -17,14 +17,20 @@ import type { WorkerContext } from '../worker-context.ts';
 
 export async function bindTask(
   { type: name, params, artifact: known }: EngineTasks['bind']['args'],
-  _task: Task,
+  task: Task,
   { types, mirror, arenas, files }: WorkerContext,
 ): Promise<EngineTasks['bind']['result']> {
   const type = types.functionType(name);
   const scope = new ArenaScope(arenas);
   try {
     const loaded =
-      known === undefined ? await type.load?.(params, { files, arenas: scope }) : known;
+      known === undefined
+        ? await type.load?.(params, {
+            files,
+            arenas: scope,
+            checkCancelled: () => task.checkCancelled(),
+          })
+        : known;
     const { result: compiled, met } = mirror.meeting(() =>
       type.compile(params, mirror.functionScope(), loaded?.data),
     );

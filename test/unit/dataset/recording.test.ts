@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { decodeBatch, encodeBatch } from '../../../src/dataset/recorded-batch.ts';
 import type { RecordedRow } from '../../../src/dataset/recorded-row.ts';
 import { rowsFromArrow } from '../../../src/dataset/recording-arrow.ts';
-import { rowFromNdjson, rowsFromJson } from '../../../src/dataset/recording-json.ts';
+import { type JsonForm, rowFromNdjson, rowsFromJson } from '../../../src/dataset/recording-json.ts';
 import { makeQuantiser } from '../../../src/dataset/time-quantum.ts';
 import { Path } from '../../../src/value/path.ts';
 
@@ -15,9 +15,13 @@ function plain(rows: Iterable<RecordedRow>) {
   ]);
 }
 
+function rowsOf(form: JsonForm, json: unknown): RecordedRow[] {
+  return [...rowsFromJson(form, json)];
+}
+
 describe('bodies', () => {
   test('names are printed paths, integers or elements', () => {
-    const rows = rowsFromJson('multirows', [
+    const rows = rowsOf('multirows', [
       ['a.b', [['x.y', 1, 0]]],
       [7, [['"x.y"', 1, 0]]],
       [['a.b', 'c'], [[['x', 2], 1, 0]]],
@@ -31,7 +35,7 @@ describe('bodies', () => {
   });
 
   test('columns become rows in the order of first appearance', () => {
-    const rows = rowsFromJson('multicolumns', [
+    const rows = rowsOf('multicolumns', [
       [
         'x',
         [

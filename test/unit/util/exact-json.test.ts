@@ -58,3 +58,58 @@ test('integers are exact wherever they stand', () => {
     expect(parseJson(`${before}[0.1234567890123456789]`)).toEqual([0.12345678901234568]);
   }
 });
+
+/** A long array of these texts. */
+function longArray(elements: readonly string[]): string {
+  let text = '';
+  for (let i = 0; text.length < 150_000; i++) text += `${elements[i % elements.length]},`;
+  return `[${text}0]`;
+}
+
+test('long texts are looked up from, and give what they give without', () => {
+  fc.assert(
+    fc.property(fc.array(fc.json(), { minLength: 1, maxLength: 20 }), (elements) => {
+      const text = `{"a":${longArray(elements)},"b":{"c":[[${longArray(elements)}]]}}`;
+      let lookCount = 0;
+      const value = parseJson(text, () => lookCount++);
+      expect(lookCount).toBeGreaterThan(4);
+      expect(stringifyJson(value)).toBe(stringifyJson(parseJson(text)));
+    }),
+    { numRuns: 10 },
+  );
+});
+
+test('whoever looks up can end the work at any time', () => {
+  const text = longArray(['["row",[["x",1,0]]]', '{"a":"]"}']);
+  for (const lookMax of [1, 2, 3]) {
+    let lookCount = 0;
+    const look = () => {
+      if (++lookCount === lookMax) throw new Error('cancelled');
+    };
+    expect(() => parseJson(text, look)).toThrow('cancelled');
+    expect(lookCount).toBe(lookMax);
+  }
+});
+
+test.each([
+  ['9007199254740993', ''],
+  ['1,,2', 'unexpected character at line 1'],
+  ['1,]', 'unexpected character at line 1'],
+  ['1],[', 'extra characters after the JSON value at line 1'],
+  ['1}', "expected ',' or ']'"],
+  ['{"a":1]', "expected ',' or '}'"],
+  ['"abc', 'control character'],
+  ['{"__proto__":1}', ''],
+  ['['.repeat(600), 'nesting deeper than 512'],
+])('%# what is odd in a long text is taken as in a short one', (element, reason) => {
+  const outcome = (look?: () => void) => {
+    const text = `${longArray(['[1]', '"text"']).slice(0, -1)},${element},\n${longArray(['2'])}]`;
+    try {
+      return stringifyJson(parseJson(text, look));
+    } catch (thrown) {
+      return String(thrown);
+    }
+  };
+  expect(outcome(() => undefined)).toBe(outcome());
+  expect(outcome()).toContain(reason);
+});

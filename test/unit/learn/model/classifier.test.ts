@@ -139,6 +139,25 @@ describe('a model file', () => {
     expect(arenas.usedBytes).toBe(before);
   });
 
+  test('is left at any check, without memory behind', () => {
+    const before = arenas.usedBytes;
+    const content = file();
+    const readAndCount = (checkMax: number) => {
+      let checkCount = 0;
+      const checkCancelled = () => {
+        if (++checkCount === checkMax) throw new Error('cancelled');
+      };
+      const read = () => classifierFromJson(workspace, content, 0, { checkCancelled });
+      if (checkMax > 0) expect(read).toThrow('cancelled');
+      else for (const span of spansOf(read())) arenas.free(span);
+      expect(arenas.usedBytes).toBe(before);
+      return checkCount;
+    };
+    const checkCount = readAndCount(0);
+    expect(checkCount).toBeGreaterThan(spansOf(forest).length);
+    for (let check = 1; check <= checkCount; check++) expect(readAndCount(check)).toBe(check);
+  });
+
   test('whose tree links back is refused', () => {
     const model = treeModel([numbers('x', [1, 2])], [0, 1]);
     const broken = JSON.parse(JSON.stringify(classifierToJson(workspace, model)));
