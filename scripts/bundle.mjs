@@ -5,8 +5,12 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { listFiles, projectRoot } from './lib.mjs';
 
-/** Packages that every start needs; the others are loaded from where they are installed. */
+/**
+ * Packages that every start needs, and those whose install scripts would compile something; the
+ * others are loaded from where they are installed.
+ */
 const BUNDLED = new Set([
+  ...['ssh2', 'asn1', 'bcrypt-pbkdf', 'safer-buffer', 'tweetnacl'],
   ...['typebox', 'commander'],
   ...['htmlparser2', 'entities', 'domhandler', 'domelementtype', 'domutils', 'dom-serializer'],
 ]);
@@ -111,6 +115,7 @@ function stemOf(source) {
 }
 
 function isInstalled(specifier) {
+  if (specifier.endsWith('.node')) return true;
   if (/^[./]/.test(specifier) || specifier.startsWith('node:')) return false;
   return !BUNDLED.has(/^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0]);
 }

@@ -1,7 +1,6 @@
-// Files of an SFTP server: calls as promises, content read and written with several requests on the
+// Files of an SFTP server: content read and written with several requests on the
 // way at a time, since each takes a round trip.
 import { randomBytes } from 'node:crypto';
-import type { SFTPWrapper } from 'ssh2';
 import { failure, RowanError } from '../util/error.ts';
 import type { FileSink } from './scheme.ts';
 import type { SftpLease } from './sftp-session.ts';
@@ -13,15 +12,6 @@ const REQUEST_COUNT_MAX = 32;
 
 export const SFTP_STATUS = { noSuchFile: 2, permissionDenied: 3, unsupported: 8 } as const;
 
-type Callback<T> = (error: Error | null | undefined, value: T) => void;
-
-/** One call as a promise. */
-export function called<T = void>(call: (done: Callback<T>) => void): Promise<T> {
-  return new Promise((resolve, reject) => {
-    call((error, value) => (error ? reject(error) : resolve(value)));
-  });
-}
-
 /** The bytes from `start` up to `end` (exclusive); the connection is given back at the end. */
 export async function* readSftpFile(
   lease: SftpLease,
@@ -29,15 +19,14 @@ export async function* readSftpFile(
   url: FileUrl,
   { start, end }: { readonly start: number; readonly end: number },
 ): AsyncIterable<Uint8Array> {
-  const { sftp } = lease;
   try {
-    const handle = await called<Buffer>((done) => sftp.open(path, 'r', done));
+    const handle = await lease.call<Buffer>((sftp, done) => sftp.open(path, 'r', done));
     const pending: Promise<Buffer>[] = [];
     try {
       for (let position = start; position < end || pending.length > 0; ) {
         while (position < end && pending.length < REQUEST_COUNT_MAX) {
           const size = Math.min(REQUEST_SIZE, end - position);
-          const part = readExactly(sftp, handle, position, size);
+          const part = readExactly(lease, handle, position, size);
           part.catch(() => undefined); // Seen when its turn comes.
           pending.push(part);
           position += size;
@@ -47,7 +36,7 @@ export async function* readSftpFile(
       }
     } finally {
       await Promise.allSettled(pending);
-      await called((done) => sftp.close(handle, done)).catch(() => undefined);
+      await lease.call((sftp, done) => sftp.close(handle, done)).catch(() => undefined);
     }
   } catch (error) {
     throw sftpFailure(error, path, url);
@@ -57,14 +46,14 @@ export async function* readSftpFile(
 }
 
 async function readExactly(
-  sftp: SFTPWrapper,
+  lease: SftpLease,
   handle: Buffer,
   position: number,
   size: number,
 ): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(size);
   for (let filled = 0; filled < size; ) {
-    const count = await called<number>((done) =>
+    const count = await lease.call<number>((sftp, done) =>
       sftp.read(handle, buffer, filled, size - filled, position + filled, done),
     );
     if (count === 0) throw new Error('the file ends early');
@@ -99,23 +88,22 @@ export class SftpUpload implements FileSink {
 
   /** Takes over the connection. */
   static async create(lease: SftpLease, path: string, url: FileUrl): Promise<SftpUpload> {
-    const { sftp } = lease;
     const slash = path.lastIndexOf('/');
     const draftName = `.${path.slice(slash + 1)}.${randomBytes(6).toString('hex')}.part`;
     const draftPath = `${path.slice(0, slash + 1)}${draftName}`;
     try {
-      const existing = await called<{ mode: number }>((done) => sftp.stat(path, done)).catch(
-        () => undefined,
-      );
+      const existing = await lease
+        .call<{ mode: number }>((sftp, done) => sftp.stat(path, done))
+        .catch(() => undefined);
       if (existing !== undefined && isDirectoryMode(existing.mode)) {
         throw failure('INVALID_URL', `cannot write ${url.text}: ${path} is a directory`, {
           url: url.text,
         });
       }
-      const openDraft = () => called<Buffer>((done) => sftp.open(draftPath, 'wx', done));
+      const openDraft = () => lease.call<Buffer>((sftp, done) => sftp.open(draftPath, 'wx', done));
       const handle = await openDraft().catch(async (error: unknown) => {
         if (statusOf(error) !== SFTP_STATUS.noSuchFile) throw error;
-        await makeDirectory(sftp, path.slice(0, slash));
+        await makeDirectory(lease, path.slice(0, slash));
         return openDraft();
       });
       return new SftpUpload(lease, { path, draftPath, url }, handle);
@@ -136,14 +124,16 @@ export class SftpUpload implements FileSink {
   }
 
   async commit(): Promise<void> {
-    const { sftp } = this.#lease;
+    const lease = this.#lease;
     try {
       await Promise.all(this.#pending);
       this.#throwError();
       // Servers that cannot do that keep files as they keep all others.
-      await called((done) => sftp.ext_openssh_fsync(this.#handle, done)).catch(() => undefined);
-      await called((done) => sftp.close(this.#handle, done));
-      await replace(sftp, this.#draftPath, this.#path);
+      await lease
+        .call((sftp, done) => sftp.ext_openssh_fsync(this.#handle, done))
+        .catch(() => undefined);
+      await lease.call((sftp, done) => sftp.close(this.#handle, done));
+      await replace(lease, this.#draftPath, this.#path);
     } catch (error) {
       await this.abort();
       throw sftpFailure(error, this.#path, this.#url);
@@ -153,19 +143,18 @@ export class SftpUpload implements FileSink {
 
   async abort(): Promise<void> {
     if (this.#isEnded) return;
-    const { sftp } = this.#lease;
+    const lease = this.#lease;
     await Promise.all(this.#pending);
-    await called((done) => sftp.close(this.#handle, done)).catch(() => undefined);
-    await called((done) => sftp.unlink(this.#draftPath, done)).catch(() => undefined);
+    await lease.call((sftp, done) => sftp.close(this.#handle, done)).catch(() => undefined);
+    await lease.call((sftp, done) => sftp.unlink(this.#draftPath, done)).catch(() => undefined);
     this.#end();
   }
 
   #send(part: Buffer): void {
     const position = this.#position;
     this.#position += part.length;
-    const sent = called((done) =>
-      this.#lease.sftp.write(this.#handle, part, 0, part.length, position, done),
-    )
+    const sent = this.#lease
+      .call((sftp, done) => sftp.write(this.#handle, part, 0, part.length, position, done))
       .catch((error: unknown) => {
         this.#error ??= error;
       })
@@ -187,15 +176,16 @@ export class SftpUpload implements FileSink {
  * Renames over what is there. The protocol's own rename refuses to; with servers that know no other
  * the old file is moved aside first, and back when the new one cannot take its place.
  */
-async function replace(sftp: SFTPWrapper, draftPath: string, path: string): Promise<void> {
+async function replace(lease: SftpLease, draftPath: string, path: string): Promise<void> {
   try {
-    await called((done) => sftp.ext_openssh_rename(draftPath, path, done));
+    await lease.call((sftp, done) => sftp.ext_openssh_rename(draftPath, path, done));
     return;
   } catch (error) {
     const isKnown = statusOf(error) !== SFTP_STATUS.unsupported && statusOf(error) !== undefined;
     if (isKnown) throw error;
   }
-  const rename = (from: string, to: string) => called((done) => sftp.rename(from, to, done));
+  const rename = (from: string, to: string) =>
+    lease.call((sftp, done) => sftp.rename(from, to, done));
   const asidePath = draftPath.replace(/\.part$/, '.old');
   const isMoved = await rename(path, asidePath).then(
     () => true,
@@ -207,22 +197,23 @@ async function replace(sftp: SFTPWrapper, draftPath: string, path: string): Prom
     if (isMoved) await rename(asidePath, path);
     throw error;
   }
-  if (isMoved) await called((done) => sftp.unlink(asidePath, done)).catch(() => undefined);
+  if (isMoved)
+    await lease.call((sftp, done) => sftp.unlink(asidePath, done)).catch(() => undefined);
 }
 
-async function makeDirectory(sftp: SFTPWrapper, path: string): Promise<void> {
-  const make = () => called((done) => sftp.mkdir(path, done));
+async function makeDirectory(lease: SftpLease, path: string): Promise<void> {
+  const make = () => lease.call((sftp, done) => sftp.mkdir(path, done));
   if (path === '') return;
   try {
     await make();
   } catch (error) {
     if (statusOf(error) === SFTP_STATUS.noSuchFile) {
-      await makeDirectory(sftp, path.slice(0, path.lastIndexOf('/')));
+      await makeDirectory(lease, path.slice(0, path.lastIndexOf('/')));
       await make();
       return;
     }
     // Somebody else may have made it meanwhile.
-    const found = await called<{ mode: number }>((done) => sftp.stat(path, done));
+    const found = await lease.call<{ mode: number }>((sftp, done) => sftp.stat(path, done));
     if (!isDirectoryMode(found.mode)) throw error;
   }
 }

@@ -4,7 +4,7 @@ import { failure } from '../util/error.ts';
 import type { AddressGuard } from './address-guard.ts';
 import type { Credential, CredentialSource } from './credential.ts';
 import type { FileFacts, FileSink, Listing, Scheme, SourceFile } from './scheme.ts';
-import { called, isDirectoryMode, readSftpFile, SftpUpload, sftpFailure } from './sftp-file.ts';
+import { isDirectoryMode, readSftpFile, SftpUpload, sftpFailure } from './sftp-file.ts';
 import { type SftpAccount, type SftpLease, SftpSessions } from './sftp-session.ts';
 import type { FileUrl } from './url.ts';
 import { decodePercent } from './url.ts';
@@ -40,7 +40,7 @@ export class SftpScheme implements Required<Scheme> {
   async open(url: FileUrl): Promise<SourceFile> {
     const path = readPath(url);
     const found = await this.#with(url, (lease) =>
-      called<Stats>((done) => lease.sftp.stat(path, done)),
+      lease.call<Stats>((sftp, done) => sftp.stat(path, done)),
     );
     if (isDirectoryMode(found.mode)) {
       throw failure('INVALID_URL', `cannot read ${url.text}: ${path} is a directory`, {
@@ -66,14 +66,16 @@ export class SftpScheme implements Required<Scheme> {
   async list(url: FileUrl): Promise<Listing> {
     const path = readPath(url);
     const base = url.text.replace(/\/+$/, '');
-    return this.#with(url, async ({ sftp }) => {
+    return this.#with(url, async (lease) => {
       const files: string[] = [];
       const dirs: string[] = [];
       const facts = new Map<string, FileFacts>();
-      for (const { filename, attrs } of await entriesOf(sftp, path)) {
+      for (const { filename, attrs } of await entriesOf(lease, path)) {
         const child = `${base}/${filename.replaceAll('%', '%25')}`;
         const target = isLink(attrs)
-          ? await called<Stats>((done) => sftp.stat(`${path}/${filename}`, done)).catch(() => attrs)
+          ? await lease
+              .call<Stats>((sftp, done) => sftp.stat(`${path}/${filename}`, done))
+              .catch(() => attrs)
           : attrs;
         if (isDirectoryMode(target.mode)) dirs.push(child);
         else {
@@ -188,15 +190,15 @@ function readHostKeys(given: unknown): readonly string[] {
   );
 }
 
-async function entriesOf(sftp: SftpLease['sftp'], path: string): Promise<FileEntry[]> {
-  const entries = await called<FileEntry[]>((done) => sftp.readdir(path, done));
+async function entriesOf(lease: SftpLease, path: string): Promise<FileEntry[]> {
+  const entries = await lease.call<FileEntry[]>((sftp, done) => sftp.readdir(path, done));
   return entries
     .filter(({ filename }) => filename !== '.' && filename !== '..')
     .sort((a, b) => Buffer.compare(Buffer.from(a.filename), Buffer.from(b.filename)));
 }
 
 async function* walk(lease: SftpLease, path: string, origin: string): AsyncIterable<string> {
-  const entries = await entriesOf(lease.sftp, path === '' ? '/' : path).catch(() => []);
+  const entries = await entriesOf(lease, path === '' ? '/' : path).catch(() => []);
   for (const { filename, attrs } of entries) {
     const child = `${path}/${filename}`;
     if (isDirectoryMode(attrs.mode)) yield* walk(lease, child, origin);

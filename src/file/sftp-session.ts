@@ -40,19 +40,67 @@ export interface SftpSessionsOptions {
   readonly knownHostsPaths?: readonly string[];
 }
 
+type Done<T> = (error: Error | null | undefined, value: T) => void;
+
 /** A connection in use. */
 export interface SftpLease {
-  readonly sftp: SFTPWrapper;
+  /** One call as a promise. @throws also when the connection ends before the answer */
+  call<T = void>(start: (sftp: SFTPWrapper, done: Done<T>) => void): Promise<T>;
   /** To be called once. */
   release(): void;
 }
 
-interface Session {
-  readonly client: Client;
-  readonly socket: Socket;
-  readonly sftp: SFTPWrapper;
-  userCount: number;
-  idleTimer?: NodeJS.Timeout;
+/** A connection, which ends by itself when nobody has used it for a while. */
+class Session {
+  readonly #client: Client;
+  readonly #socket: Socket;
+  readonly #sftp: SFTPWrapper;
+  readonly #waiting = new Set<(error: Error) => void>();
+  #end: Error | undefined;
+  #userCount = 0;
+  #idleTimer: NodeJS.Timeout | undefined;
+
+  constructor(client: Client, socket: Socket, sftp: SFTPWrapper) {
+    this.#client = client;
+    this.#socket = socket;
+    this.#sftp = sftp;
+    client.on('error', (error) => this.#finish(error));
+    client.on('close', () => this.#finish(new Error('the connection was closed')));
+  }
+
+  lease(): SftpLease {
+    clearTimeout(this.#idleTimer);
+    this.#userCount++;
+    this.#socket.ref();
+    return { call: (start) => this.#call(start), release: () => this.#release() };
+  }
+
+  #call<T>(start: (sftp: SFTPWrapper, done: Done<T>) => void): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#end !== undefined) throw this.#end;
+      this.#waiting.add(reject);
+      start(this.#sftp, (error, value) => {
+        this.#waiting.delete(reject);
+        if (error) reject(error);
+        else resolve(value);
+      });
+    });
+  }
+
+  #release(): void {
+    if (--this.#userCount > 0) return;
+    // A connection that waits is no reason for the process to go on.
+    this.#socket.unref();
+    this.#idleTimer = setTimeout(() => this.#client.end(), IDLE_MS_MAX);
+    this.#idleTimer.unref();
+  }
+
+  /** Calls that nobody will answer any more fail. */
+  #finish(error: Error): void {
+    this.#end ??= error;
+    for (const reject of this.#waiting) reject(this.#end);
+    this.#waiting.clear();
+  }
 }
 
 export class SftpSessions {
@@ -85,10 +133,7 @@ export class SftpSessions {
       if (this.#sessions.get(key) === opening) this.#sessions.delete(key);
       throw error;
     }
-    clearTimeout(session.idleTimer);
-    session.userCount++;
-    session.socket.ref();
-    return { sftp: session.sftp, release: () => release(session) };
+    return session.lease();
   }
 
   async #open(account: SftpAccount, url: FileUrl, onEnd: () => void): Promise<Session> {
@@ -103,6 +148,8 @@ export class SftpSessions {
     let refusedKey: string | undefined;
     try {
       await connected(socket);
+      // Requests are small and each waits for its answer.
+      socket.setNoDelay(true);
       const { Client } = await import('ssh2');
       const client = new Client();
       const isLocal = isLoopbackAddress(socket.remoteAddress ?? '');
@@ -133,7 +180,7 @@ export class SftpSessions {
       const sftp = await new Promise<SFTPWrapper>((resolve, reject) => {
         client.sftp((error, opened) => (error ? reject(error) : resolve(opened)));
       });
-      return { client, socket, sftp, userCount: 0 };
+      return new Session(client, socket, sftp);
     } catch (error) {
       socket.destroy();
       if (error instanceof RowanError) throw error;
@@ -147,14 +194,6 @@ export class SftpSessions {
     );
     return findKnownKeys(texts.join('\n'), host, port);
   }
-}
-
-function release(session: Session): void {
-  if (--session.userCount > 0) return;
-  // A connection that waits is no reason for the process to go on.
-  session.socket.unref();
-  session.idleTimer = setTimeout(() => session.client.end(), IDLE_MS_MAX);
-  session.idleTimer.unref();
 }
 
 async function connected(socket: Socket): Promise<void> {

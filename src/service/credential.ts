@@ -99,11 +99,17 @@ export function chooseRule(
   return best;
 }
 
-/** A prefix that ends within a host name would also fit the hosts of others. */
+const SSH_PORT = '22';
+
+/** A prefix that ends within a host name or a port would also fit the servers of others. */
 function isFor({ resourceType, resource }: CredentialRule, url: string): boolean {
   if (!url.startsWith(resource)) return false;
-  if (resourceType !== 'http' || !URL.canParse(resource)) return true;
-  return URL.canParse(url) && new URL(url).hostname === new URL(resource).hostname;
+  const isSentToHost = resourceType === 'http' || resourceType === 'sftp';
+  if (!isSentToHost || !URL.canParse(resource)) return true;
+  if (!URL.canParse(url)) return false;
+  const [asked, known] = [new URL(url), new URL(resource)];
+  if (asked.hostname !== known.hostname) return false;
+  return resourceType === 'http' || (asked.port || SSH_PORT) === (known.port || SSH_PORT);
 }
 
 function parseCredential(given: Json, path: string): Credential {

@@ -105,6 +105,23 @@ describe('choosing', () => {
     expect(found('http://api.example.com:80@evil.org/x')).toBe(false);
   });
 
+  test('of SFTP is for its host and port alone', () => {
+    const credential = { id: 'k', secret: 's' };
+    const found = (resource: string, url: string) =>
+      chooseRule(
+        [parseCredentialRule({ resourceType: 'sftp', resource, credential })],
+        'sftp',
+        url,
+        0,
+      ) !== undefined;
+    expect(found('sftp://host', 'sftp://host/x')).toBe(true);
+    expect(found('sftp://host', 'sftp://host:22/x')).toBe(true);
+    expect(found('sftp://host', 'sftp://host:2222/x')).toBe(false);
+    expect(found('sftp://host', 'sftp://host.evil.org/x')).toBe(false);
+    expect(found('sftp://host:22', 'sftp://host:2222/x')).toBe(false);
+    expect(found('sftp://host:2222/in', 'sftp://host:2222/in/x')).toBe(true);
+  });
+
   test('prefers given rules, then the latest, then those of the machine', async () => {
     const ambient = () => [rule('', 'ambient')];
     const store = new CredentialStore({ directory: undefined, logger: SILENT_LOGGER, ambient });
