@@ -26,6 +26,8 @@ export const FILE_FORMAT = 1;
 /** Buffers start at multiples of this in the file, so that it can be mapped into memory. */
 const ALIGNMENT = 64;
 const ZEROS = new Uint8Array(ALIGNMENT);
+/** Bytes that are summed up in one go. */
+const CHECKSUM_SIZE = 1 << 23;
 
 /** Rows as Arrow lays them out: the nodes of all fields, and their buffers in order. */
 export interface ArrowPart {
@@ -57,10 +59,13 @@ export class ArrowFileWriter {
   readonly #dictionaries: number[] = [];
   readonly #batches: number[] = [];
   readonly #sections: Record<string, SectionPlace> = {};
+  readonly #look: () => void;
 
-  constructor(sink: FileSink, schema: Schema) {
+  /** @param look called in between while much is written */
+  constructor(sink: FileSink, schema: Schema, look: () => void = () => undefined) {
     this.#sink = sink;
     this.#schema = schema;
+    this.#look = look;
     sink.write([ARROW_MAGIC, ZEROS.subarray(0, 2)]);
     this.#writeMessage(Message.from(schema), []);
   }
@@ -89,7 +94,7 @@ export class ArrowFileWriter {
     this.#sections[name] = {
       offset: position,
       sizeBytes: bytes.length,
-      checksum: crc32(bytes),
+      checksum: this.#checksum(bytes, 0),
     };
   }
 
@@ -136,8 +141,17 @@ export class ArrowFileWriter {
     this.#sink.write([head, ...body]);
     return {
       block: new FileBlock(headSize, bodySize, start),
-      checksum: body.reduce((checksum, bytes) => crc32(bytes, checksum), crc32(head)),
+      checksum: body.reduce((checksum, bytes) => this.#checksum(bytes, checksum), crc32(head)),
     };
+  }
+
+  #checksum(bytes: Uint8Array, before: number): number {
+    let checksum = before;
+    for (let from = 0; from < bytes.length; from += CHECKSUM_SIZE) {
+      this.#look();
+      checksum = crc32(bytes.subarray(from, from + CHECKSUM_SIZE), checksum);
+    }
+    return checksum;
   }
 
   #align(behind: number): void {

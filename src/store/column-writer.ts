@@ -44,17 +44,28 @@ export class ColumnWriter {
   readonly field: Field;
   readonly #column: ColumnSnapshot;
   readonly #arenas: Arenas;
+  readonly #look: () => void;
   readonly #dictionary: DictionaryView | undefined;
   #values: Int8Array | Int16Array | Int32Array | Float64Array | BigInt64Array;
   #validity = new Uint8Array(0);
 
-  /** @param dictionaryId the Arrow id of the column's dictionary, should it have one */
-  constructor(column: ColumnSnapshot, name: string, dictionaryId: number, arenas: Arenas) {
+  /**
+   * @param dictionaryId the Arrow id of the column's dictionary, should it have one
+   * @param look called in between
+   */
+  constructor(
+    column: ColumnSnapshot,
+    name: string,
+    dictionaryId: number,
+    arenas: Arenas,
+    look: () => void = () => undefined,
+  ) {
+    this.#look = look;
     this.#column = column;
     this.#arenas = arenas;
     const { dictionary } = column;
     this.#dictionary = dictionary === undefined ? undefined : dictionaryView(dictionary, arenas);
-    const encoding = chooseEncoding(column, arenas);
+    const encoding = chooseEncoding(column, arenas, look);
     this.description = {
       path: column.path,
       type: column.type,
@@ -84,8 +95,8 @@ export class ColumnWriter {
     if (view.snapshot.kind === 'text') {
       return textPart(view.bytes, view.offsets.subarray(1, view.count + 2));
     }
-    const texts = Array.from({ length: view.count }, (_, i) => atomToJsonText(view.atom(i + 1)));
-    return textPart(...joinTexts(texts));
+    const textAt = (index: number): string => atomToJsonText(view.atom(index + 1));
+    return textPart(...joinTexts(view.count, textAt, this.#look));
   }
 
   array(chunkIndex: number): ArrowArray {
@@ -193,13 +204,17 @@ function makeValues(
   return new Int32Array(length);
 }
 
-function chooseEncoding(column: ColumnSnapshot, arenas: Arenas): ColumnEncoding {
+function chooseEncoding(column: ColumnSnapshot, arenas: Arenas, look: () => void): ColumnEncoding {
+  const isMicros = (chunk: ChunkSnapshot): boolean => {
+    look();
+    return isWholeMicros(chunk, arenas);
+  };
   if (column.dictionary !== undefined) return 'codes';
   switch (column.type) {
     case 'null':
       return 'null';
     case 'timestamp':
-      return column.chunks.every((chunk) => isWholeMicros(chunk, arenas)) ? 'micros' : 'float64';
+      return column.chunks.every(isMicros) ? 'micros' : 'float64';
     default:
       return column.chunks.every(fitsInt32) ? 'int32' : 'float64';
   }
@@ -279,16 +294,30 @@ export function textPart(bytes: Uint8Array, offsets: Uint32Array): ArrowPart {
   };
 }
 
-/** Texts one behind the other, and where each begins. */
-export function joinTexts(texts: readonly string[]): [bytes: Uint8Array, offsets: Uint32Array] {
-  const bytes = Buffer.from(texts.join(''));
-  const offsets = new Uint32Array(texts.length + 1);
+export const TEXTS_PER_LOOK = 16_384;
+
+/** Texts one behind the other, and where each begins. @param look called in between */
+export function joinTexts(
+  count: number,
+  textAt: (index: number) => string,
+  look: () => void,
+): [bytes: Uint8Array, offsets: Uint32Array] {
+  const offsets = new Uint32Array(count + 1);
+  const parts: Uint8Array[] = [];
   let size = 0;
-  texts.forEach((text, i) => {
-    size += Buffer.byteLength(text);
-    offsets[i + 1] = size;
-  });
-  return [bytes, offsets];
+  for (let from = 0; from < count; from += TEXTS_PER_LOOK) {
+    look();
+    const to = Math.min(from + TEXTS_PER_LOOK, count);
+    const texts: string[] = [];
+    for (let index = from; index < to; index++) {
+      const text = textAt(index);
+      texts.push(text);
+      size += Buffer.byteLength(text);
+      offsets[index + 1] = size;
+    }
+    parts.push(Buffer.from(texts.join('')));
+  }
+  return [Buffer.concat(parts), offsets];
 }
 
 /** The printed path, as columns are named everywhere outside. */

@@ -54,22 +54,31 @@ interface FieldWriter {
   array(chunkIndex: number): ArrowArray;
 }
 
-export function writeColumnar(sink: FileSink, snapshot: ColumnarSnapshot, arenas: Arenas): void {
+/** @param look called in between */
+export function writeColumnar(
+  sink: FileSink,
+  snapshot: ColumnarSnapshot,
+  arenas: Arenas,
+  look: () => void,
+): void {
   const columns = snapshot.columns.map(
-    (column, id) => new ColumnWriter(column, columnName(column.path), id, arenas),
+    (column, id) => new ColumnWriter(column, columnName(column.path), id, arenas, look),
   );
   const names = namesWriter(snapshot, arenas);
-  const timestamps = timestampsWriter(snapshot, arenas);
+  const timestamps = timestampsWriter(snapshot, arenas, look);
   const fields: FieldWriter[] = [names.writer];
   if (timestamps.writer !== undefined) fields.push(timestamps.writer);
   fields.push(...columns);
-  const file = new ArrowFileWriter(sink, new Schema(fields.map(({ field }) => field)));
+  const file = new ArrowFileWriter(sink, new Schema(fields.map(({ field }) => field)), look);
   columns.forEach((column, id) => {
     const part = column.dictionaryPart();
     if (part !== undefined) file.writeDictionary(id, part);
   });
   snapshot.chunkRowCounts.forEach((length, chunkIndex) => {
-    const arrays = fields.map((field) => field.array(chunkIndex));
+    const arrays = fields.map((field) => {
+      look();
+      return field.array(chunkIndex);
+    });
     file.writeBatch({
       length,
       nodes: arrays.map(({ nullCount }) => ({ length, nullCount })),
@@ -155,6 +164,7 @@ function namesWriter(
 function timestampsWriter(
   { timestamps }: ColumnarSnapshot,
   arenas: Arenas,
+  look: () => void,
 ): { writer?: FieldWriter; description: ColumnarDescription['timestamps'] } {
   if (timestamps.kind === 'constant') {
     return { description: { kind: 'constant', ts: String(timestamps.ts) } };
@@ -174,6 +184,7 @@ function timestampsWriter(
     TIMESTAMP_FIELD,
     0,
     arenas,
+    look,
   );
   return { writer, description: { kind: 'per-row', column: writer.description } };
 }

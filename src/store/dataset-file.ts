@@ -11,6 +11,7 @@ import { readSparse, type SparseDescription, writeSparse } from './sparse-file.t
 /**
  * Writes a snapshot so that `readDatasetFile` brings it back exactly. Blocks until the file is on
  * disk, so it belongs in a worker.
+ * @param look called in between; when it throws, nothing of the file is left
  * @throws DISK_FULL (507) naming the path; what was there before stays, and nothing else does
  */
 export function writeDatasetFile(
@@ -18,12 +19,13 @@ export function writeDatasetFile(
   snapshot: Snapshot,
   arenas: Pick<ArenaAllocator, 'get'>,
   files: FileSystem = nodeFileSystem,
+  look: () => void = () => undefined,
 ): void {
   writeFileDurably(
     path,
     (sink) => {
-      if (snapshot.layout === 'columnar') writeColumnar(sink, snapshot, arenas);
-      else writeSparse(sink, snapshot, arenas);
+      if (snapshot.layout === 'columnar') writeColumnar(sink, snapshot, arenas, look);
+      else writeSparse(sink, snapshot, arenas, look);
     },
     files,
   );

@@ -43,8 +43,9 @@ export interface FileSink {
 
 /** Marks files that are being written; one that is left over belongs to nobody. */
 const TEMPORARY_SUFFIX = '.tmp';
-/** Buffers that are handed to the system at a time. */
+/** Buffers, and bytes, that are handed to the system at a time. */
 const BUFFER_COUNT_MAX = 512;
+const WRITE_SIZE_MAX = 1 << 23;
 
 let temporaryCount = 0;
 
@@ -83,7 +84,7 @@ function fileSink(file: number, files: FileSystem): FileSink {
     write(buffers) {
       let rest = buffers.filter((buffer) => buffer.length > 0);
       while (rest.length > 0) {
-        let written = files.write(file, rest.slice(0, BUFFER_COUNT_MAX));
+        let written = files.write(file, firstOf(rest));
         if (written <= 0) throw new Error('the system wrote nothing');
         position += written;
         let index = 0;
@@ -96,6 +97,18 @@ function fileSink(file: number, files: FileSystem): FileSink {
       }
     },
   };
+}
+
+/** What is written first of these buffers: not more than is written at a time. */
+function firstOf(buffers: readonly Uint8Array[]): Uint8Array[] {
+  const first: Uint8Array[] = [];
+  let room = WRITE_SIZE_MAX;
+  for (const buffer of buffers) {
+    if (room === 0 || first.length === BUFFER_COUNT_MAX) break;
+    first.push(buffer.subarray(0, room));
+    room -= Math.min(room, buffer.length);
+  }
+  return first;
 }
 
 /** A renamed or removed name is only durable when its directory is. */

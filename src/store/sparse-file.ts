@@ -11,6 +11,7 @@ import {
   Uint8,
   Utf8,
 } from 'apache-arrow';
+import { every } from '../util/every.ts';
 import type { ArenaAllocator } from '../value/arena-set.ts';
 import { ATOM_TAG } from '../value/atom-codec.ts';
 import { ColumnBuilder } from '../value/column-builder.ts';
@@ -23,7 +24,7 @@ import type { ArrowFileReader } from './arrow-file-reader.ts';
 import { ArrowFileWriter, type ArrowPart, bytesOfArray } from './arrow-file-writer.ts';
 import type { DictionaryDescription } from './column-description.ts';
 import { readExactDictionary, readSection, textOffsets } from './column-reader.ts';
-import { joinTexts, textPart } from './column-writer.ts';
+import { joinTexts, TEXTS_PER_LOOK, textPart } from './column-writer.ts';
 import { writeExactDictionary } from './columnar-file.ts';
 import { damaged, type FileSink } from './durable-file.ts';
 
@@ -49,14 +50,20 @@ export interface SparseDescription {
   readonly heap: Omit<DictionaryDescription, 'id'>;
 }
 
-export function writeSparse(sink: FileSink, snapshot: SparseSnapshot, arenas: Arenas): void {
+/** @param look called in between */
+export function writeSparse(
+  sink: FileSink,
+  snapshot: SparseSnapshot,
+  arenas: Arenas,
+  look: () => void,
+): void {
   const { rowCount, columnCount, pointCount, rowNames, columnNames, heap, timestamps } = snapshot;
-  const rowTexts = rowNamesPart(rowNames, rowCount, arenas);
+  const rowTexts = rowNamesPart(rowNames, rowCount, arenas, look);
   const columnTexts = textPart(
     bytesOf(arenas, columnNames.bytes),
     uint32Of(arenas, columnNames.offsets),
   );
-  const texts = heap.count > 0 ? heapPart(dictionaryView(heap, arenas)) : undefined;
+  const texts = heap.count > 0 ? heapPart(dictionaryView(heap, arenas), look) : undefined;
   const perPoint = 'perPoint' in timestamps ? float64Of(arenas, timestamps.perPoint) : undefined;
   const file = new ArrowFileWriter(
     sink,
@@ -69,6 +76,7 @@ export function writeSparse(sink: FileSink, snapshot: SparseSnapshot, arenas: Ar
       ...(perPoint === undefined ? [] : [new Field('_timestamp', new Float64(), false)]),
       ...(texts === undefined ? [] : [new Field('_text', textDictionary(texts, TEXTS), true)]),
     ]),
+    look,
   );
   file.writeDictionary(ROWS, rowTexts);
   file.writeDictionary(COLUMNS, columnTexts);
@@ -82,6 +90,7 @@ export function writeSparse(sink: FileSink, snapshot: SparseSnapshot, arenas: Ar
   for (let from = 0; from < pointCount; from += BATCH_POINT_COUNT) {
     const to = Math.min(from + BATCH_POINT_COUNT, pointCount);
     const length = to - from;
+    look();
     const rows = new Int32Array(length);
     for (let point = from; point < to; point++) {
       while ((rowOffsets[row + 1] as number) <= point) row++;
@@ -103,6 +112,7 @@ export function writeSparse(sink: FileSink, snapshot: SparseSnapshot, arenas: Ar
       nodes.push({ length, nullCount: 0 });
     }
     if (texts !== undefined) {
+      look();
       const { validity, indexes, nullCount } = textIndexes(kinds, payloads, from, to);
       buffers.push(validity, bytesOfArray(indexes));
       nodes.push({ length, nullCount });
@@ -113,7 +123,7 @@ export function writeSparse(sink: FileSink, snapshot: SparseSnapshot, arenas: Ar
   file.writeSection('column row counts', bytesOf(arenas, snapshot.columnRowCounts));
   writeExactDictionary(file, 'heap', heap, arenas);
   if (rowNames.kind === 'numbers')
-    file.writeSection('row names', numbersOf(rowNames, rowCount, arenas));
+    file.writeSection('row names', numbersOf(rowNames, rowCount, arenas, look));
   const description: SparseDescription = {
     layout: 'sparse',
     rowCount,
@@ -132,30 +142,44 @@ function textDictionary(part: ArrowPart, id: number): Dictionary {
   return new Dictionary(isLarge ? new LargeUtf8() : new Utf8(), new Int32(), id);
 }
 
-function rowNamesPart(names: RowNames, rowCount: number, arenas: Arenas): ArrowPart {
+function rowNamesPart(
+  names: RowNames,
+  rowCount: number,
+  arenas: Arenas,
+  look: () => void,
+): ArrowPart {
   if (names.kind === 'paths') {
     return textPart(bytesOf(arenas, names.bytes), uint32Of(arenas, names.offsets));
   }
   const view = rowNamesView(names, rowCount, arenas);
-  return textPart(...joinTexts(Array.from({ length: rowCount }, (_, row) => view.textAt(row))));
+  return textPart(...joinTexts(rowCount, (row) => view.textAt(row), look));
 }
 
-function numbersOf(names: RowNames, rowCount: number, arenas: Arenas): Uint8Array {
+function numbersOf(
+  names: RowNames,
+  rowCount: number,
+  arenas: Arenas,
+  look: () => void,
+): Uint8Array {
   const view = rowNamesView(names, rowCount, arenas);
-  return bytesOfArray(
-    Float64Array.from({ length: rowCount }, (_, row) => Number(view.textAt(row))),
-  );
+  const numbers = new Float64Array(rowCount);
+  const lookUp = every(TEXTS_PER_LOOK, look);
+  for (let row = 0; row < rowCount; row++) {
+    lookUp();
+    numbers[row] = Number(view.textAt(row));
+  }
+  return bytesOfArray(numbers);
 }
 
-function heapPart(view: DictionaryView): ArrowPart {
+function heapPart(view: DictionaryView, look: () => void): ArrowPart {
   if (view.snapshot.kind === 'text') {
     return textPart(view.bytes, view.offsets.subarray(1, view.count + 2));
   }
-  const texts = Array.from({ length: view.count }, (_, i) => {
-    const atom = view.atom(i + 1);
+  const textAt = (index: number): string => {
+    const atom = view.atom(index + 1);
     return typeof atom === 'string' ? atom : atomToJsonText(atom);
-  });
-  return textPart(...joinTexts(texts));
+  };
+  return textPart(...joinTexts(view.count, textAt, look));
 }
 
 /** The codes of the points whose atoms lie in the heap; the others have no text. */

@@ -10,6 +10,7 @@ import type { Task } from '../../exec/task.ts';
 import { readDatasetFile, writeDatasetFile } from '../../store/dataset-file.ts';
 import { nodeFileSystem } from '../../store/durable-file.ts';
 import { RowanError } from '../../util/error.ts';
+import type { ArenaAllocator } from '../../value/arena-set.ts';
 import type { Snapshot } from '../../value/snapshot.ts';
 import { freeSnapshot } from '../../value/snapshot-memory.ts';
 import type { EngineTasks } from '../engine-task.ts';
@@ -21,7 +22,16 @@ export function saveTask(
   task: Task,
   { arenas }: WorkerContext,
 ): undefined {
-  writeDatasetFile(path, content.snapshot, arenas, cancellableFiles(task));
+  saveContent(path, content, task, arenas);
+}
+
+function saveContent(
+  path: string,
+  { snapshot }: DatasetContent,
+  task: Task,
+  arenas: ArenaAllocator,
+): void {
+  writeDatasetFile(path, snapshot, arenas, cancellableFiles(task), () => task.checkCancelled());
 }
 
 /** Looks at the cancel flag before each write; what is written so far is then removed. */
@@ -61,7 +71,7 @@ export async function saveUrlTask(
   const sink = await files.create(url);
   try {
     await withTemporaryFile(async (path) => {
-      writeDatasetFile(path, content.snapshot, arenas, cancellableFiles(task));
+      saveContent(path, content, task, arenas);
       for await (const bytes of createReadStream(path)) {
         task.checkCancelled();
         await sink.write(bytes as Uint8Array);

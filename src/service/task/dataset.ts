@@ -10,7 +10,7 @@ import { prepareQuery } from '../../exec/query.ts';
 import type { Task } from '../../exec/task.ts';
 import type { Relation } from '../../plan/catalog.ts';
 import { assert } from '../../util/assert.ts';
-import { failure, type RowanError } from '../../util/error.ts';
+import { failure, type RowanError, withDetails } from '../../util/error.ts';
 import { JsonSyntaxError } from '../../util/exact-json.ts';
 import { ArenaScope } from '../../value/arena-set.ts';
 import type { Path } from '../../value/path.ts';
@@ -40,12 +40,13 @@ export async function recordTask(
       : new NewRowChecker(recording.duplicateRow, content, context);
   const encoder = new BatchEncoder();
   let current = state;
+  const check = () => task.checkCancelled();
   const source =
     form === 'ndjson'
       ? rowsFromLines(body, part?.first ?? 1)
       : form === 'arrow'
         ? (await loadArrow()).rowsFromArrow(body, part?.ts ?? nowSeconds(), part?.first)
-        : rowsFromJson(form, bytesBody(body).json());
+        : rowsFromJson(form, bytesBody(body).json(check), check);
   for (const rows of rowGroups(source)) {
     task.checkCancelled();
     const admission = recording.admit(rows, params, current);
@@ -95,7 +96,7 @@ function rowFromLine(line: string, number: number): RecordedRow {
   try {
     return rowFromNdjson(line);
   } catch (thrown) {
-    if (!(thrown instanceof JsonSyntaxError)) throw thrown;
+    if (!(thrown instanceof JsonSyntaxError)) throw withDetails(thrown, { line: number });
     throw failure('INVALID_JSON', `line ${number} of the body is not JSON: ${thrown.message}`, {
       line: number,
       column: thrown.column,

@@ -13,6 +13,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { readDatasetFile, writeDatasetFile } from '../../../src/store/dataset-file.ts';
 import { type FileSystem, nodeFileSystem } from '../../../src/store/durable-file.ts';
+import { failure } from '../../../src/util/error.ts';
 import { ArenaSet } from '../../../src/value/arena-set.ts';
 import { Path } from '../../../src/value/path.ts';
 import type { Snapshot } from '../../../src/value/snapshot.ts';
@@ -236,6 +237,45 @@ describe('writing', () => {
     freeSnapshot(first, arenas);
     freeSnapshot(second, arenas);
   });
+
+  const many = Array.from({ length: 40_000 }, (_, row): PlainRow => {
+    const cells: PlainRow[1] = [
+      [Path.of('count'), row, row],
+      [Path.of('word'), `word ${row}`, row],
+      [Path.of('mixed'), row % 2 === 0 ? row : new Timestamp(row), row],
+    ];
+    return [Path.of(String(2 * row)), cells];
+  });
+
+  test.each([
+    ['columnar', buildTable, 15],
+    ['sparse', buildSparse, 15],
+  ] as const)(
+    'of a %s snapshot is left at any look, and nothing stays',
+    (_, build, lookCountMin) => {
+      const snapshot = build(many, arenas);
+      const writeAndCount = (lookMax: number): number => {
+        let lookCount = 0;
+        const look = () => {
+          if (++lookCount === lookMax) throw failure('CANCELLED', 'the task was cancelled');
+        };
+        const write = () => writeDatasetFile(path, snapshot, arenas, nodeFileSystem, look);
+        if (lookMax > 0) expect(write).toThrow('the task was cancelled');
+        else write();
+        return lookCount;
+      };
+      const before = readFileSync(path);
+      const lookCount = writeAndCount(0);
+      expect(lookCount).toBeGreaterThanOrEqual(lookCountMin);
+      writeFileSync(path, before);
+      for (const lookMax of [1, 2, lookCount >> 1, lookCount]) {
+        expect(writeAndCount(lookMax)).toBe(lookMax);
+        expect(readFileSync(path)).toEqual(before);
+        expect(readdirSync(directory)).toEqual(['dataset.arrow']);
+      }
+      freeSnapshot(snapshot, arenas);
+    },
+  );
 
   test('syncs the file before it takes its name, and the directory after', () => {
     const calls: string[] = [];
