@@ -28,6 +28,8 @@ export async function bundle({ tolerateTypeErrors = false } = {}) {
     cwd: projectRoot,
     platform: 'node',
     external: isInstalled,
+    // Packages of Node's older kind ask where they lie.
+    transform: { define: { __dirname: 'import.meta.dirname' } },
     shimMissingExports: tolerateTypeErrors,
     preserveEntrySignatures: 'allow-extension',
     logLevel: 'warn',
