@@ -205,10 +205,13 @@ export class Realm {
       this.#own(described.error);
       const late = this.#interruption as Error | undefined;
       this.#interruption = undefined;
-      return late ?? outOfMemory();
+      if (late !== undefined) return late;
+      const isMemory = this.#isOutOfMemory(described.error) || this.#host.isMemoryExhausted();
+      return isMemory ? outOfMemory() : beyondDescription();
     }
     const text = this.#textOf(this.#own(described.value));
     const thrown = JSON.parse(text ?? '{}') as ThrownValue;
+    if (typeof thrown.text !== 'string') return beyondDescription();
     const { context, whileCompiling } = where(thrown);
     return new UncaughtException(describeException(thrown, this.#program, context), whileCompiling);
   }
@@ -274,6 +277,11 @@ function isCompileError(thrown: ThrownValue): boolean {
 
 export function outOfMemory(): Error {
   return failure('OUT_OF_MEMORY', 'Out of memory. The script needed more than a script may use.');
+}
+
+/** A program can replace what descriptions are made with. */
+function beyondDescription(): Error {
+  return failure('SCRIPT_EXCEPTION', 'the program threw an exception that cannot be described');
 }
 
 let scope: string | undefined;

@@ -6,7 +6,7 @@ import { type Diff, diff, patch } from './guest/diff.ts';
 import { documented } from './guest/document.ts';
 import { DatasetObject, FunctionObject, ProcedureObject, SensorObject } from './guest/entity.ts';
 import { Host, type HostFunction } from './guest/host.ts';
-import { parseJson, stringifyJson } from './guest/json.ts';
+import { parseJson, parsePlain, plainText, stringifyJson } from './guest/json.ts';
 import { logLine } from './guest/log.ts';
 import { describeModule } from './guest/module.ts';
 import { RandomNumberGenerator } from './guest/random.ts';
@@ -99,11 +99,11 @@ export function buildScope(hostFunction: HostFunction, optionsText: string): Sco
 
   return {
     result: (value) => (value === undefined || value === null ? undefined : stringifyJson(value)),
-    describeThrown: (value) => JSON.stringify(thrown.describe(value)),
+    describeThrown: (value) => plainText(thrown.describe(value)),
     hasRequestHandler: () => handlers.request !== undefined,
     hasStatusHandler: () => handlers.status !== undefined,
     handleRequest(text) {
-      const request = JSON.parse(text) as HandlerRequest;
+      const request = parsePlain(text) as HandlerRequest;
       const { relpath, verb, resource, params, payload } = request;
       const { contentType, contentLength, headers } = request;
       return handlers.request?.(
@@ -117,11 +117,11 @@ export function buildScope(hostFunction: HostFunction, optionsText: string): Sco
         headers,
       );
     },
-    reply: (value) => JSON.stringify(replyOf(value)),
+    reply: (value) => plainText(replyOf(value)),
     handleStatus: () => handlers.status?.(),
     callBatch: (apply, calls) =>
-      JSON.stringify(callBatch(apply, JSON.parse(calls) as readonly (readonly CallValue[])[])),
-    describeModule: (name) => JSON.stringify(describeModule(modules.get(name) ?? {})),
+      plainText(callBatch(apply, parsePlain(calls) as readonly (readonly CallValue[])[])),
+    describeModule: (name) => plainText(describeModule(modules.get(name) ?? {})),
   };
 }
 

@@ -11,6 +11,7 @@ import { type ContentSource, DatasetEntity, type DatasetHost } from './dataset-e
 import type { Engine } from './engine.ts';
 import type { EngineTasks } from './engine-task.ts';
 import { FunctionEntity } from './function-entity.ts';
+import { checkFunctionName } from './function-name.ts';
 import type { KeptContent } from './kept-content.ts';
 import type { LastContents } from './last-contents.ts';
 import type { EntityRecord } from './persistence.ts';
@@ -163,6 +164,7 @@ export class EntityBuilder {
     kept: Kept = {},
   ): Promise<FunctionEntity> {
     const { types, engine } = this.#host;
+    if (kept.params === undefined) checkFunctionName(engine.mirror, config.id);
     const type = types.functionType(typeName('function', config));
     const completed = completeParams(type, kept.params ?? config.params);
     type.check?.(completed);

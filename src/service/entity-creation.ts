@@ -1,8 +1,9 @@
 // Creating an entity as a caller from outside does: reserved names, roles, first runs.
 import type { EntityKind } from '../dataset/entity-type.ts';
-import { errorBody, failure, RowanError } from '../util/error.ts';
+import { errorBody, RowanError } from '../util/error.ts';
 import { requireEntityRole } from './caller-role.ts';
 import type { EntityConfig } from './config.ts';
+import { checkFunctionName } from './function-name.ts';
 import type { Role } from './request.ts';
 import type { Run } from './run.ts';
 import type { Service } from './service.ts';
@@ -26,7 +27,9 @@ export async function createEntity(
   config: EntityConfig,
   { isAsync = false, mustBeNew = false, role }: CreationOptions,
 ): Promise<Created> {
-  checkName(service, kind, config);
+  if (kind === 'function' && config.id !== undefined) {
+    checkFunctionName(service.engine.mirror, config.id);
+  }
   requireEntityRole(service.types, { kind, type: config.type }, role, 'creating');
   // A procedure itself is always built at once; only its run may go on.
   const id = await service
@@ -65,10 +68,4 @@ async function runFirst(service: Service, id: string, isAsync: boolean): Promise
     );
   }
   return run;
-}
-
-function checkName(service: Service, kind: EntityKind, { id }: EntityConfig): void {
-  if (kind !== 'function' || id === undefined) return;
-  if (service.engine.mirror.builtins.findFunction(id) === undefined) return;
-  throw failure('INVALID_PARAMETER', `SQL already has a built-in function named ${id}`, { id });
 }

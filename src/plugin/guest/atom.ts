@@ -1,5 +1,7 @@
 // Atoms of the service that JavaScript has no value for, and cells in both directions.
 
+import { plainText } from './json.ts';
+
 /** An interval, a blob or a path; opaque: it can be kept, compared as JSON and recorded again. */
 export class Atom {
   readonly #cell: Readonly<Record<string, unknown>>;
@@ -16,7 +18,7 @@ export class Atom {
 
   toString(): string {
     const content = Object.values(this.#cell)[0];
-    return typeof content === 'string' ? content : JSON.stringify(content);
+    return typeof content === 'string' ? content : plainText(content);
   }
 }
 

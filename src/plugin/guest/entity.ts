@@ -63,22 +63,22 @@ export class DatasetObject extends EntityObject {
   }
 
   recordRow(rowName: Name, columns: readonly Tuple[]): this {
-    this.request('POST', '/rows', { rowName, columns: columns.map(cellTuple) });
+    this.request('POST', '/rows', { rowName, columns: cellTuples(columns) });
     return this;
   }
 
   recordRows(rows: readonly (readonly [Name, readonly Tuple[]] | QueriedRow)[]): this {
-    this.request('POST', '/multirows', rows.map(namedTuples));
+    this.request('POST', '/multirows', arrayOf(rows, 'rows').map(namedTuples));
     return this;
   }
 
   recordColumn(columnName: Name, rows: readonly Tuple[]): this {
-    this.request('POST', '/columns', { columnName, rows: rows.map(cellTuple) });
+    this.request('POST', '/columns', { columnName, rows: cellTuples(rows) });
     return this;
   }
 
   recordColumns(columns: readonly (readonly [Name, readonly Tuple[]])[]): this {
-    this.request('POST', '/multicolumns', columns.map(namedTuples));
+    this.request('POST', '/multicolumns', arrayOf(columns, 'columns').map(namedTuples));
     return this;
   }
 
@@ -95,22 +95,34 @@ export class DatasetObject extends EntityObject {
     return this.request('GET', '/columns') as string[];
   }
 
-  getTimestampRange(): [Date, Date] {
-    const [earliest, latest] = this.request('GET', '/timestampRange') as [string, string];
-    return [new Date(earliest), new Date(latest)];
+  /** The earliest and the latest timestamp; null without any cell. */
+  getTimestampRange(): (Date | null)[] {
+    const range = this.request('GET', '/timestampRange') as (string | null)[];
+    return range.map((date) => (date === null ? null : new Date(date)));
   }
 }
 
 function namedTuples(
   row: readonly [Name, readonly Tuple[]] | QueriedRow,
 ): [name: Name, tuples: unknown[]] {
+  if (typeof row !== 'object' || row === null) arrayOf(row, 'name and tuples');
   const [name, tuples] = 'rowName' in row ? [row.rowName, row.columns ?? []] : row;
-  return [name, tuples.map(cellTuple)];
+  return [name, cellTuples(tuples)];
+}
+
+function cellTuples(tuples: readonly Tuple[]): unknown[][] {
+  return arrayOf(tuples, 'tuples').map(cellTuple);
+}
+
+/** @throws TypeError: programs may hand over anything */
+function arrayOf<Element>(value: readonly Element[], what: string): readonly Element[] {
+  if (Array.isArray(value)) return value;
+  throw new TypeError(`${what}: expected an array; got ${value}`);
 }
 
 /** A tuple of any other length is refused by the service, with the place. */
 function cellTuple(tuple: Tuple): unknown[] {
-  return tuple.map((member, index) =>
+  return arrayOf(tuple, 'tuple').map((member, index) =>
     index === 1 ? toCell(member) : index === 2 ? toTimestamp(member) : member,
   );
 }

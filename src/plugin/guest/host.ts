@@ -7,12 +7,14 @@ export type HostFunction = (name: string, argument: string) => string;
 /** What a script catches when the service refuses something. */
 export class ServiceError extends Error {
   httpCode: number;
+  code: string | undefined;
   details: unknown;
   error: string;
 
   constructor(body: ServiceErrorBody) {
     super(body.error);
     this.httpCode = body.httpCode;
+    this.code = body.code;
     this.details = body.details;
     this.error = body.error;
   }
@@ -23,6 +25,7 @@ Object.defineProperty(ServiceError.prototype, 'name', { value: 'Error' });
 export interface ServiceErrorBody {
   readonly error: string;
   readonly httpCode: number;
+  readonly code?: string;
   readonly details?: unknown;
 }
 

@@ -1,7 +1,7 @@
 // Requests to the service from a script.
 import type { Host } from './host.ts';
 import { ServiceError, type ServiceErrorBody } from './host.ts';
-import { parseJson, stringifyJson } from './json.ts';
+import { parseJson, parsePlain, plainText, stringifyJson } from './json.ts';
 
 export interface ScriptReply {
   responseCode: number;
@@ -50,7 +50,7 @@ export function request(host: Host, verb: string, resource: string, payload?: un
 function payloadText(payload: unknown): string | undefined {
   if (payload === undefined || payload === null) return undefined;
   if (typeof payload !== 'string') return stringifyJson(payload);
-  JSON.parse(payload);
+  parsePlain(payload);
   return payload;
 }
 
@@ -62,7 +62,7 @@ function textPairs(pairs: Pairs | null | undefined): [string, string][] {
 
 function asText(value: unknown): string {
   if (typeof value === 'string') return value;
-  if (value instanceof Date) return JSON.stringify({ ts: value.toISOString() });
+  if (value instanceof Date) return plainText({ ts: value.toISOString() });
   const members = (_key: string, member: unknown): unknown => member;
   return stringifyJson(members('', withDates(value))) ?? '';
 }

@@ -25,7 +25,7 @@ export class InputStream {
   }
 
   readBytes(count: number): number[] {
-    return this.#read('bytes', { count }) as number[];
+    return this.#read('bytes', { count: byteCount(count, 0) }) as number[];
   }
 
   readJson(): unknown {
@@ -34,7 +34,7 @@ export class InputStream {
 
   /** @param count -1: everything that is left */
   readBlob(count = -1, allowShort = false): unknown {
-    return fromCell(this.#read('blob', { count, allowShort }));
+    return fromCell(this.#read('blob', { count: byteCount(count, -1), allowShort }));
   }
 
   readU8(): number {
@@ -81,4 +81,10 @@ export class InputStream {
   eof(): boolean {
     return this.#read('eof') as boolean;
   }
+}
+
+/** @throws TypeError: programs may ask for anything */
+function byteCount(count: number, least: number): number {
+  if (Number.isInteger(count) && count >= least) return count;
+  throw new TypeError(`a count of bytes is a whole number from ${least} on; got ${count}`);
 }

@@ -386,6 +386,42 @@ describe('scripts', () => {
     );
   });
 
+  test('are told what arguments they got wrong', async () => {
+    const of = (call: string) => script(`try { ${call} } catch (e) { e.message }`);
+    const dataset = 'mldb.createDataset({type: "sparse.mutable"})';
+    expect(await of(`${dataset}.recordRow('x')`)).toBe('tuples: expected an array; got undefined');
+    expect(await of(`${dataset}.recordRows(5)`)).toBe('rows: expected an array; got 5');
+    expect(await of(`${dataset}.recordRows(['x'])`)).toBe(
+      'name and tuples: expected an array; got x',
+    );
+    await writeFile(join(dir, 'some.bin'), 'abc');
+    const stream = `mldb.openStream('${pathToFileURL(dir).href}/some.bin')`;
+    expect(await of(`${stream}.readBytes()`)).toBe(
+      'a count of bytes is a whole number from 0 on; got undefined',
+    );
+    expect(await of(`${stream}.readBlob(-2)`)).toBe(
+      'a count of bytes is a whole number from -1 on; got -2',
+    );
+    const makeUpper = `mldb.createFunction({id: 'upper', type: 'sql.expression', params: {expression: '1'}})`;
+    expect(await of(makeUpper)).toBe('SQL already has a built-in function named upper');
+    expect(await script('try { mldb.query("selec") } catch (e) { e.code }')).toBe('SQL_SYNTAX');
+  });
+
+  test('see no timestamps where there are no cells', async () => {
+    const source = 'mldb.createDataset({type: "sparse.mutable"}).getTimestampRange()';
+    expect(await script(source)).toEqual([null, null]);
+  });
+
+  test('that replace parts of the language harm only themselves', async () => {
+    expect(await script('JSON.stringify = JSON.parse = null; ({a: 1})')).toEqual({ a: 1 });
+    const source = 'Object.prototype.toJSON = () => 5; throw new Error("x")';
+    const { status, json } = await rowan.post('/v1/types/plugins/javascript/routes/run', {
+      source,
+    });
+    expect(status).toBe(400);
+    expect(json).toMatchObject({ code: 'SCRIPT_EXCEPTION' });
+  });
+
   test('read streams', async () => {
     await writeFile(join(dir, 'numbers.bin'), Uint8Array.of(255, 1, 2, 3, 4));
     await writeFile(join(dir, 'values.json'), ' {"a": "}\\"", "b": [1]} 17 "x"');
