@@ -5,12 +5,17 @@ import { failCommand } from './exit.ts';
 
 export function addKeysCommand(program: Command): void {
   const keys = program.command('keys').description('make, list and revoke API keys');
-  const dataDir = () => new Option('--data-dir <dir>', 'data directory').default('./rowan_data');
+  const dataDir = () =>
+    new Option('--data-dir <dir>', 'data directory of the server (or ROWAN_DATA_DIR)')
+      .default('./rowan_data')
+      .env('ROWAN_DATA_DIR');
   keys
     .command('create')
     .description('make a key; it is printed once and never again')
     .addOption(
-      new Option('--role <role>').choices(['reader', 'editor', 'admin']).makeOptionMandatory(),
+      new Option('--role <role>', 'what its holder may do')
+        .choices(['reader', 'editor', 'admin'])
+        .makeOptionMandatory(),
     )
     .option('--name <name>', 'what the key is for')
     .option('--expires <date>', 'date after which it is refused, for example 2027-01-01')
@@ -18,7 +23,9 @@ export function addKeysCommand(program: Command): void {
     .action(async ({ dataDir: directory, ...request }) => {
       await withStore(directory, async (store) => {
         const { key, stored } = await store.create(request);
-        process.stderr.write(`key ${stored.id} with role ${stored.role}\n`);
+        const { isExpired } = await import('../rest/api-key.ts');
+        const note = isExpired(stored) ? ', which has expired already' : '';
+        process.stderr.write(`key ${stored.id} with role ${stored.role}${note}\n`);
         process.stdout.write(`${key}\n`);
       });
     });
@@ -49,6 +56,7 @@ async function withStore(
   use: (store: KeyStore) => Promise<void>,
 ): Promise<void> {
   try {
+    if (directory === 'none') throw new Error('--data-dir none keeps no keys');
     const { KeyStore } = await import('../rest/key-store.ts');
     const store = new KeyStore(directory);
     await use(store);

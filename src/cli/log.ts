@@ -1,7 +1,7 @@
 // The log of a server on standard error: lines of JSON, or text for a person at a terminal.
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Logger } from '../service/logger.ts';
+import { readConfigFile } from './config-file.ts';
 
 export const LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 export type Level = (typeof LEVELS)[number];
@@ -25,19 +25,15 @@ export function readLogLevels(path: string | undefined): LogLevels {
   let { level } = DEFAULT_LEVELS;
   const components = new Map<string, Level>();
   const ignored: string[] = [];
-  let section = '';
-  for (const [index, raw] of readFileSync(path, 'utf8').split('\n').entries()) {
-    const line = raw.trim();
-    section = /^\[(.+)\]$/.exec(line)?.[1] ?? section;
-    if (section !== 'logging' || line === '' || /^[[#;]/.test(line)) continue;
-    const [, key = '', value = ''] = /^([^=]*?)\s*=\s*(.*)$/.exec(line) ?? [];
-    const name = key === 'level' ? '' : key.endsWith('.level') ? key.slice(0, -6) : undefined;
-    if (name === undefined) {
-      throw new Error(`${path}:${index + 1}: '${line}' is no level=… or <logger>.level=…`);
+  for (const { section, name, value, place } of readConfigFile(path)) {
+    if (section !== 'logging') continue;
+    const component = name === 'level' ? '' : /^(.+)\.level$/.exec(name)?.[1];
+    if (component === undefined) {
+      throw new Error(`${place}: '${name}' is neither level nor <logger>.level`);
     }
-    if (name.includes('::')) ignored.push(key);
-    else if (name === '') level = parseLevel(value, `${path}:${index + 1}`);
-    else components.set(name, parseLevel(value, `${path}:${index + 1}`));
+    if (component.includes('::')) ignored.push(name);
+    else if (component === '') level = parseLevel(value, place);
+    else components.set(component, parseLevel(value, place));
   }
   return { level, components, ignored };
 }
@@ -74,23 +70,29 @@ function openSink(level: Level, isText: boolean) {
   const { pino } = createRequire(import.meta.url)('pino') as typeof import('pino');
   const timestamp = pino.stdTimeFunctions.isoTime;
   return pino(
-    { level, base: null, timestamp, messageKey: 'msg' },
-    isText
-      ? { write: (line) => writeText(line, pino.levels.labels) }
-      : pino.destination({ dest: 2, sync: true }),
+    { level, base: null, timestamp, messageKey: 'msg', formatters: { level: nameLevel } },
+    isText ? { write: writeText } : pino.destination({ dest: 2, sync: true }),
   );
 }
 
-function writeText(line: string, levelNames: Readonly<Record<number, string>>): void {
-  const { time, level, msg, logger, err } = JSON.parse(line) as {
-    readonly time: string;
-    readonly level: number;
-    readonly msg: string;
-    readonly logger?: string;
-    readonly err?: { readonly stack?: string };
+const nameLevel = (level: string) => ({ level });
+
+/** What the message of a line says already. */
+const IN_MESSAGE = new Set(['verb', 'path', 'status', 'script', 'kind', 'id', 'procedure', 'run']);
+
+function writeText(line: string): void {
+  const { time, level, msg, logger, err, stack, ...details } = JSON.parse(line) as {
+    readonly [name: string]: unknown;
+    readonly err?: { readonly code?: string; readonly message?: string; readonly stack?: string };
   };
-  const name = levelNames[level] ?? level;
   const component = logger === undefined ? '' : ` ${logger}`;
-  const stack = err?.stack === undefined ? '' : `\n${err.stack}`;
-  process.stderr.write(`${time} ${name}${component}: ${msg}${stack}\n`);
+  // A failure with a code says all in its message; others are defects, whose place matters.
+  const place = stack ?? (err?.code === undefined ? err?.stack : undefined);
+  const why = err?.code === undefined ? '' : `: ${err.message}`;
+  const rest = Object.entries(details)
+    .filter(([name, value]) => !IN_MESSAGE.has(name) && typeof value !== 'object')
+    .map(([name, value]) => ` ${name}=${value}`);
+  const lines = [`${time} ${level}${component}: ${msg}${why}${rest.join('')}`];
+  if (place !== undefined) lines.push(String(place));
+  process.stderr.write(`${lines.join('\n')}\n`);
 }

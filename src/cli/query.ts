@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
 import type { QueryFormat } from '../client/query.ts';
+import type { RowanApi } from '../client/rowan-api.ts';
 import { addTargetOptions, type TargetOptions, withTarget } from './target.ts';
 
 interface QueryOptions extends TargetOptions {
@@ -12,15 +13,20 @@ export function addQueryCommand(program: Command): void {
   const command = program
     .command('query <sql>')
     .description('run a SELECT and print its result')
-    .option('--format <format>', 'table, aos, soa, sparse, full, atom, csv, ndjson or arrow');
+    .option(
+      '--format <format>',
+      'table, aos, soa, sparse, full, atom, csv, ndjson or arrow (default: csv on a terminal, else ndjson)',
+    );
   addTargetOptions(command).action((sql: string, options: QueryOptions) =>
-    withTarget(options, async (target) => {
-      // People read columns, programs read lines of JSON.
-      const format = options.format ?? (process.stdout.isTTY ? 'csv' : 'ndjson');
-      for await (const part of target.query(sql).bytes(format)) {
-        if (!process.stdout.write(part)) await once(process.stdout, 'drain');
-      }
-      if (!['csv', 'ndjson', 'arrow'].includes(format)) process.stdout.write('\n');
-    }),
+    withTarget(options, (target) => printResult(target, sql, options), { mustExist: true }),
   );
+}
+
+async function printResult(target: RowanApi, sql: string, options: QueryOptions): Promise<void> {
+  // People read columns, programs read lines of JSON.
+  const format = options.format ?? (process.stdout.isTTY ? 'csv' : 'ndjson');
+  for await (const part of target.query(sql).bytes(format)) {
+    if (!process.stdout.write(part)) await once(process.stdout, 'drain');
+  }
+  if (!['csv', 'ndjson', 'arrow'].includes(format)) process.stdout.write('\n');
 }

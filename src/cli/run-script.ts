@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Rowan } from '../index.ts';
+import type { Logger } from '../service/logger.ts';
 import { failCommand } from './exit.ts';
 
 interface ScriptOptions {
@@ -11,6 +12,17 @@ interface ScriptOptions {
 }
 
 const RUN_ROUTE = '/v1/types/plugins/javascript/routes/run';
+
+/** What scripts say goes to standard output as they say it, all else to the log. */
+export function withScriptOutput(logger: Logger): Logger {
+  return {
+    ...logger,
+    info(details, message) {
+      if (details.logger === 'script') process.stdout.write(`${message}\n`);
+      else logger.info(details, message);
+    },
+  };
+}
 
 /** @returns whether the script ran to its end */
 export async function runScript(
@@ -23,8 +35,6 @@ export async function runScript(
   if (extension !== '.js') failCommand(`Unsupported extension '${extension}'`);
   const args = await readArguments(rowan, options);
   const reply = await rowan.post(RUN_ROUTE, { address, ...(args === undefined ? {} : { args }) });
-  const { logs = [] } = (reply.json ?? {}) as { logs?: readonly { c: unknown }[] };
-  for (const { c } of logs) process.stdout.write(String(c));
   if (reply.status === 200) return true;
   if (!options.muteFinalOutput) process.stderr.write(`${reply.status} ${reply.text}\n`);
   return false;

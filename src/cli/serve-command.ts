@@ -8,7 +8,13 @@ export function addServeCommand(program: Command): void {
     .command('serve', { isDefault: true })
     .description('serve the REST API and the documentation; what rowan alone does')
     .helpOption('--help', 'print this page');
-  addServeOptions(command).action(async () => serve(command));
+  // What is no command comes here as an argument, since this is what rowan alone does.
+  command.allowExcessArguments();
+  addServeOptions(command).action(async () => {
+    const [stray] = command.args;
+    if (stray !== undefined) refuse(command, program, stray);
+    await serve(command);
+  });
 }
 
 /** `rowan run <script>`: the same, with a script to run. */
@@ -21,6 +27,11 @@ export function addRunCommand(program: Command): void {
     command.setOptionValue('runScript', script);
     await serve(command);
   });
+}
+
+function refuse(command: Command, program: Command, stray: string): never {
+  const names = program.commands.map((each) => each.name());
+  command.error(`error: unknown command '${stray}'; there are ${names.join(', ')}`);
 }
 
 async function serve(command: Command): Promise<void> {

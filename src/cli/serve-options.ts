@@ -1,8 +1,8 @@
 // Options of `rowan serve`: declared once, settable on the command line, in the environment and in a
 // configuration file, in that order of precedence.
-import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parsePortRange } from '../rest/address.ts';
+import { readConfigFile } from './config-file.ts';
 
 export interface ServeOptions {
   readonly httpListenPort: readonly number[];
@@ -34,6 +34,11 @@ export interface ServeOptions {
   readonly maxHeaderBytes?: number;
   readonly queryTimeout?: number;
   readonly maxConcurrentQueries?: number;
+  readonly headersTimeout?: number;
+  readonly bodyIdleTimeout?: number;
+  readonly replyIdleTimeout?: number;
+  readonly keepAliveTimeout?: number;
+  readonly maxConnections?: number;
   readonly scriptTimeout?: number;
   readonly scriptMemory?: number;
   readonly shutdownGrace: number;
@@ -51,17 +56,38 @@ const NUM_THREADS_MIN = 4;
 
 export function addServeOptions(command: Command): Command {
   for (const option of serveOptions()) {
-    command.addOption(option.env(environmentName(option)));
+    // In the environment switches say yes or no, where their presence alone would switch them on.
+    if (!option.isBoolean()) option.env(environmentName(option));
+    command.addOption(option);
   }
   // Another name of an option; both may be given.
-  command.addOption(new Option('--add-credentials-url <url>').hideHelp());
-  command.on('option:add-credentials-url', (url: string) => {
+  command.addOption(new Option(`--${CREDENTIALS_ALIAS} <url>`).hideHelp());
+  command.on(`option:${CREDENTIALS_ALIAS}`, (url: string) => {
     const given = command.getOptionValue('addCredentialsFromUrl');
     command.setOptionValueWithSource('addCredentialsFromUrl', collect(url, given), 'cli');
   });
   return command
+    .hook('preAction', () => applyEnvironmentSwitches(command))
     .configureHelp({ optionDescription: describeOption })
     .addHelpText('after', ENVIRONMENT_NOTE);
+}
+
+const CREDENTIALS_OPTION = 'add-credentials-from-url';
+const CREDENTIALS_ALIAS = 'add-credentials-url';
+
+function applyEnvironmentSwitches(command: Command): void {
+  for (const option of command.options) {
+    const name = environmentName(option);
+    const text = process.env[name];
+    const key = option.attributeName();
+    const isGiven = command.getOptionValueSource(key) === 'cli';
+    if (!option.isBoolean() || text === undefined || isGiven) continue;
+    try {
+      command.setOptionValueWithSource(key, readBoolean(text), 'env');
+    } catch {
+      command.error(`error: ${name}: '${text}' is neither yes nor no`);
+    }
+  }
 }
 
 const ENVIRONMENT_NOTE = `
@@ -144,19 +170,46 @@ function serveOptions(): Option[] {
       '--memory <bytes>',
       'bytes that all columns may take, K M G accepted (default: 70 %)',
     ).argParser(readBytes),
-    new Option('--max-body-bytes <bytes>', 'largest request body').argParser(readBytes),
-    new Option('--max-header-bytes <bytes>', 'largest request line and headers').argParser(
+    new Option('--max-body-bytes <bytes>', 'largest request body (default: 256M)').argParser(
       readBytes,
     ),
-    new Option('--query-timeout <ms>', 'longest time of a query').argParser(readCount),
-    new Option('--max-concurrent-queries <n>', 'heavy requests at the same time').argParser(
+    new Option(
+      '--max-header-bytes <bytes>',
+      'largest request line and headers (default: 1M)',
+    ).argParser(readBytes),
+    new Option('--query-timeout <ms>', 'longest time of a query (default: none)').argParser(
+      readMilliseconds,
+    ),
+    new Option(
+      '--max-concurrent-queries <n>',
+      'heavy requests at the same time (default: 4 for each core)',
+    ).argParser(readCount),
+    new Option('--max-connections <n>', 'connections at the same time (default: 20000)').argParser(
       readCount,
     ),
     new Option(
+      '--headers-timeout <ms>',
+      'longest time until the headers of a request have come (default: 60000)',
+    ).argParser(readMilliseconds),
+    new Option(
+      '--body-idle-timeout <ms>',
+      'longest silence within the body of a request (default: 30000)',
+    ).argParser(readMilliseconds),
+    new Option(
+      '--reply-idle-timeout <ms>',
+      'longest time in which a client takes nothing of a reply (default: 30000)',
+    ).argParser(readMilliseconds),
+    new Option(
+      '--keep-alive-timeout <ms>',
+      'longest time between two requests of a connection (default: 65000)',
+    ).argParser(readMilliseconds),
+    new Option(
       '--script-timeout <ms>',
       'longest time of a script (default: 30000 for handlers and programs of plugins, else none)',
-    ).argParser(readCount),
-    new Option('--script-memory <bytes>', 'largest memory of a script').argParser(readBytes),
+    ).argParser(readMilliseconds),
+    new Option('--script-memory <bytes>', 'largest memory of a script (default: 512M)').argParser(
+      readBytes,
+    ),
     new Option('--shutdown-grace <seconds>', 'time that requests in flight get at the end')
       .argParser(readSeconds)
       .default(30),
@@ -188,41 +241,31 @@ function environmentName(option: Option): string {
   return `ROWAN_${long.replace(/^--/, '').replaceAll('-', '_').toUpperCase()}`;
 }
 
-/** Applies `option=value` lines to options that neither command line nor environment set. */
+/**
+ * Applies the options of a file that neither command line nor environment set.
+ * @throws Error naming the line, for an option that is unknown or a value that it does not take
+ */
 export function applyConfigFile(command: Command, path: string): void {
   const known = new Map(command.options.map((option) => [option.long?.replace(/^--/, ''), option]));
-  let section = '';
-  readFileSync(path, 'utf8')
-    .split('\n')
-    .forEach((raw, index) => {
-      const line = raw.trim();
-      if (line === '' || line.startsWith('#') || line.startsWith(';')) return;
-      const heading = /^\[(.+)\]$/.exec(line);
-      if (heading !== null) {
-        section = heading[1] as string;
-        return;
-      }
-      // Levels of single loggers are the business of the section that names them.
-      if (section !== '') return;
-      const [name = '', value] = splitOnce(line, '=');
-      const option = known.get(name);
-      if (option === undefined || value === undefined) {
-        throw new Error(`${path}:${index + 1}: '${line}' is no option=value of rowan serve`);
-      }
-      const key = option.attributeName();
-      const source = command.getOptionValueSource(key);
-      if (source !== undefined && source !== 'default') return;
-      const parse = option.parseArg as ((text: string, previous: unknown) => unknown) | undefined;
-      const fallback = option.isBoolean() ? readBoolean(value) : value;
-      const parsed = parse === undefined ? fallback : parse(value, command.getOptionValue(key));
-      command.setOptionValueWithSource(key, parsed, 'config');
-    });
+  for (const { section, name, value, place } of readConfigFile(path)) {
+    if (section !== 'options') continue;
+    const option = known.get(name === CREDENTIALS_ALIAS ? CREDENTIALS_OPTION : name);
+    if (option === undefined) throw new Error(`${place}: '${name}' is no option of rowan serve`);
+    const key = option.attributeName();
+    const source = command.getOptionValueSource(key);
+    if (source === 'cli' || source === 'env') continue;
+    try {
+      command.setOptionValueWithSource(key, parseValue(command, option, value), 'config');
+    } catch (thrown) {
+      throw new Error(`${place}: ${name}: ${(thrown as Error).message}`);
+    }
+  }
 }
 
-function splitOnce(text: string, separator: string): [string, string | undefined] {
-  const at = text.indexOf(separator);
-  if (at === -1) return [text.trim(), undefined];
-  return [text.slice(0, at).trim(), text.slice(at + separator.length).trim()];
+function parseValue(command: Command, option: Option, text: string): unknown {
+  const parse = option.parseArg as ((text: string, previous: unknown) => unknown) | undefined;
+  if (parse !== undefined) return parse(text, command.getOptionValue(option.attributeName()));
+  return option.isBoolean() ? readBoolean(text) : text;
 }
 
 function readPorts(text: string): number[] {
@@ -238,9 +281,20 @@ function readCount(text: string): number {
   throw new InvalidArgumentError('A whole number above 0.');
 }
 
+/** Timers take no more. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+function readMilliseconds(text: string): number {
+  const count = readCount(text);
+  if (count <= TIMER_MS_MAX) return count;
+  throw new InvalidArgumentError(`At most ${TIMER_MS_MAX} (24 days).`);
+}
+
 function readSeconds(text: string): number {
-  if (/^(-1|\d+(\.\d+)?)$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('A number of seconds.');
+  if (!/^(-1|\d+(\.\d+)?)$/.test(text)) throw new InvalidArgumentError('A number of seconds.');
+  const limit = Math.floor(TIMER_MS_MAX / 1000);
+  if (Number(text) <= limit) return Number(text);
+  throw new InvalidArgumentError(`At most ${limit} (24 days).`);
 }
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };

@@ -12,14 +12,21 @@ import { workerFile } from '../util/worker-file.ts';
 import { defaultBudgetBytes } from '../value/arena-set.ts';
 import { EXIT, failCommand, openFailureCode } from './exit.ts';
 import { makeLogger, readLogLevels } from './log.ts';
-import { runScript } from './run-script.ts';
+import { runScript, withScriptOutput } from './run-script.ts';
 import { applyConfigFile, type ServeOptions } from './serve-options.ts';
 
 export async function serve(command: Command): Promise<void> {
   const options = readOptions(command);
-  const logger = openLog(options);
+  // Nobody may read any more what a server says; it serves on.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  watch(options.watchdogTimeout);
+  const log = openLog(options);
+  const logger = options.runScript === undefined ? log : withScriptOutput(log);
   if (options.cacheDir !== undefined) {
-    logger.warn({}, '--cache-dir is accepted for compatibility: nothing is cached on disk');
+    logger.warn(
+      { logger: 'cli' },
+      '--cache-dir is accepted for compatibility: nothing is cached on disk',
+    );
   }
   const fleet = await makeFleet(options);
   const rowan = await openService(options, logger, fleet);
@@ -33,15 +40,19 @@ export async function serve(command: Command): Promise<void> {
     return failCommand(thrown);
   }
   endOnSignals(rowan, options);
-  if (options.watchdogTimeout > 0) {
-    setTimeout(() => process.exit(EXIT.failed), options.watchdogTimeout * 1000).unref();
-  }
   process.stderr.write(`http listening on ${address}\nRowan ready\n`);
   if (options.runScript === undefined) return;
   const succeeded = await runScript(rowan, options.runScript, options);
   if (succeeded && options.dontExitAfterScript) return;
   await rowan.close();
   process.exit(succeeded ? EXIT.ok : EXIT.failed);
+}
+
+/** Ends the process when its time is over, whatever it does. */
+function watch(seconds: number): void {
+  if (seconds <= 0) return;
+  const end = () => failCommand(`--watchdog-timeout: ended after ${seconds} s`);
+  setTimeout(end, seconds * 1000).unref();
 }
 
 function readOptions(command: Command): ServeOptions {
@@ -159,12 +170,23 @@ function restOptions(options: ServeOptions): Partial<RestOptions> {
     assetsPath: options.staticAssetsPath,
     hidesInternalEntities: options.hideInternalEntities,
     queryTimeoutMs: options.queryTimeout,
-    ...(options.maxBodyBytes === undefined ? {} : { bodyBytesMax: options.maxBodyBytes }),
-    ...(options.maxHeaderBytes === undefined ? {} : { headerBytesMax: options.maxHeaderBytes }),
-    ...(options.maxConcurrentQueries === undefined
-      ? {}
-      : { heavyCountMax: options.maxConcurrentQueries }),
+    ...given({
+      bodyBytesMax: options.maxBodyBytes,
+      headerBytesMax: options.maxHeaderBytes,
+      heavyCountMax: options.maxConcurrentQueries,
+      connectionCountMax: options.maxConnections,
+      headersTimeoutMs: options.headersTimeout,
+      bodyIdleTimeoutMs: options.bodyIdleTimeout,
+      replyIdleTimeoutMs: options.replyIdleTimeout,
+      keepAliveTimeoutMs: options.keepAliveTimeout,
+    }),
   };
+}
+
+/** The options that have a value; those without one have a default elsewhere. */
+function given<Options extends object>(options: Options): Partial<Required<Options>> {
+  const entries = Object.entries(options).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Partial<Required<Options>>;
 }
 
 /** The first signal ends in order, a second one at once; nothing acknowledged is lost either way. */

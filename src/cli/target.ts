@@ -1,7 +1,8 @@
 // Where a command works: on a server elsewhere, or on a service of its own over a data directory.
-import type { Command } from 'commander';
+import { existsSync } from 'node:fs';
+import { type Command, Option } from 'commander';
 import type { RowanApi } from '../client/rowan-api.ts';
-import { failCommand, openFailureCode } from './exit.ts';
+import { EXIT, failCommand, openFailureCode } from './exit.ts';
 import { loadService } from './load-service.ts';
 
 export interface TargetOptions {
@@ -14,15 +15,32 @@ export function addTargetOptions(command: Command): Command {
   return command
     .option('--url <url>', 'server to ask, for example http://127.0.0.1:8080')
     .option('--key <key>', 'API key for the server (or ROWAN_API_KEY)')
-    .option('--data-dir <dir>', 'data directory to work on without a server; none: empty', 'none')
+    .addOption(
+      new Option(
+        '--data-dir <dir>',
+        'data directory to work on without a server (or ROWAN_DATA_DIR); none: an empty one',
+      )
+        .env('ROWAN_DATA_DIR')
+        .default('none'),
+    )
+    .configureHelp({ optionDescription: ({ description }) => description })
     .helpOption('--help', 'print this page');
 }
 
-/** Does the work of a command; a failure ends the process with its message. */
+/**
+ * Does the work of a command; a failure ends the process with its message.
+ * @param limits.mustExist the data directory is read only, so a name that is none is a mistake
+ */
 export async function withTarget(
   options: TargetOptions,
   work: (target: RowanApi) => Promise<void>,
+  { mustExist = false } = {},
 ): Promise<void> {
+  endWithReader();
+  const { url, dataDir } = options;
+  if (mustExist && url === undefined && dataDir !== 'none' && !existsSync(dataDir)) {
+    failCommand(`there is no data directory ${dataDir}`, EXIT.dataDirUnusable);
+  }
   const target = await openTarget(options).catch((thrown) =>
     failCommand(thrown, openFailureCode(thrown)),
   );
@@ -33,6 +51,14 @@ export async function withTarget(
     failCommand(thrown);
   }
   await target.close();
+}
+
+/** Whoever reads the output may stop before its end, as `head` does. */
+function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(EXIT.ok);
+    failCommand(error);
+  });
 }
 
 async function openTarget({ url, key, dataDir }: TargetOptions): Promise<RowanApi> {

@@ -2,37 +2,63 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import type { RowanApi } from '../client/rowan-api.ts';
 import { stringifyJson } from '../util/exact-json.ts';
 import { failCommand } from './exit.ts';
+import type { ExportFormat, FileFormat } from './file-format.ts';
 import { addTargetOptions, type TargetOptions, withTarget } from './target.ts';
 
 interface TransferOptions extends TargetOptions {
   readonly params?: string;
+  readonly format?: string;
 }
+
+const loadFormats = () => import('./file-format.ts');
 
 export function addTransferCommands(program: Command): void {
   const importing = program
     .command('import <file> <dataset>')
-    .description('import a delimited text file (path or URL) into a dataset');
+    .description(
+      'import delimited text (path or URL of a .csv, .tsv or .txt file, compressed or not) into a dataset',
+    )
+    .addOption(
+      new Option('--format <format>', 'csv or tsv, whatever the suffix').choices(['csv', 'tsv']),
+    );
   addTransferOptions(importing).action(
-    (file: string, dataset: string, options: TransferOptions) => {
+    async (file: string, dataset: string, options: TransferOptions) => {
       if (options.url === undefined && options.dataDir === 'none') {
         failCommand('nothing would keep the dataset: give --url of a server or --data-dir');
       }
-      return transfer('import.text', { dataFileUrl: urlOf(file), outputDataset: dataset }, options);
+      const { importFormat } = await loadFormats();
+      const { delimiter } = orFail(() => importFormat(file, options.format));
+      const params = { dataFileUrl: urlOf(file), outputDataset: dataset, ...given({ delimiter }) };
+      await withTarget(options, (target) => transfer(target, 'import.text', params, options));
     },
   );
   const exporting = program
     .command('export <sql> <file>')
-    .description('write the result of a SELECT to a CSV file (path or URL)');
-  addTransferOptions(exporting).action((sql: string, file: string, options: TransferOptions) =>
-    transfer('export.csv', { exportData: sql, dataFileUrl: urlOf(file) }, options),
+    .description(
+      'write the result of a SELECT to a .csv, .tsv, .json, .ndjson or .arrow file (path or URL), compressed when a suffix like .gz follows',
+    )
+    .addOption(
+      new Option(
+        '--format <format>',
+        'csv, tsv, json, ndjson or arrow, whatever the suffix',
+      ).choices([...['csv', 'tsv', 'json', 'ndjson', 'arrow']]),
+    );
+  addTransferOptions(exporting).action(
+    async (sql: string, file: string, options: TransferOptions) => {
+      const { exportFormat } = await loadFormats();
+      const found = orFail(() => exportFormat(file, options.format));
+      const work = (target: RowanApi) => exportFile(target, sql, file, found, options);
+      await withTarget(options, work, { mustExist: true });
+    },
   );
 }
 
 function addTransferOptions(command: Command): Command {
-  command.option('--params <json>', 'further parameters of the procedure');
+  command.option('--params <json>', 'further parameters, of import.text or export.csv');
   return addTargetOptions(command);
 }
 
@@ -40,40 +66,96 @@ function urlOf(file: string): string {
   return file.includes('://') ? file : pathToFileURL(resolve(file)).href;
 }
 
+function given(params: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
+}
+
+/** Delimited text is written by a procedure, the formats of query results as they come. */
+async function exportFile(
+  target: RowanApi,
+  sql: string,
+  file: string,
+  { format, delimiter }: FileFormat<ExportFormat>,
+  options: TransferOptions,
+): Promise<void> {
+  if (format === 'text') {
+    const params = { exportData: sql, dataFileUrl: urlOf(file), ...given({ delimiter }) };
+    await transfer(target, 'export.csv', params, options);
+    return;
+  }
+  if (options.params !== undefined) {
+    throw new Error('--params is for delimited text; this format has no parameters');
+  }
+  const { FileSystem } = await import('../file/file-system.ts');
+  const sink = await new FileSystem().create(urlOf(file));
+  const { signal } = interruptible();
+  let byteCount = 0;
+  try {
+    for await (const part of target.query(sql, { rowNames: false, signal }).bytes(format)) {
+      byteCount += part.length;
+      await sink.write(part);
+    }
+    if (format === 'aos') await sink.write(Buffer.from('\n'));
+    await sink.commit();
+  } catch (thrown) {
+    await sink.abort();
+    throw thrown;
+  }
+  process.stdout.write(`${stringifyJson({ byteCount })}\n`);
+}
+
+/** Aborts when the user does. */
+function interruptible(): AbortController {
+  const interruption = new AbortController();
+  process.once('SIGINT', () => interruption.abort());
+  return interruption;
+}
+
 /** Runs a procedure that exists only for this command, and prints its result as JSON. */
-function transfer(
+async function transfer(
+  { procedures }: RowanApi,
   type: string,
   params: Readonly<Record<string, unknown>>,
   options: TransferOptions,
 ): Promise<void> {
   const more = options.params === undefined ? {} : parseParams(options.params);
-  return withTarget(options, async ({ procedures }) => {
-    const procedure = await procedures.put({
-      id: `cli_${randomUUID().replaceAll('-', '')}`,
-      type,
-      params: { ...params, ...more, runOnCreation: false },
-      persistent: false,
-    });
-    const interruption = new AbortController();
-    process.once('SIGINT', () => interruption.abort());
-    const { ProgressBar } = await import('./progress-bar.ts');
-    const bar = new ProgressBar();
-    try {
-      const run = procedure.run({}, { signal: interruption.signal });
-      for await (const { event, data } of run) if (event === 'progress') bar.show(data);
-      const { results } = await run;
-      bar.end();
-      process.stdout.write(`${stringifyJson(results ?? null)}\n`);
-    } finally {
-      await procedure.delete();
-    }
+  const procedure = await procedures.put({
+    id: `cli_${randomUUID().replaceAll('-', '')}`,
+    type,
+    params: { ...params, ...more, runOnCreation: false },
+    persistent: false,
   });
+  const { signal } = interruptible();
+  const { ProgressBar } = await import('./progress-bar.ts');
+  const bar = new ProgressBar();
+  try {
+    const run = procedure.run({}, { signal });
+    for await (const { event, data } of run) if (event === 'progress') bar.show(data);
+    const { results } = await run;
+    bar.end();
+    process.stdout.write(`${stringifyJson(results ?? null)}\n`);
+  } finally {
+    await procedure.delete();
+  }
 }
 
 function parseParams(text: string): Readonly<Record<string, unknown>> {
+  let params: unknown;
   try {
-    return JSON.parse(text);
+    params = JSON.parse(text);
   } catch (thrown) {
-    return failCommand(`--params: ${(thrown as Error).message}`);
+    throw new Error(`--params: ${(thrown as Error).message}`);
+  }
+  if (typeof params === 'object' && params !== null && !Array.isArray(params)) {
+    return params as Readonly<Record<string, unknown>>;
+  }
+  throw new Error('--params: a JSON object was expected');
+}
+
+function orFail<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (thrown) {
+    return failCommand(thrown);
   }
 }

@@ -22,7 +22,10 @@ async function loadBelow(service: Service, url: string, depth: number): Promise<
   try {
     listing = await service.files.list(url);
   } catch (thrown) {
-    service.logger.warn({ url, err: thrown }, `plugin directory ${url} cannot be read`);
+    service.logger.warn(
+      { logger: 'plugin', url, err: thrown },
+      `plugin directory ${url} cannot be read`,
+    );
     return;
   }
   const config = listing.files.find((file) => CONFIG_NAMES.includes(baseName(file)));
@@ -42,7 +45,10 @@ async function loadPlugin(service: Service, directory: string, url: string): Pro
     const json = parseJson(new TextDecoder().decode(await collectBytes(file.stream())));
     const config = parseConfig((json as { config?: unknown } | null)?.config);
     if (config.type !== 'javascript') {
-      service.logger.warn({ url }, `plugin of type '${config.type}' is not supported: ${url}`);
+      service.logger.warn(
+        { logger: 'plugin', url },
+        `plugin of type '${config.type}' is not supported: ${url}`,
+      );
       return;
     }
     // The directory is read at every start, so the plugin needs no other memory.
@@ -54,7 +60,10 @@ async function loadPlugin(service: Service, directory: string, url: string): Pro
   } catch (thrown) {
     if (!(thrown instanceof Error)) throw thrown;
     const details = thrown instanceof RowanError ? thrown.toBody() : { err: thrown };
-    service.logger.warn({ url, ...details }, `plugin ${url} was not loaded: ${thrown.message}`);
+    service.logger.warn(
+      { logger: 'plugin', url, ...details },
+      `plugin ${url} was not loaded: ${thrown.message}`,
+    );
   }
 }
 

@@ -49,7 +49,7 @@ export class ScriptRuntime {
     this.handlerTimeoutMs = limits.timeoutMs ?? HANDLER_TIMEOUT_MS;
     this.#sandboxOptions = {
       memoryBytes: limits.memoryBytes ?? MEMORY_BYTES,
-      onDefect: (message, stack) => service.logger.error({ stack }, message),
+      onDefect: (message, stack) => service.logger.error({ logger: 'script', stack }, message),
     };
     const computingCountMax = Math.max(2, availableParallelism());
     this.#pool = new SandboxPool({ ...this.#sandboxOptions, computingCountMax });

@@ -45,7 +45,10 @@ export class ScriptHost implements CallHost {
 
   log(entry: LogEntry): void {
     const { service, owner, onLog } = this.#options;
-    service.logger.info({ script: owner, stream: entry.s }, entry.c.replace(/\n$/, ''));
+    service.logger.info(
+      { logger: 'script', script: owner, stream: entry.s },
+      entry.c.replace(/\n$/, ''),
+    );
     onLog?.(entry);
   }
 

@@ -171,6 +171,9 @@ export class EntityFollower {
   }
 
   #leaveToPrimary(kind: string, id: string, error: unknown): void {
-    this.#service.logger.debug({ kind, id, err: error }, `${kind} '${id}' is left to the primary`);
+    this.#service.logger.debug(
+      { logger: 'replica', kind, id, err: error },
+      `${kind} '${id}' is left to the primary`,
+    );
   }
 }

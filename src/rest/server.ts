@@ -195,7 +195,7 @@ export class Server {
       onEnd: (exchange) => this.#ended(exchange),
       onDefect: (error, { requestId, pattern, request }) =>
         service.logger.error(
-          { err: error, requestId },
+          { logger: 'http', err: error, requestId },
           `${request.method} ${pattern} failed unexpectedly`,
         ),
     });

@@ -57,7 +57,9 @@ export class Web implements RowanExtension {
     service.functions.observe((change, id) => {
       if (change === 'deleted') this.metrics.calls.forget(id);
     });
-    this.keys.watch((error) => service.logger.error({ err: error }, 'API keys cannot be read'));
+    this.keys.watch((error) =>
+      service.logger.error({ logger: 'keys', err: error }, 'API keys cannot be read'),
+    );
   }
 
   close(): void {

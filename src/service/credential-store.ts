@@ -117,7 +117,11 @@ export class CredentialStore implements CredentialSource {
       const { mtimeMs } = await stat(path);
       const read = await readRule(path, name).catch(() => undefined);
       if (read !== undefined) loaded.push({ ...read, madeAt: mtimeMs });
-      else this.#logger.warn({ path }, 'a file among the credentials holds no rule');
+      else
+        this.#logger.warn(
+          { logger: 'credential', path },
+          'a file among the credentials holds no rule',
+        );
     }
     loaded.sort((a, b) => a.madeAt - b.madeAt);
     for (const { id, rule } of loaded) this.#rules.set(id, rule);

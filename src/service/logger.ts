@@ -1,4 +1,5 @@
 // What the service needs of a log; a pino logger fits.
+import { callContext } from './call-context.ts';
 
 type LogMethod = (details: Readonly<Record<string, unknown>>, message: string) => void;
 
@@ -10,3 +11,15 @@ export interface Logger {
 }
 
 export const SILENT_LOGGER: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** A log whose lines name the request that they are about, unless they do already. */
+export function namingRequests(logger: Logger): Logger {
+  const at =
+    (level: keyof Logger): LogMethod =>
+    (details, message) => {
+      const requestId = callContext()?.requestId;
+      const isNamed = requestId === undefined || details.requestId !== undefined;
+      logger[level](isNamed ? details : { ...details, requestId }, message);
+    };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}

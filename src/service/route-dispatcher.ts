@@ -60,7 +60,7 @@ export class RouteDispatcher implements Dispatcher {
     if (!(thrown instanceof RowanError)) {
       const stack = thrown instanceof Error ? thrown.stack : undefined;
       this.#service.logger.error(
-        { err: thrown, stack, requestId: request.requestId },
+        { logger: 'service', err: thrown, stack, requestId: request.requestId },
         `${request.verb} ${request.path} failed unexpectedly`,
       );
     }

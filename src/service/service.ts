@@ -9,7 +9,7 @@ import type { ProcedureParams, RunEffects } from '../procedure/procedure-type.ts
 import type { Catalogue } from '../store/catalogue.ts';
 import { assert } from '../util/assert.ts';
 import { failure, RowanError } from '../util/error.ts';
-import { runForService } from './call-context.ts';
+import { type CallContext, callContext, runForService } from './call-context.ts';
 import { callerRole, requireEntityRole } from './caller-role.ts';
 import { type CollectionHooks, EntityCollection, type LiveEntity } from './collection.ts';
 import type { CredentialStore } from './credential-store.ts';
@@ -22,7 +22,7 @@ import { type FileLimits, fileHostCalls } from './file-host.ts';
 import type { FunctionEntity } from './function-entity.ts';
 import type { HostHandler, HostRequest } from './host-call.ts';
 import { nowSeconds } from './id.ts';
-import type { Logger } from './logger.ts';
+import { type Logger, namingRequests } from './logger.ts';
 import type { Persistence } from './persistence.ts';
 import type { PluginEntity } from './plugin-type.ts';
 import type { ProcedureEntity, ProcedureHost, RunOutcome } from './procedure-entity.ts';
@@ -72,7 +72,10 @@ export class Service {
   readonly #builder: EntityBuilder;
   readonly #hostHandlers = new Map<string, HostHandler>();
   /** runs that compute, by the number that their messages bear */
-  readonly #computingRuns = new Map<number, Run>();
+  readonly #computingRuns = new Map<
+    number,
+    { readonly run: Run; readonly about: Readonly<Record<string, unknown>> }
+  >();
   #nextRunNumber = 1;
   #dispatcher: Dispatcher | undefined;
   #phase: 'ok' | 'starting' | 'stopping' = 'starting';
@@ -89,7 +92,7 @@ export class Service {
     const { types, persistence, logger } = options;
     this.types = types;
     this.catalogue = options.catalogue;
-    this.logger = logger;
+    this.logger = namingRequests(logger);
     this.options = options;
     this.#persistence = persistence;
     this.credentials = options.credentials;
@@ -108,7 +111,7 @@ export class Service {
       taskCountMax: options.taskCountMax,
       memoryBytes: options.memoryBytes,
       onHostCall: (request) => this.#answerHostCall(request),
-      onDefect: (message, stack) => logger.error({ stack }, message),
+      onDefect: (message, stack) => logger.error({ logger: 'engine', stack }, message),
     });
     this.onHostCall('dataset-content', ({ dataset }: { readonly dataset: string }) =>
       this.datasets.use(dataset).loaded(),
@@ -270,7 +273,7 @@ export class Service {
       collection: (kind) => this.collection(kind),
       saveRun: (procedureId, run) => this.#persistence.saveRun(procedureId, run),
       onFailure: (kind, id, error) =>
-        this.logger.warn({ kind, id, err: error }, `${kind} '${id}' could not be restored`),
+        this.logger.warn({ logger: kind, id, err: error }, `${kind} '${id}' could not be restored`),
     };
   }
 
@@ -372,7 +375,10 @@ export class Service {
             }),
       forget: (id) => this.#persistence.forgetEntity(kind, id),
       onFailure: (id, error) =>
-        this.logger.warn({ kind, id, err: error }, `construction of ${kind} '${id}' failed`),
+        this.logger.warn(
+          { logger: kind, id, err: error },
+          `construction of ${kind} '${id}' failed`,
+        ),
     };
   }
 
@@ -387,7 +393,7 @@ export class Service {
         // A lack of memory passes; what is damaged stays so.
         if (!(error instanceof RowanError) || error.code !== 'DATA_ERROR') return;
         if (!this.datasets.fail(dataset, error)) return;
-        const about = { kind: 'dataset', id: dataset.id, err: error };
+        const about = { logger: 'dataset', id: dataset.id, err: error };
         this.logger.warn(about, `dataset '${dataset.id}' could not be read`);
       },
       published: (dataset) => {
@@ -411,8 +417,11 @@ export class Service {
       onRunEnd: (procedure, run) => {
         this.tally.countRun(procedure.type, run.state);
         if (run.state !== 'error') return;
-        const about = { procedure: procedure.id, run: run.id, err: run.error };
-        this.logger.warn(about, `run '${run.id}' of procedure '${procedure.id}' failed`);
+        const names = { logger: procedure.type, procedure: procedure.id, run: run.id };
+        this.logger.warn(
+          { ...names, err: run.error },
+          `run '${run.id}' of procedure '${procedure.id}' failed`,
+        );
       },
     };
   }
@@ -432,7 +441,9 @@ export class Service {
     const resolved = await this.#builder.runParams(type, params);
     assert(run.startedAt !== undefined, 'a run that works was started');
     const number = this.#nextRunNumber++;
-    this.#computingRuns.set(number, run);
+    // The worker's messages come outside the request's own work.
+    const about = { logger: type.name, procedure: procedure.id, run: run.id };
+    this.#computingRuns.set(number, { run, about: { ...about, ...requestOf(callContext()) } });
     try {
       const { effects, ...result } = await this.compute(
         'procedure',
@@ -447,10 +458,10 @@ export class Service {
   }
 
   #logRun({ run: number, message }: { readonly run: number; readonly message: string }): void {
-    const run = this.#computingRuns.get(number);
-    if (run === undefined) return;
-    run.log(message);
-    this.logger.info({ procedure: run.procedureId, run: run.id }, message);
+    const computing = this.#computingRuns.get(number);
+    if (computing === undefined) return;
+    computing.run.log(message);
+    this.logger.info(computing.about, message);
   }
 
   /** Makes ready what a run has made. @returns what registers it, all or nothing */
@@ -474,6 +485,10 @@ export class Service {
       ]);
     };
   }
+}
+
+function requestOf(context: CallContext | undefined): Readonly<Record<string, unknown>> {
+  return context === undefined ? {} : { requestId: context.requestId };
 }
 
 /** The body of …/routes/saves: where to save. */

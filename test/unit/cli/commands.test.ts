@@ -1,8 +1,12 @@
 // The command line as people and scripts use it.
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 // Each command is a process of its own, and machines that test are busy.
@@ -58,6 +62,58 @@ test('import and export carry a table through a data directory', async () => {
   expect(await readFile(join(dir, 'out.csv'), 'utf8')).toBe('a,b\n1,x\n2,y\n');
 });
 
+test.each([
+  ['out.tsv', 'a\tb\n1\tx\n2\ty\n'],
+  ['out.json', '[{"a":1,"b":"x"},{"a":2,"b":"y"}]\n'],
+  ['out.ndjson', '{"a":1,"b":"x"}\n{"a":2,"b":"y"}\n'],
+  ['out.jsonl.gz', '{"a":1,"b":"x"}\n{"a":2,"b":"y"}\n'],
+])('the suffix of %s says what an export writes', async (name, content) => {
+  const select = "SELECT value AS a, CASE value WHEN 1 THEN 'x' ELSE 'y' END AS b";
+  const sql = `${select} FROM row_dataset({p: 1, q: 2}) ORDER BY value`;
+  expect(await rowan('export', sql, join(dir, name))).toMatchObject({ code: 0 });
+  const bytes = await readFile(join(dir, name));
+  expect((name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString()).toBe(content);
+});
+
+test('an export to Arrow is an Arrow stream', async () => {
+  const file = join(dir, 'out.arrow');
+  expect((await rowan('export', "SELECT 7 AS a, 'x' AS b", file)).code).toBe(0);
+  const table = tableFromIPC(await readFile(file));
+  expect(table.toArray().map((row) => ({ ...row }))).toEqual([{ a: 7n, b: 'x' }]);
+});
+
+test.each([
+  ['export', 'SELECT 1 AS a', 'out.parquet', '.arrow'],
+  ['export', 'SELECT 1 AS a', 'out', '--format'],
+  ['import', 'in.ndjson', 't', '.tsv'],
+  ['import', 'in.parquet.gz', 't', '.csv'],
+])('%s refuses what it cannot hold: %s %s', async (command, first, second, says) => {
+  const outcome = await rowan(command, first, second, '--data-dir', join(dir, 'untouched'));
+  expect([outcome.code, outcome.stderr]).toEqual([1, expect.stringContaining(says)]);
+  expect(existsSync(join(dir, 'untouched'))).toBe(false);
+});
+
+test('what only reads makes no data directory', async () => {
+  const where = ['--data-dir', join(dir, 'mistyped')];
+  expect((await rowan('query', 'SELECT 1', ...where)).code).toBe(2);
+  expect((await rowan('export', 'SELECT 1', join(dir, 'x.json'), ...where)).code).toBe(2);
+  expect(existsSync(join(dir, 'mistyped'))).toBe(false);
+});
+
+test('a reader that stops early is no failure', async () => {
+  const child = spawn(process.execPath, [
+    ...['dist/cli/rowan.js', 'query'],
+    `SELECT '${'x'.repeat(1000)}' AS x FROM ${Array.from({ length: 6 }, (_, i) => `row_dataset({a:1,b:2,c:3,d:4,e:5}) AS t${i}`).join(' JOIN ')}`,
+  ]);
+  let stderr = '';
+  child.stderr.on('data', (part) => {
+    stderr += part;
+  });
+  child.stdout.once('data', () => child.stdout.destroy());
+  const [code] = (await once(child, 'close')) as [number | null];
+  expect([code, stderr]).toEqual([0, '']);
+});
+
 test('an import that nothing would keep is refused', async () => {
   const outcome = await rowan('import', join(dir, 'in.csv'), 't');
   expect([outcome.code, outcome.stderr]).toEqual([1, expect.stringContaining('--data-dir')]);
@@ -67,6 +123,9 @@ test.each([
   ['--watchdog-timeout', 'soon', 'A number of seconds'],
   ['--shutdown-grace', '-3', 'A number of seconds'],
   ['--memory', 'much', 'A number of bytes'],
+  ['--watchdog-timeout', '9999999', 'At most'],
+  ['--query-timeout', '99999999999', 'At most'],
+  ['--keep-alive-timeout', '0', 'A whole number'],
 ])('%s %s is no value', async (option, value, says) => {
   const outcome = await rowan('serve', option, value);
   expect([outcome.code, outcome.stderr]).toEqual([1, expect.stringContaining(says)]);
@@ -77,6 +136,26 @@ test('help of serve fits a page and names the environment once', async () => {
   expect(stdout.match(/ROWAN_/g)).toHaveLength(1);
   expect(stdout).toContain('(default: 11700-18000)');
   expect(stdout).not.toMatch(/default: (false|\[\])/);
+});
+
+test('what a script says is printed as it says it', async () => {
+  const path = join(dir, 'slow.js');
+  await writeFile(
+    path,
+    `mldb.log('first', args.n); const end = Date.now() + 1500; while (Date.now() < end);
+    mldb.log('second');`,
+  );
+  const child = spawn(process.execPath, [
+    ...['dist/cli/rowan.js', 'run', path, '--script-args', '{"n": 1}'],
+    ...['--http-listen-port', '0', '--data-dir', 'none'],
+  ]);
+  const times = new Map<string, number>();
+  child.stdout.on('data', (part) => {
+    for (const line of String(part).trim().split('\n')) times.set(line, performance.now());
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  expect([code, ...times.keys()]).toEqual([0, 'first 1', 'second']);
+  expect((times.get('second') ?? 0) - (times.get('first 1') ?? 0)).toBeGreaterThan(1000);
 });
 
 test('run executes a script and ends', async () => {
@@ -115,6 +194,22 @@ test('a public address without keys is refused with the way to make one', async 
   );
   expect(outcome.code).toBe(1);
   expect(outcome.stderr).toContain('rowan keys create');
+});
+
+test('keys need a directory that keeps them, and take it from the environment', async () => {
+  const refused = await rowan('keys', 'create', '--role', 'admin', '--data-dir', 'none');
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('keeps no keys')]);
+  const where = join(dir, 'named');
+  vi.stubEnv('ROWAN_DATA_DIR', where);
+  expect((await rowan('keys', 'create', '--role', 'admin')).code).toBe(0);
+  vi.unstubAllEnvs();
+  expect((await rowan('keys', 'list', '--data-dir', where)).stdout).toContain('"role":"admin"');
+});
+
+test('an unknown command is told the known ones', async () => {
+  const outcome = await rowan('quarry', 'SELECT 1');
+  expect(outcome.code).toBe(1);
+  expect(outcome.stderr).toContain("unknown command 'quarry'; there are serve, run, query");
 });
 
 test('unknown options and impossible values end with 1', async () => {

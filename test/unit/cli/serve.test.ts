@@ -3,8 +3,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 // Each server is a process of its own, and machines that test are busy.
@@ -34,14 +36,14 @@ function launch(args: readonly string[], env: Readonly<Record<string, string>> =
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.add(child);
-  let text = '';
+  let all = '';
   child.stderr.on('data', (part) => {
-    text += part;
+    all += part;
   });
   child.stdout.on('data', (part) => {
-    text += part;
+    all += part;
   });
-  return { child, output: () => text };
+  return { child, output: () => all };
 }
 
 /** Starts a server on a free port, and waits until it says that it is ready. */
@@ -53,6 +55,13 @@ async function serve(
   await vi.waitFor(() => expect(output()).toContain('Rowan ready\n'), { timeout: 30_000 });
   const address = /^http listening on (http:\/\/\S+)\nRowan ready$/m.exec(output())?.[1] as string;
   return { child, address, output };
+}
+
+function get(url: string, agent?: Agent): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const options = agent === undefined ? {} : { agent };
+    request(url, options, resolve).on('error', reject).end();
+  });
 }
 
 async function exitCode(child: ChildProcess): Promise<number | null> {
@@ -146,6 +155,93 @@ test('options come from the environment and a file, levels for each component', 
   const page = await fetch(`${address}/doc/`);
   expect(await page.text()).toContain('href="/behind/doc/style.css"');
   child.kill('SIGINT');
+  expect(await exitCode(child)).toBe(0);
+});
+
+test('what a client may do is limited by options', async () => {
+  const path = join(folder, 'limits.ini');
+  await writeFile(
+    path,
+    '\uFEFFfile-root=/nowhere\r\nfile-root=/elsewhere\r\nmax-connections=1\r\n',
+  );
+  const { child, address } = await serve(['--data-dir', 'none', '--config-path', path], {
+    ROWAN_KEEP_ALIVE_TIMEOUT: '7000',
+    ROWAN_ENABLE_ACCESS_LOG: 'no',
+  });
+  const agent = new Agent({ keepAlive: true });
+  const first = await get(`${address}/ping`, agent);
+  expect([first.headers['keep-alive'], await text(first)]).toEqual(['timeout=7', '"1"']);
+  expect((await get(`${address}/ping`)).statusCode).toBe(503);
+  for (const root of ['nowhere', 'elsewhere']) {
+    const q = encodeURIComponent(`SELECT fetcher('file:///${root}/x')[error] AS e`);
+    const reply = await get(`${address}/v1/query?format=atom&q=${q}`, agent);
+    expect(await text(reply)).toContain('No such file');
+  }
+  agent.destroy();
+  child.kill('SIGTERM');
+  expect(await exitCode(child)).toBe(0);
+});
+
+test('a watchdog says why the process ends', async () => {
+  const { code, text } = await refusal(
+    ...['-p', '0', '--data-dir', 'none', '--watchdog-timeout', '0.01'],
+  );
+  expect([code, text]).toEqual([1, expect.stringContaining('--watchdog-timeout')]);
+});
+
+test.each([
+  ['[server]', 'unknown section [server]'],
+  ['speed=9', "'speed' is no option"],
+  ['log-format=xml', 'log-format: Allowed choices'],
+  ['enable-access-log=perhaps', 'enable-access-log: yes or no'],
+  ['keep-alive-timeout', 'neither option=value'],
+])('%s in a configuration file is refused with its line', async (line, says) => {
+  const path = join(folder, 'faulty.ini');
+  await writeFile(path, `# a comment\n${line}\n`);
+  const { code, text } = await refusal('-p', '0', '--data-dir', 'none', '--config-path', path);
+  expect([code, text]).toEqual([1, expect.stringContaining(says)]);
+  expect(text).toContain('faulty.ini:2');
+});
+
+test('switches in the environment say yes or no', async () => {
+  const { child, output } = launch(['-p', '0', '--data-dir', 'none', '-h', '0.0.0.0'], {
+    ROWAN_ALLOW_UNAUTHENTICATED: 'false',
+  });
+  expect(await exitCode(child)).toBe(1);
+  expect(output()).toContain('rowan keys create');
+});
+
+test('lines name level, component and the request that they are about', async () => {
+  const { child, address, output } = await serve(['--data-dir', 'none', '--log-format', 'json']);
+  const params = { expression: 'no_such_function(x)', prepared: true };
+  await fetch(`${address}/v1/functions/f`, {
+    method: 'PUT',
+    headers: { 'X-Request-Id': 'built', async: 'true' },
+    body: JSON.stringify({ type: 'sql.expression', params }),
+  });
+  const inputData = 'SELECT no_such_function(1) AS x FROM row_dataset({a: 1})';
+  await fetch(`${address}/v1/procedures/p`, {
+    method: 'PUT',
+    headers: { 'X-Request-Id': 'started' },
+    body: JSON.stringify({ type: 'transform', params: { inputData, outputDataset: 'o' } }),
+  });
+  await fetch(`${address}/v1/procedures/p/runs`, {
+    method: 'POST',
+    headers: { 'X-Request-Id': 'ran' },
+    body: '{}',
+  });
+  await vi.waitFor(() => expect(output()).toContain('"requestId":"ran"'));
+  const lines = output()
+    .split('\n')
+    .filter((text) => text.startsWith('{'))
+    .map((text) => JSON.parse(text));
+  expect(lines).toContainEqual(
+    expect.objectContaining({ level: 'warn', logger: 'function', requestId: 'built' }),
+  );
+  expect(lines).toContainEqual(
+    expect.objectContaining({ level: 'warn', logger: 'transform', requestId: 'ran' }),
+  );
+  child.kill('SIGTERM');
   expect(await exitCode(child)).toBe(0);
 });
 
