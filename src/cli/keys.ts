@@ -46,7 +46,12 @@ export function addKeysCommand(program: Command): void {
     .addOption(dataDir())
     .action((id: string, { dataDir: directory }) =>
       withStore(directory, async (store) => {
-        if (!(await store.revoke(id, () => undefined))) throw new Error(`no key '${id}'`);
+        let hasAdmin = true;
+        const wasThere = await store.revoke(id, (remaining) => {
+          hasAdmin = remaining.some(({ role }) => role === 'admin');
+        });
+        if (!wasThere) throw new Error(`no key '${id}'`);
+        if (!hasAdmin) process.stderr.write('no admin key is left\n');
       }),
     );
 }

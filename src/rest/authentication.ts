@@ -20,6 +20,8 @@ const BOOTSTRAP: Caller = { role: 'admin', keyId: 'ROWAN_ADMIN_KEY' };
 export class Authentication {
   readonly #keys: KeyStore;
   readonly #adminKeyHash: Buffer | undefined;
+  /** keys are required even while there is none, as others can reach the service */
+  isStrict = false;
 
   /** @param adminKey the key of the environment, which is not stored */
   constructor(keys: KeyStore, adminKey: string | undefined) {
@@ -29,7 +31,7 @@ export class Authentication {
 
   /** Whether keys are required. */
   get hasKeys(): boolean {
-    return this.#adminKeyHash !== undefined || this.#keys.keys.length > 0;
+    return this.isStrict || this.#adminKeyHash !== undefined || this.#keys.keys.length > 0;
   }
 
   /**

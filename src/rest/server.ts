@@ -104,8 +104,7 @@ export class Server {
           'make one with: rowan keys create --role admin (or give --allow-unauthenticated)',
       );
     }
-    this.#web.isPublic = !this.#isLoopback;
-    this.#web.documentation = this.#options;
+    this.#openToOthers();
     for (const port of ports) {
       if (await tryListen(this.#front, port, listenHost(host))) {
         const bound = this.#front.address() as AddressInfo;
@@ -121,10 +120,16 @@ export class Server {
 
   /** Serves connections that are given to it, instead of a port. */
   startWithoutPort(): void {
-    this.#web.isPublic = !this.#isLoopback;
-    this.#web.documentation = this.#options;
+    this.#openToOthers();
     // From here on connections are watched for time-outs, which listening would have begun.
     this.#node.emit('listening');
+  }
+
+  #openToOthers(): void {
+    this.#web.isPublic = !this.#isLoopback;
+    // Whoever revokes the last key does not mean to let everybody in.
+    this.#web.authentication.isStrict = !this.#isLoopback && !this.#options.allowUnauthenticated;
+    this.#web.documentation = this.#options;
   }
 
   adopt(socket: Socket): void {

@@ -182,7 +182,10 @@ test('keys are made, listed without the key, and revoked', async () => {
   const { id, role } = JSON.parse(listed.stdout) as { id: string; role: string };
   expect(role).toBe('reader');
   expect(listed.stdout).not.toContain(made.stdout.trim());
-  expect((await rowan('keys', 'revoke', id, ...where)).code).toBe(0);
+  expect(await rowan('keys', 'revoke', id, ...where)).toMatchObject({
+    code: 0,
+    stderr: 'no admin key is left\n',
+  });
   expect((await rowan('keys', 'list', ...where)).stdout).toBe('');
   expect((await rowan('keys', 'revoke', id, ...where)).code).toBe(1);
 });

@@ -204,6 +204,17 @@ describe('a service without keys', () => {
     expect((await fetch(url, { method: 'DELETE', headers })).status).toBe(204);
   });
 
+  test('lets nobody in who can reach it from elsewhere, once its last key is gone', async () => {
+    rowan = await Rowan.open({ dataDir: null });
+    const { stored } = await rowan.web.keys.create({ role: 'admin' });
+    const address = await rowan.listen({ host: '0.0.0.0' });
+    const url = `http://127.0.0.1:${new URL(address).port}/v1/types`;
+    await rowan.web.keys.revoke(stored.id, () => undefined);
+    expect((await fetch(url)).status).toBe(401);
+    const { key } = await rowan.web.keys.create({ role: 'reader' });
+    expect((await fetch(url, { headers: { 'X-API-Key': key } })).status).toBe(200);
+  });
+
   test('is reached from pages of this machine and of origins it was told', async () => {
     rowan = await Rowan.open({ dataDir: null });
     const origin = await rowan.listen({ corsOrigins: ['https://console.example'] });
