@@ -1,12 +1,11 @@
-// archive+<url>#<member>: members of zip and tar files, the latter compressed or not.
-import { ReadableStream } from 'node:stream/web';
-import type { ParsedTarEntry } from 'modern-tar';
-import type { ZipFile } from 'yauzl';
+// archive+<url>#<member>: members of zip, tar, 7z and rar files; tar files compressed or not.
 import { failure } from '../util/error.ts';
-import type { ByteStream } from './byte-stream.ts';
-import { collectBytes } from './byte-stream.ts';
-import { codecBySuffix, decompressed } from './compression.ts';
-import type { Listing, ReadOptions, Scheme, SourceFile } from './scheme.ts';
+import type { ArchiveEntry } from './archive/entry.ts';
+import { sevenZipEntries } from './archive/seven-zip.ts';
+import { tarEntries } from './archive/tar.ts';
+import { zipEntries } from './archive/zip.ts';
+import { codecBySuffix } from './compression.ts';
+import type { FileFacts, Listing, ReadOptions, Scheme, SourceFile } from './scheme.ts';
 import type { FileUrl } from './url.ts';
 import { lastSuffix } from './url.ts';
 
@@ -44,18 +43,22 @@ export class ArchiveScheme implements Scheme {
   }
 
   async list(url: FileUrl): Promise<Listing> {
-    return { files: await this.#members(splitArchiveUrl(url.text)[0]), dirs: [] };
+    const facts = await this.#members(splitArchiveUrl(url.text)[0]);
+    return { files: [...facts.keys()], dirs: [], facts };
   }
 
   async *candidates(pattern: FileUrl): AsyncIterable<string> {
-    yield* await this.#members(splitArchiveUrl(pattern.text)[0]);
+    yield* (await this.#members(splitArchiveUrl(pattern.text)[0])).keys();
   }
 
-  async #members(archiveUrl: string): Promise<string[]> {
+  async #members(archiveUrl: string): Promise<Map<string, FileFacts>> {
     const archive = await this.#open(archiveUrl, {});
-    const members: string[] = [];
-    for await (const entry of archiveEntries(archive)) {
-      members.push(`archive+${archiveUrl}#${entry.name}`);
+    const members = new Map<string, FileFacts>();
+    for await (const { name, sizeBytes, lastModified } of archiveEntries(archive)) {
+      members.set(`archive+${archiveUrl}#${name}`, {
+        sizeBytes,
+        lastModified: lastModified ?? archive.lastModified,
+      });
     }
     return members;
   }
@@ -98,14 +101,6 @@ export function isZipName(name: string): boolean {
   return lastSuffix(name) === 'zip';
 }
 
-interface ArchiveEntry {
-  readonly name: string;
-  readonly sizeBytes: number;
-  readonly lastModified: number | undefined;
-  /** Valid until the next entry is asked for. */
-  content(): Promise<ByteStream>;
-}
-
 async function* memberContent(
   archive: SourceFile,
   member: string,
@@ -126,70 +121,10 @@ function archiveEntries(archive: SourceFile): AsyncIterable<ArchiveEntry> {
   if (lastSuffix(bare) === 'tar' || ['tgz', 'tbz2', 'txz'].includes(suffix)) {
     return tarEntries(archive);
   }
+  if (suffix === '7z' || suffix === 'rar') return sevenZipEntries(archive);
   throw failure(
     'INVALID_URL',
-    `unknown kind of archive: ${archive.url}; accepted are .zip, .jar, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst`,
+    `unknown kind of archive: ${archive.url}; accepted are .zip, .jar, .7z, .rar, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst`,
     { url: archive.url },
   );
-}
-
-async function* zipEntries(archive: SourceFile): AsyncIterable<ArchiveEntry> {
-  const { default: yauzl } = await import('yauzl');
-  let zip: ZipFile | undefined;
-  try {
-    zip =
-      archive.localPath === undefined
-        ? await yauzl.fromBufferPromise(Buffer.from(await collectBytes(archive.stream())))
-        : await yauzl.openPromise(archive.localPath, { autoClose: false });
-    const opened = zip;
-    for await (const entry of opened.eachEntry()) {
-      if (entry.fileName.endsWith('/')) continue;
-      yield {
-        name: entry.fileName,
-        sizeBytes: entry.uncompressedSize,
-        lastModified: entry.getLastModDate().getTime() / 1000,
-        content: () => opened.openReadStreamPromise(entry),
-      };
-    }
-  } catch (error) {
-    throw archiveFailure(error, archive);
-  } finally {
-    zip?.close();
-  }
-}
-
-async function* tarEntries(archive: SourceFile): AsyncIterable<ArchiveEntry> {
-  const { createTarDecoder } = await import('modern-tar');
-  const bytes = ReadableStream.from(decompressed(archive.stream(), archive.name, archive.url));
-  const entries = bytes.pipeThrough(
-    createTarDecoder({ strict: true }) as never,
-  ) as unknown as AsyncIterable<ParsedTarEntry>;
-  try {
-    for await (const { header, body } of entries) {
-      if (header.type !== undefined && header.type !== 'file') {
-        await body.cancel();
-        continue;
-      }
-      let isTaken = false;
-      yield {
-        name: header.name,
-        sizeBytes: header.size,
-        lastModified: header.mtime === undefined ? undefined : header.mtime.getTime() / 1000,
-        async content() {
-          isTaken = true;
-          return body as unknown as ByteStream;
-        },
-      };
-      if (!isTaken) await body.cancel();
-    }
-  } catch (error) {
-    throw archiveFailure(error, archive);
-  }
-}
-
-function archiveFailure(error: unknown, archive: SourceFile): unknown {
-  if (!(error instanceof Error) || 'httpCode' in error) return error;
-  return failure('DATA_ERROR', `cannot read archive ${archive.url}: ${error.message}`, {
-    url: archive.url,
-  });
 }

@@ -36,6 +36,7 @@ declare module 'unbzip2-stream' {
 }
 
 declare module 'yauzl' {
+  import type { EventEmitter } from 'node:events';
   import type { Readable } from 'node:stream';
 
   export interface Entry {
@@ -50,9 +51,27 @@ declare module 'yauzl' {
     close(): void;
   }
 
+  export interface RandomAccessReader extends EventEmitter {
+    ref(): void;
+    unref(): void;
+    createReadStream(range: { readonly start: number; readonly end: number }): Readable;
+    read(
+      target: Buffer,
+      offset: number,
+      length: number,
+      position: number,
+      done: (error: Error | null, count: number) => void,
+    ): void;
+  }
+
   const yauzl: {
     openPromise(path: string, options?: object): Promise<ZipFile>;
     fromBufferPromise(bytes: Buffer, options?: object): Promise<ZipFile>;
+    fromRandomAccessReaderPromise(
+      reader: RandomAccessReader,
+      totalSize: number,
+      options?: object,
+    ): Promise<ZipFile>;
   };
   // biome-ignore lint/style/noDefaultExport: that is how the library exports
   export default yauzl;
