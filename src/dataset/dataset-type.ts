@@ -1,5 +1,5 @@
 // What a dataset type declares: how rows are admitted and stored, or how a view is built.
-import type { Relation } from '../plan/catalog.ts';
+import type { Relation, RelationRow } from '../plan/catalog.ts';
 import type { RowanError } from '../util/error.ts';
 import type { ArenaAllocator } from '../value/arena-set.ts';
 import type { Path } from '../value/path.ts';
@@ -86,7 +86,7 @@ export interface ViewContext {
   /** the type-specific status of a dataset */
   status(id: string): unknown;
   readonly arenas: ArenaAllocator;
-  /** Runs a SELECT statement over the catalogue. */
-  query(text: string): Relation;
+  /** The rows of a SELECT statement over the catalogue; each pass over them runs it anew. */
+  query(text: string): Iterable<RelationRow>;
   checkCancelled(): void;
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { DatasetType, ViewContext } from './dataset-type.ts';
 import { choice, type DatasetReference, quoteName, tableReference } from './parameter.ts';
-import { viewContent } from './view-content.ts';
+import { recordedRows, viewContent } from './view-content.ts';
 
 const JOIN_TEXT: Readonly<Record<string, string>> = {
   JOIN_INNER: 'INNER JOIN',
@@ -25,7 +25,7 @@ export const joined: DatasetType = {
     }),
   }),
   view: {
-    build: (context) => viewContent(context, context.query(queryText(context)).scan('all'), null),
+    build: (context) => viewContent(context, recordedRows(context.query(queryText(context))), null),
   },
   status: () => null,
 };

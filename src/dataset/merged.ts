@@ -3,7 +3,7 @@ import type { RelationRow } from '../plan/catalog.ts';
 import { failure } from '../util/error.ts';
 import type { DatasetType, ViewContext } from './dataset-type.ts';
 import { datasetReference, referenceIds } from './parameter.ts';
-import { viewContent } from './view-content.ts';
+import { recordedRows, viewContent } from './view-content.ts';
 
 /** The cells of several datasets, united by row name. */
 export const merged: DatasetType = {
@@ -23,7 +23,7 @@ export const merged: DatasetType = {
   view: {
     build(context) {
       const ids = referenceIds(context.params.datasets);
-      return viewContent(context, allRows(ids, context), ids.map(context.status));
+      return viewContent(context, recordedRows(allRows(ids, context)), ids.map(context.status));
     },
   },
   status: (content) => content.state,

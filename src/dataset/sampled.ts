@@ -1,11 +1,18 @@
 import { Type } from 'typebox';
-import type { RelationRow } from '../plan/catalog.ts';
 import { failure } from '../util/error.ts';
-import type { DatasetType, Params, ViewContext } from './dataset-type.ts';
+import { every } from '../util/every.ts';
+import type { DatasetType, ViewContext } from './dataset-type.ts';
 import { quoteName, tableReference } from './parameter.ts';
-import { viewContent } from './view-content.ts';
+import { BatchEncoder, decodeBatch } from './recorded-batch.ts';
+import type { RecordedRow } from './recorded-row.ts';
+import { recordedRows, viewContent } from './view-content.ts';
 
 const SEED_COUNT = 2 ** 32;
+
+/** Draws between two looks at the cancel flag. */
+const DRAWS_PER_CHECK = 65_536;
+
+const ROWS_IN_BATCH = 1024;
 
 /** A random choice of the rows of a dataset, drawn once. */
 export const sampled: DatasetType = {
@@ -48,46 +55,102 @@ export const sampled: DatasetType = {
   status: () => null,
 };
 
-function drawRows(context: ViewContext): RelationRow[] {
+function drawRows(context: ViewContext): Iterable<RecordedRow> {
   const { params } = context;
-  const source = context.query(`SELECT * FROM ${fromText(params)}`);
-  const rows = [...source.scan('all')];
+  const source = sourceOf(context);
+  const { rowCount } = source;
   const seed = (params.seed as number | undefined) ?? Math.floor(Math.random() * SEED_COUNT);
   const random = randomFrom(seed);
-  const wanted = (params.rows as number) || Math.floor(rows.length * (params.fraction as number));
+  const wanted = (params.rows as number) || Math.floor(rowCount * (params.fraction as number));
   if (params.withReplacement === true) {
-    return Array.from(
-      { length: rows.length === 0 ? 0 : wanted },
-      () => rows[random(rows.length)] as RelationRow,
-    );
+    const drawn = new Uint32Array(rowCount === 0 ? 0 : wanted);
+    for (let i = 0; i < drawn.length; i++) drawn[i] = random(rowCount);
+    return rowsInOrder(source, drawn);
   }
-  if (wanted > rows.length) {
+  if (wanted > rowCount) {
     throw failure(
       'INVALID_PARAMETER',
-      `Requested more rows without replacement than available number of rows: ${wanted} of ${rows.length}`,
+      `Requested more rows without replacement than available number of rows: ${wanted} of ${rowCount}`,
     );
   }
-  return choose(rows, wanted, random);
+  const look = every(DRAWS_PER_CHECK, () => context.checkCancelled());
+  return rowsAt(source.rows(), choose(rowCount, wanted, random, look));
 }
 
-function fromText(params: Params): string {
+interface Source {
+  readonly rowCount: number;
+  rows(): Iterable<RecordedRow>;
+}
+
+/** A dataset is read twice; what a FROM text gives may differ each time, so it is kept as bytes. */
+function sourceOf({ params, dataset, query, checkCancelled }: ViewContext): Source {
   const reference = params.dataset as string | { readonly id: string };
-  return typeof reference === 'string' ? reference : quoteName(reference.id);
+  if (typeof reference !== 'string') {
+    const rows = query(`SELECT * FROM ${quoteName(reference.id)}`);
+    return { rowCount: dataset(reference.id).rowCount, rows: () => recordedRows(rows) };
+  }
+  const batches: Uint8Array[] = [];
+  let rowCount = 0;
+  let encoder = new BatchEncoder();
+  for (const row of recordedRows(query(`SELECT * FROM ${reference}`))) {
+    encoder.add(row);
+    rowCount++;
+    if (encoder.rowCount < ROWS_IN_BATCH) continue;
+    checkCancelled();
+    batches.push(encoder.finish());
+    encoder = new BatchEncoder();
+  }
+  batches.push(encoder.finish());
+  return {
+    rowCount,
+    *rows() {
+      for (const batch of batches) yield* decodeBatch(batch);
+    },
+  };
 }
 
 /** The first `count` places of a Fisher-Yates shuffle, in the order of the source. */
 function choose(
-  rows: readonly RelationRow[],
+  rowCount: number,
   count: number,
   random: (below: number) => number,
-): RelationRow[] {
-  const order = rows.map((_, index) => index);
+  look: () => void,
+): Uint32Array {
+  const order = new Uint32Array(rowCount);
+  for (let i = 0; i < rowCount; i++) order[i] = i;
   for (let i = 0; i < count; i++) {
-    const other = i + random(order.length - i);
-    [order[i], order[other]] = [order[other] as number, order[i] as number];
+    look();
+    const other = i + random(rowCount - i);
+    const chosen = order[other] as number;
+    order[other] = order[i] as number;
+    order[i] = chosen;
   }
-  const chosen = order.slice(0, count).sort((a, b) => a - b);
-  return chosen.map((index) => rows[index] as RelationRow);
+  return order.subarray(0, count).sort();
+}
+
+/** The rows with these numbers, which ascend. */
+function* rowsAt(rows: Iterable<RecordedRow>, numbers: Uint32Array): Iterable<RecordedRow> {
+  let number = 0;
+  let next = 0;
+  for (const row of rows) {
+    if (next === numbers.length) return;
+    if (number++ !== numbers[next]) continue;
+    next++;
+    yield row;
+  }
+}
+
+/** The rows with these numbers in their order, where each may come again. */
+function* rowsInOrder(source: Source, numbers: Uint32Array): Iterable<RecordedRow> {
+  const isDrawn = new Uint8Array(source.rowCount);
+  for (const number of numbers) isDrawn[number] = 1;
+  const drawn = new Map<number, RecordedRow>();
+  let number = 0;
+  for (const row of source.rows()) {
+    if (isDrawn[number] === 1) drawn.set(number, row);
+    number++;
+  }
+  for (const each of numbers) yield drawn.get(each) as RecordedRow;
 }
 
 /** Integers below a bound from a 32-bit xorshift (Marsaglia, "Xorshift RNGs", 2003). */

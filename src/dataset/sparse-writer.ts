@@ -4,12 +4,17 @@ import { columnCountOf } from './columnar-writer.ts';
 import type { ContentWriter, DatasetContent, WriterContext } from './dataset-type.ts';
 import { cellsOfRow } from './recorded-row.ts';
 
+/** Rows taken over between two looks at the cancel flag. */
+const ROWS_PER_CHECK = 1024;
+
 export function openSparseWriter(context: WriterContext): ContentWriter {
   const { previous, arenas } = context;
   const base = previous?.snapshot.layout === 'sparse' ? previous.snapshot : undefined;
   const builder = new SparseBuilder(arenas, base);
   if (previous !== undefined && base === undefined) {
+    let rowCount = 0;
     for (const { name, row } of previous.relation.scan('all')) {
+      if (rowCount++ % ROWS_PER_CHECK === 0) context.checkCancelled();
       builder.addRow(name, cellsOfRow(row));
     }
   }

@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
+import type { Path } from '../value/path.ts';
 import type { DatasetType, ViewContext } from './dataset-type.ts';
 import { datasetReference, referenceIds } from './parameter.ts';
 import { cellsOfRow, type RecordedCell, type RecordedRow } from './recorded-row.ts';
-import { openSparseWriter } from './sparse-writer.ts';
+import { viewContent } from './view-content.ts';
 
 /** Rows become columns and columns rows; values and timestamps stay. */
 export const transposed: DatasetType = {
@@ -13,28 +14,30 @@ export const transposed: DatasetType = {
     dataset: datasetReference({ description: 'the dataset to transpose' }),
   }),
   view: {
-    build(context) {
-      const writer = openSparseWriter({ ...context, previous: undefined });
-      for (const row of transposedRows(context)) {
-        context.checkCancelled();
-        writer.add(row);
-      }
-      return { snapshot: writer.finish(null), state: null };
-    },
+    build: (context) => viewContent(context, transposedRows(context), null),
   },
   status: () => null,
 };
 
-function transposedRows(context: ViewContext): Iterable<RecordedRow> {
+/** Cells that are held before they are recorded. */
+const CELLS_AT_ONCE = 1024;
+
+/** Each column as a row, in parts: without cells first, so that rows have the order of columns. */
+function* transposedRows(context: ViewContext): Iterable<RecordedRow> {
   const [id] = referenceIds([context.params.dataset]) as [string];
   const source = context.dataset(id);
-  const rows = new Map<string, { name: RecordedRow['name']; cells: RecordedCell[] }>();
-  for (const { path } of source.columns()) rows.set(path.toString(), { name: path, cells: [] });
+  const parts = new Map<string, { readonly name: Path; cells: RecordedCell[] }>();
+  for (const { path } of source.columns()) {
+    parts.set(path.toString(), { name: path, cells: [] });
+    yield { name: path, cells: [] };
+  }
   for (const { name, row } of source.scan('all')) {
-    context.checkCancelled();
     for (const [column, atom, ts] of cellsOfRow(row)) {
-      rows.get(column.toString())?.cells.push([name, atom, ts]);
+      const part = parts.get(column.toString());
+      if (part === undefined || part.cells.push([name, atom, ts]) < CELLS_AT_ONCE) continue;
+      yield { ...part };
+      part.cells = [];
     }
   }
-  return rows.values();
+  for (const part of parts.values()) if (part.cells.length > 0) yield part;
 }

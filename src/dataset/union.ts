@@ -4,7 +4,7 @@ import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';
 import type { DatasetType, ViewContext } from './dataset-type.ts';
 import { datasetReference, referenceIds } from './parameter.ts';
-import { viewContent } from './view-content.ts';
+import { recordedRows, viewContent } from './view-content.ts';
 
 /** The rows of several datasets, one after the other; the index of the dataset leads the row name. */
 export const union: DatasetType = {
@@ -25,7 +25,7 @@ export const union: DatasetType = {
   view: {
     build(context) {
       const ids = referenceIds(context.params.datasets);
-      return viewContent(context, stackedRows(ids, context), ids.map(context.status));
+      return viewContent(context, recordedRows(stackedRows(ids, context)), ids.map(context.status));
     },
   },
   status: (content) => content.state,

@@ -1,22 +1,35 @@
 // Views hold what they were bound to: their rows are taken over once, when they are created.
 import type { RelationRow } from '../plan/catalog.ts';
 import type { DatasetContent, ViewContext } from './dataset-type.ts';
-import { cellsOfRow } from './recorded-row.ts';
+import { cellsOfRow, type RecordedRow } from './recorded-row.ts';
 import { openSparseWriter } from './sparse-writer.ts';
 
-/** Rows checked between two looks at the cancel flag. */
-const ROWS_PER_CHECK = 1024;
+/** Rows and cells recorded between two looks at the cancel flag. */
+const CELLS_PER_CHECK = 4096;
 
+/** @param rows one that comes several times is one row with all the cells */
 export function viewContent(
   context: ViewContext,
-  rows: Iterable<RelationRow>,
+  rows: Iterable<RecordedRow>,
   state: unknown,
 ): DatasetContent {
   const writer = openSparseWriter({ ...context, previous: undefined });
-  let rowCount = 0;
-  for (const { name, row } of rows) {
-    if (rowCount++ % ROWS_PER_CHECK === 0) context.checkCancelled();
-    writer.add({ name, cells: cellsOfRow(row) });
+  let left = 0;
+  for (const { name, cells } of rows) {
+    // A wide row is recorded in parts.
+    for (let from = 0; from === 0 || from < cells.length; from += CELLS_PER_CHECK) {
+      const part = cells.slice(from, from + CELLS_PER_CHECK);
+      left -= part.length + 1;
+      if (left <= 0) {
+        context.checkCancelled();
+        left = CELLS_PER_CHECK;
+      }
+      writer.add({ name, cells: part });
+    }
   }
   return { snapshot: writer.finish(state), state };
+}
+
+export function* recordedRows(rows: Iterable<RelationRow>): Iterable<RecordedRow> {
+  for (const { name, row } of rows) yield { name, cells: cellsOfRow(row) };
 }

@@ -98,8 +98,10 @@ export class SparseWriter {
   #writeRows(out: Output): void {
     const { rowCount, ranks, points } = this.#parts;
     points.mapColumns(ranks);
+    this.#parts.check();
     const base = this.#openBase(out);
     const { first, order } = this.#recordingsByRow();
+    this.#parts.check();
     out.rowOffsets[0] = 0;
     let checkedRow = 0;
     let checkedPoint = 0;
@@ -118,7 +120,12 @@ export class SparseWriter {
       }
       this.#row.count = 0;
       if (r < base.rowCount) base.addRow(this.#row, r);
+      let checkedCount = 0;
       for (let i = first[r] as number; i < (first[r + 1] as number); i++) {
+        if (this.#row.count >= checkedCount + POINTS_PER_CHECK) {
+          this.#parts.check();
+          checkedCount = this.#row.count;
+        }
         const recording = order[i] as number;
         const start = this.#parts.recordedStarts[recording] as number;
         points.copyTo(this.#row, start, this.#parts.recordedStarts[recording + 1] ?? points.count);
@@ -133,6 +140,7 @@ export class SparseWriter {
   #writeRow(out: Output): void {
     const row = this.#row;
     const order = this.#sortRow();
+    if (row.count > POINTS_PER_CHECK) this.#parts.check();
     const start = out.count;
     let count = start;
     let previous = -1;
@@ -261,7 +269,9 @@ export class SparseWriter {
     const keys = new Float64Array(count);
     assert(this.#parts.ranks.length * count < 2 ** 53, 'a row has too many points to be sorted');
     for (let i = 0; i < count; i++) keys[i] = (columns[i] as number) * count + i;
+    if (count > POINTS_PER_CHECK) this.#parts.check();
     keys.sort();
+    if (count > POINTS_PER_CHECK) this.#parts.check();
     for (let i = 0; i < count; i++) order[i] = (keys[i] as number) % count;
     this.#sortCells(order, count);
     return order;

@@ -18,7 +18,6 @@ import { snapshotSpans } from '../../value/snapshot-memory.ts';
 import { readDataset } from '../dataset-reading.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import { nowSeconds } from '../id.ts';
-import { materialize } from '../materialized-relation.ts';
 import { bytesBody } from '../request-body.ts';
 import type { WorkerContext } from '../worker-context.ts';
 
@@ -183,8 +182,10 @@ export function viewTask(
         return types.datasetType(definition.type).status(definition.content) ?? null;
       },
       arenas,
-      query: (text): Relation =>
-        materialize(prepareQuery(text, { catalog: mirror, scope: callScope, accelerate }).run()),
+      query(text) {
+        const prepared = prepareQuery(text, { catalog: mirror, scope: callScope, accelerate });
+        return { [Symbol.iterator]: () => prepared.run()[Symbol.iterator]() };
+      },
       checkCancelled: () => task.checkCancelled(),
     });
     arenas.keep(snapshotSpans(content.snapshot));
