@@ -103,7 +103,9 @@ export class Exchange {
     const error = new RowanError(
       'TIMEOUT',
       504,
-      `query exceeded its time limit of ${milliseconds} ms`,
+      stopsWork
+        ? `query exceeded its time limit of ${milliseconds} ms`
+        : `not done within the time limit of ${milliseconds} ms; the work goes on`,
       { timeLimitMs: milliseconds },
     );
     return new Promise((_, reject) => {

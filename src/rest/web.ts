@@ -52,6 +52,7 @@ export class Web implements RowanExtension {
 
   start(service: Service, dispatcher: RouteDispatcher): void {
     this.#allRoutes = dispatcher.routes;
+    service.documentationBase = () => this.documentation.baseUrl;
     service.pageTools = (root) => pageTools(service, this.documentation, root);
     this.metrics.writes.watch(service.catalogue);
     service.functions.observe((change, id) => {

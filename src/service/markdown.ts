@@ -32,7 +32,7 @@ export type MacroExpander = (name: string, args: string) => string | undefined;
 const unknownMacro: MacroExpander = () => undefined;
 
 function expandMacros(markdown: string, expand: MacroExpander): string {
-  return markdown.replace(/!\[\]\(%%(\S+)((?:\s+[^)]*)?)\)/g, (macro, name, args) => {
+  return markdown.replace(/!\[\]\(%%([^\s)]+)((?:\s+[^)]*)?)\)/g, (macro, name, args) => {
     const html = expand(name as string, (args as string).trim());
     return html ?? `<span class="error">unknown macro ${escapeHtml(macro as string)}</span>`;
   });

@@ -85,6 +85,8 @@ export class Service {
   #settlingCount = 0;
   /** Tools for pages of a folder; who has documentation sets it. */
   pageTools: (root: string) => Promise<PageTools> = async () => ({});
+  /** What stands before `/doc` in addresses; set by what serves the documentation. */
+  documentationBase: () => string = () => '';
   readonly #healthMembers = new Map<string, () => unknown>();
   #isTryingStorage = false;
 

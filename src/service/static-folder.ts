@@ -57,7 +57,9 @@ export async function serveFile(
   const path = join(folder.root, name);
   const isDirectory = await isDirectoryPath(path);
   if (isDirectory && !name.endsWith('/')) {
-    return { status: 301, headers: { Location: `${request.path}/` } };
+    const isPage = /^\/(doc|resources)(\/|$)/.test(request.path);
+    const base = isPage ? (folder.baseUrl ?? '') : '';
+    return { status: 301, headers: { Location: `${base}${request.path}/` } };
   }
   const fileName = isDirectory ? `${name}index.html` : name;
   if (isDirectory && !(await isFile(join(path, 'index.html')))) {

@@ -1,5 +1,6 @@
 // JSON schemas of configurations and errors, as components of the description of routes.
 import type { EntityType } from '../../dataset/entity-type.ts';
+import { publishedSchema } from '../../service/published-schema.ts';
 import type { TypeRegistry } from '../../service/type-registry.ts';
 import { ERROR_STATUS } from '../../util/error.ts';
 
@@ -57,7 +58,7 @@ function configSchema(type: EntityType): Json {
     properties: {
       id: { type: 'string', minLength: 1, description: 'made up when it is absent' },
       type: { type: 'string', enum: [type.name, ...(type.aliases ?? [])] },
-      params: type.parameters,
+      params: publishedSchema(type.parameters),
       persistent: { type: 'boolean', description: 'whether it comes back after a restart' },
       deterministic: { type: 'boolean', default: true },
     },

@@ -22,9 +22,9 @@ export const GENERAL_ROUTES: readonly Route[] = [
     summary: 'Lists all routes; leads browsers to the documentation',
     role: 'reader',
     lenient: true,
-    handle: (request, { dispatcher }) =>
+    handle: (request, { dispatcher, documentationBase }) =>
       /\btext\/html\b/.test(request.headers.accept ?? '')
-        ? { status: 302, headers: { Location: '/doc/' } }
+        ? { status: 302, headers: { Location: `${documentationBase()}/doc/` } }
         : jsonReply(dispatcher.help()),
   }),
   route({

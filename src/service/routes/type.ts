@@ -2,6 +2,8 @@
 import type { EntityKind, EntityType } from '../../dataset/entity-type.ts';
 import { failure } from '../../util/error.ts';
 import { entityMissing, entityUnavailable } from '../entity-error.ts';
+import { parameterHelp } from '../parameter-binding.ts';
+import { publishedSchema } from '../published-schema.ts';
 import { jsonReply } from '../request.ts';
 import { type BoundRequest, type Route, route } from '../route.ts';
 import type { Service } from '../service.ts';
@@ -42,7 +44,7 @@ function typeInfo(type: EntityType, className: string): Record<string, unknown> 
     configType: describeConfig(type),
     configSchema: {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
-      ...type.parameters,
+      ...publishedSchema(type.parameters),
     },
     docRoute: docRoute(className, type),
     description: type.summary,
@@ -91,6 +93,7 @@ export const TYPE_ROUTES: readonly Route[] = [
           unknownParameters: [{ paramName: 'details', paramValue: details }],
           verb: request.verb,
           resource: request.path,
+          help: parameterHelp(request.route),
         });
       }
       const names = kind === undefined ? [] : service.types.names(kind);
@@ -129,7 +132,10 @@ export const TYPE_ROUTES: readonly Route[] = [
     handle(request, service) {
       const type = getType(request, service);
       const page = `${request.params.class}/${encodeURIComponent(type.name)}.html`;
-      return { status: 301, headers: { Location: `/doc/reference/${page}` } };
+      return {
+        status: 301,
+        headers: { Location: `${service.documentationBase()}/doc/reference/${page}` },
+      };
     },
   }),
   ...(['GET', 'POST', 'PUT', 'DELETE'] as const).map((verb) =>

@@ -1,5 +1,5 @@
 // Macros in Markdown files of plugins and of a folder given instead of the documentation.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,6 +15,7 @@ const MARKDOWN = `# Macros
 ![](%%codeexample example.py python)
 ![](%%codeexample ../outside.py python)
 ![](%%jsmodule mldb)
+![](%%jsmodules) and ![](%%type after)
 ![](%%nothing like this)
 
 [base]({{HTTP_BASE_URL}}/doc/)
@@ -46,12 +47,27 @@ function expectPage(html: string): void {
   expect(html).toContain('<pre><code class="language-python">print(1 &lt; 2)');
   expect(html).toContain('unknown macro ![](%%codeexample ../outside.py python)');
   expect(html).toContain('/modules/mldb/doc.html');
+  expect(html).toContain('<li><code>mldb/unittest</code></li>');
+  expect(html).toContain('and <code>after</code>');
   expect(html).toContain('unknown macro ![](%%nothing like this)');
   expect(html).toContain('<a href="/at/doc/">base</a>');
 }
 
 test('are expanded in a folder served as documentation', async () => {
   expectPage(await (await fetch(`${address}/doc/page.md.html`)).text());
+});
+
+test('lie behind the address that others know', async () => {
+  await mkdir(join(folder, 'inner'), { recursive: true });
+  const paths = ['/', '/doc', '/doc/inner', '/v1/types/datasets/tabular/doc'];
+  const replies = await Promise.all(
+    paths.map((path) =>
+      fetch(address + path, { redirect: 'manual', headers: { Accept: 'text/html' } }),
+    ),
+  );
+  expect(replies.map(({ headers }) => headers.get('location'))).toEqual([
+    ...['/at/doc/', '/at/doc/', '/at/doc/inner/', '/at/doc/reference/datasets/tabular.html'],
+  ]);
 });
 
 test('are expanded in the documentation of a plugin', async () => {

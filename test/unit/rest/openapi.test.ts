@@ -29,6 +29,16 @@ describe('the OpenAPI document', () => {
     });
   });
 
+  test('demands no parameter that has a default', async () => {
+    const embedding = document.components.schemas['dataset.embedding'] as {
+      properties: { params: { properties: Json; required?: string[] } };
+    };
+    expect(embedding.properties.params.properties.metric).toMatchObject({ default: 'euclidean' });
+    expect(embedding.properties.params.required).toBeUndefined();
+    const info = (await rowan.get('/v1/types/procedures/export.csv/info')).json;
+    expect(info).toMatchObject({ configSchema: { required: ['exportData', 'dataFileUrl'] } });
+  });
+
   test('has every route', () => {
     for (const { verb, path } of rowan.dispatcher.routes) {
       const key = path.replace(/:(\w+)/g, '{$1}').replace(/\*$/, '{rest}');

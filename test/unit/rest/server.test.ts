@@ -224,6 +224,7 @@ describe('heavy requests', () => {
       headers: { 'X-Request-Timeout': '100' },
     });
     expect(reply.status).toBe(504);
+    expect(await reply.json()).toMatchObject({ error: expect.stringContaining('goes on') });
     const location = reply.headers.get('location') as string;
     expect(location).toMatch(/^\/v1\/procedures\/auto_/);
     const shown = (await (await fetch(origin + location)).json()) as { state: string };
