@@ -204,7 +204,10 @@ class JavaScriptPlugin implements PluginEntity {
         this.#restart = undefined;
       });
     }
-    await this.#restart;
+    if (this.#restart !== undefined) {
+      await this.#restart;
+      if (isAborted(signal)) throw failure('CANCELLED', 'nobody waits for the answer any more');
+    }
     const sandbox = this.#sandbox;
     const options = { host: this.#host, timeLimitMs: this.#runtime.handlerTimeoutMs, signal };
     try {
@@ -267,6 +270,10 @@ class JavaScriptPlugin implements PluginEntity {
   #folderOf(rest: string): ServedFolder | undefined {
     return this.#folders.find(({ route }) => rest === route || rest.startsWith(`${route}/`));
   }
+}
+
+function isAborted(signal: CallOptions['signal']): boolean {
+  return (typeof signal === 'function' ? signal() : signal)?.aborted === true;
 }
 
 interface ServeArgument {

@@ -142,6 +142,29 @@ describe('a plugin', () => {
     ]);
   });
 
+  test('that starts anew does not begin calls that nobody waits for', async () => {
+    await put(
+      'left',
+      `const begun = [];
+       for (const start = Date.now(); Date.now() < start + 300;);
+       plugin.setRequestHandler((path) => {
+         begun.push(path);
+         if (path === '/stuck') 'a'.repeat(1e7).indexOf('a'.repeat(5e6) + 'b');
+         return begun;
+       })`,
+    );
+    const leaving = new AbortController();
+    const ask = (path: string, options = {}) =>
+      rowan.perform('GET', `/v1/plugins/left/routes/${path}`, options);
+    const stuck = ask('stuck');
+    const left = expect(ask('left', { signal: leaving.signal })).rejects.toThrow('cancelled');
+    const patient = ask('patient');
+    expect((await stuck).status).toBe(504);
+    leaving.abort();
+    await left;
+    expect((await patient).json).toEqual(['/patient']);
+  });
+
   test('that throws answers with the exception', async () => {
     await put('throws', 'plugin.setRequestHandler(() => {\n throw new TypeError("bad") })');
     const reply = await rowan.get('/v1/plugins/throws/routes/x');
