@@ -8,6 +8,7 @@ import { FUNCTION_ROUTES } from './function.ts';
 import { GENERAL_ROUTES } from './general.ts';
 import { QUERY_ROUTES } from './query.ts';
 import { RUN_ROUTES } from './run.ts';
+import { SENSOR_ROUTES } from './sensor.ts';
 import { TYPE_ROUTES } from './type.ts';
 import { WATCH_ROUTES } from './watch.ts';
 
@@ -18,6 +19,7 @@ export const ROUTES: readonly Route[] = [
   ...FUNCTION_ROUTES,
   ...RUN_ROUTES,
   ...QUERY_ROUTES,
+  ...SENSOR_ROUTES,
   ...TYPE_ROUTES,
   ...WATCH_ROUTES,
   ...GENERAL_ROUTES,

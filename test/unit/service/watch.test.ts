@@ -161,3 +161,16 @@ test('there are sensors, but no types of them', async () => {
     "couldn't find type 'thermometer' in registry",
   ]);
 });
+
+test.each(['version', 'routes/now', 'doc/index.html', 'static/logo.png'])(
+  'a sensor that is not there has no %s',
+  async (path) => {
+    const { status, json } = await rowan.get(`/v1/sensors/absent/${path}`);
+    expect(status).toBe(404);
+    expect(json).toMatchObject({
+      error: "sensor entry 'absent' does not exist or has been deleted",
+      kind: 'sensor',
+      resource: 'absent',
+    });
+  },
+);
