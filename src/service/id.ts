@@ -10,7 +10,7 @@ export function automaticId(): string {
 /** `<date with six fraction digits>Z-<16 hex>`. */
 export function automaticRunId(startedAtSeconds: number): string {
   const whole = Math.floor(startedAtSeconds);
-  const micros = Math.min(999_999, Math.floor((startedAtSeconds - whole) * 1e6));
+  const micros = Math.min(999_999, Math.round((startedAtSeconds - whole) * 1e6));
   const date = new Date(whole * 1000).toISOString().slice(0, 19);
   return `${date}.${String(micros).padStart(6, '0')}Z-${randomBytes(8).toString('hex')}`;
 }
@@ -29,7 +29,7 @@ export function automaticRequestId(): string {
   return randomPool.toString('hex', randomUsed - REQUEST_ID_SIZE, randomUsed);
 }
 
-/** Now, in seconds with the resolution of the clock. */
+/** Now, in seconds with whole microseconds: a number has no room for more. */
 export function nowSeconds(): number {
-  return (performance.timeOrigin + performance.now()) / 1000;
+  return Math.round((performance.timeOrigin + performance.now()) * 1000) / 1e6;
 }

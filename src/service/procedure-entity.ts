@@ -4,7 +4,7 @@ import type {
   ProcedureResult,
   ProcedureType,
 } from '../procedure/procedure-type.ts';
-import { failure } from '../util/error.ts';
+import { failure, RowanError } from '../util/error.ts';
 import { isCancellation } from './cancellation.ts';
 import type { LiveEntity } from './collection.ts';
 import { completeParams, type EntityConfig, mergeParams } from './config.ts';
@@ -83,6 +83,14 @@ export class ProcedureEntity implements LiveEntity {
     if (run !== undefined) return run;
     const { message, details } = entityMissing('run', id);
     throw failure('RUN_NOT_FOUND', message, details);
+  }
+
+  /** The run for a sub-route of it. @throws RUN_NOT_FOUND */
+  runFor(id: string): Run {
+    const run = this.#runs.get(id);
+    if (run !== undefined) return run;
+    const { message, details, extra } = entityUnavailable('run', id, 'missing');
+    throw new RowanError('RUN_NOT_FOUND', 404, message, details, extra);
   }
 
   /** The run started last. @throws RUN_NOT_FOUND when there is none */
@@ -194,7 +202,7 @@ export class ProcedureEntity implements LiveEntity {
 
   /** @throws ENTITY_NOT_FOUND as sub-routes do while the run has not finished */
   details(id: string): unknown {
-    const run = this.run(id);
+    const run = this.runFor(id);
     if (run.state === 'finished') return run.details;
     throw entityUnavailable('run', id, run.state, run.document().progress);
   }

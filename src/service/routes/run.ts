@@ -138,7 +138,7 @@ export const RUN_ROUTES: readonly Route[] = [
     role: 'reader',
     lenient: true,
     handle(request, service) {
-      const run = procedureOf(request, service).run(request.params.run as string);
+      const run = procedureOf(request, service).runFor(request.params.run as string);
       return jsonReply({ state: run.state });
     },
   }),
@@ -151,7 +151,7 @@ export const RUN_ROUTES: readonly Route[] = [
     lenient: true,
     handle(request, service) {
       const procedure = procedureOf(request, service);
-      const run = procedure.run(request.params.run as string);
+      const run = procedure.runFor(request.params.run as string);
       checkStateBody(request.body.json());
       if (run.isActive) run.abort.abort();
       return jsonReply(run.document(), 200, runLocation(procedure, run));
@@ -174,7 +174,7 @@ export const RUN_ROUTES: readonly Route[] = [
       after: { type: 'integer', description: 'only events after this number', default: 0 },
     },
     handle(request, service) {
-      const run = procedureOf(request, service).run(request.params.run as string);
+      const run = procedureOf(request, service).runFor(request.params.run as string);
       const after = lastEventId(request);
       return {
         status: 200,
@@ -198,17 +198,22 @@ export const RUN_ROUTES: readonly Route[] = [
 ];
 
 function checkStateBody(json: unknown): void {
-  const members = Object.entries((json ?? {}) as Record<string, unknown>);
-  const unknown = members.find(([name]) => name !== 'state');
-  if (unknown !== undefined) {
-    throw failure('UNKNOWN_FIELD', `unknown field ${unknown[0]}; accepted is state`);
+  const accepted = 'accepted is {"state": "cancelled"}';
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    const given = json === undefined ? 'no body' : `'${previewJson(json)}'`;
+    throw failure(
+      'INVALID_PARAMETER',
+      `state of a run: Object was expected; instead got ${given}; ${accepted}`,
+    );
   }
-  const state = members[0]?.[1];
+  const { state, ...others } = json as Record<string, unknown>;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    throw failure('UNKNOWN_FIELD', `unknown field ${unknown}; accepted is state`);
+  }
   if (state === 'cancelled') return;
-  throw failure(
-    'INVALID_PARAMETER',
-    `state ${previewJson(state)} of a run; accepted is "cancelled"`,
-  );
+  const given = state === undefined ? 'no state' : `state ${previewJson(state)}`;
+  throw failure('INVALID_PARAMETER', `${given} of a run; ${accepted}`);
 }
 
 function lastEventId(request: BoundRequest): number {

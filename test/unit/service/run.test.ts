@@ -193,11 +193,31 @@ describe('a run that works', () => {
   test.each([
     [{ state: 'finished' }, 'state "finished" of a run'],
     [{ stat: 'cancelled' }, 'unknown field stat'],
+    [{}, 'no state of a run'],
+    ['cancelled', `Object was expected; instead got '"cancelled"'`],
+    [undefined, 'Object was expected; instead got no body'],
   ])('refuses the state %j', async (body, message) => {
     await rowan.put('/v1/procedures/nothing/runs/s', {});
     const reply = await rowan.put('/v1/procedures/nothing/runs/s/state', body);
     expect(reply.status).toBe(400);
     expect((reply.json as { error: string }).error).toContain(message);
+  });
+});
+
+test.each([
+  ['GET', 'state'],
+  ['PUT', 'state'],
+  ['GET', 'details'],
+  ['GET', 'events'],
+])('a run that is not there has no %s %s', async (verb, route) => {
+  const path = `/v1/procedures/nothing/runs/absent/${route}`;
+  const { status, json } = await rowan.perform(verb, path, { body: { state: 'cancelled' } });
+  expect(status).toBe(404);
+  expect(json).toMatchObject({
+    error: "run entry 'absent' does not exist or has been deleted",
+    code: 'RUN_NOT_FOUND',
+    kind: 'run',
+    resource: 'absent',
   });
 });
 
