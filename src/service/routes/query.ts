@@ -112,13 +112,11 @@ const redirect = route({
       signal: request.signal,
       verb: 'GET',
       path,
-      query: parseQueryString(queryString),
+      query: queryOf(queryString),
       body: valueBody(body ?? undefined),
     });
     if (reply.status < 400) return reply;
-    throw new RowanError(codeOf(reply.json), reply.status, 'failed to redirect call', {
-      context: reply.json,
-    });
+    throw redirectFailure(codeOf(reply.json), reply.status, reply.json);
   },
 });
 
@@ -137,6 +135,19 @@ function redirectBody(json: unknown): { target: string; body: unknown } {
     );
   }
   return { target, body };
+}
+
+function queryOf(queryString: string): [string, string][] {
+  try {
+    return parseQueryString(queryString);
+  } catch (thrown) {
+    const body = errorBody(thrown);
+    throw redirectFailure(body.code, body.httpCode, body);
+  }
+}
+
+function redirectFailure(code: string, status: number, context: unknown): RowanError {
+  return new RowanError(code, status, 'failed to redirect call', { context });
 }
 
 function splitTarget(target: string): [path: string, queryString: string] {

@@ -294,6 +294,12 @@ const TARGET_CASES: Case[] = [
     says: 'target',
   },
   {
+    name: 'redirect to a malformed query string',
+    bytes: request('POST', '/v1/redirect/get', '{"target":"/v1/query?q=%zz","body":{}}'),
+    status: 400,
+    says: 'failed to redirect call',
+  },
+  {
     name: 'key without role',
     bytes: request('POST', '/v1/keys', '{"name":"x"}'),
     status: 400,
