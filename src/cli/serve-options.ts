@@ -15,6 +15,7 @@ export interface ServeOptions {
   readonly staticAssetsPath?: string;
   readonly staticDocPath?: string;
   readonly cacheDir?: string;
+  readonly cacheSize: number;
   readonly configPath?: string;
   readonly credentialsPath?: string;
   readonly hideInternalEntities: boolean;
@@ -132,7 +133,13 @@ function serveOptions(): Option[] {
     ),
     new Option('--static-assets-path <dir>', 'folder served under /resources'),
     new Option('--static-doc-path <dir>', 'folder served under /doc instead of the shipped pages'),
-    new Option('--cache-dir <dir>', 'accepted for compatibility: nothing is cached on disk'),
+    new Option(
+      '--cache-dir <dir>',
+      'keep copies of files read from http(s) and S3, asked about at each use (default: none)',
+    ),
+    new Option('--cache-size <bytes>', 'most that these copies may take, least used go first')
+      .argParser(readBytes)
+      .default(readBytes('10G'), '10G'),
     new Option('--config-path <file>', 'INI file of options; the command line wins'),
     new Option(
       '-c, --credentials-path <dir>',

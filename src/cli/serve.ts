@@ -1,4 +1,5 @@
 // `rowan serve`: the service on the network until it is told to end.
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -22,12 +23,7 @@ export async function serve(command: Command): Promise<void> {
   watch(options.watchdogTimeout);
   const log = openLog(options);
   const logger = options.runScript === undefined ? log : withScriptOutput(log);
-  if (options.cacheDir !== undefined) {
-    logger.warn(
-      { logger: 'cli' },
-      '--cache-dir is accepted for compatibility: nothing is cached on disk',
-    );
-  }
+  makeCacheDirectory(options);
   const fleet = await makeFleet(options);
   const rowan = await openService(options, logger, fleet);
   let address: string;
@@ -94,12 +90,26 @@ function processMemory(memory = defaultBudgetBytes(), replicas = 0): number {
   return Math.floor(memory / (replicas + 1));
 }
 
+/** Copies may be of files that only the user of this process may read. */
+function makeCacheDirectory({ cacheDir }: ServeOptions): void {
+  if (cacheDir === undefined) return;
+  try {
+    mkdirSync(cacheDir, { recursive: true, mode: 0o700 });
+    accessSync(cacheDir, constants.W_OK);
+  } catch (thrown) {
+    failCommand(`--cache-dir: ${(thrown as Error).message}`);
+  }
+}
+
 function fileLimits(options: ServeOptions): FileLimits {
   const isPublic = !isLoopbackHost(options.httpListenHost);
   const roots = options.fileRoot.length > 0 || isPublic ? options.fileRoot : undefined;
   return {
     ...(roots === undefined ? {} : { fileRoots: rootsWithOwn(roots, options) }),
     allowPrivateUrls: !isPublic || options.allowPrivateUrls,
+    ...(options.cacheDir === undefined
+      ? {}
+      : { cache: { directory: resolve(options.cacheDir), sizeBytesMax: options.cacheSize } }),
   };
 }
 

@@ -3,14 +3,16 @@ import { collectBytes } from '../file/byte-stream.ts';
 import type { Credential, CredentialSource, ResourceType } from '../file/credential.ts';
 import type { FileSystem } from '../file/file-system.ts';
 import type { MemoryFile, MemoryStore } from '../file/memory-scheme.ts';
+import type { RemoteCacheOptions } from '../file/remote-cache.ts';
 import { callerRole, requireReadableUrl } from './caller-role.ts';
 import type { HostHandler, HostRequest } from './host-call.ts';
 import type { TaskScope } from './task-scope.ts';
 
-/** Which files and addresses may be reached; absent members: any. */
+/** Which files and addresses may be reached (absent: any), and where copies of remote ones are kept. */
 export interface FileLimits {
   readonly fileRoots?: readonly string[];
   readonly allowPrivateUrls?: boolean;
+  readonly cache?: RemoteCacheOptions;
 }
 
 /** The main thread's answers about files. */
