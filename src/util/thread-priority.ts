@@ -2,7 +2,7 @@
 import { setPriority } from 'node:os';
 
 /** Enough for the thread that answers to go first, little enough to keep a share beside others. */
-const NICENESS = 5;
+const NICENESS = 10;
 
 /**
  * Lets the other threads of this process go first where there are fewer processors than threads
