@@ -1,10 +1,15 @@
 // Many users of one server at the same time, each on a connection of its own. Every reply is
 // checked: a status or a body that the request must not give is a failure.
+import { setPriority } from 'node:os';
 import { ACTIONS } from './action/index.mjs';
 import { Connection } from './connection.mjs';
 import { prepare } from './fixture.mjs';
 
 const FAILURES_KEPT_MAX = 20;
+/** Users have machines of their own: here they only take what the server leaves. */
+const NICENESS = 10;
+
+setPriority(NICENESS);
 
 const { origin, userCount, seconds, directory } = JSON.parse(process.argv[2]);
 const fixture = await prepare(origin, directory);
