@@ -1,5 +1,5 @@
 // The bodies of the recording routes to recorded rows.
-import { failure } from '../util/error.ts';
+import { failure, withDetails } from '../util/error.ts';
 import { every } from '../util/every.ts';
 import { parseJson } from '../util/exact-json.ts';
 import { atomFromJson, pathFromJson, previewJson, timestampFromJson } from '../value/json.ts';
@@ -12,15 +12,27 @@ export type JsonForm = 'rows' | 'multirows' | 'columns' | 'multicolumns';
 /** JSON, JSON line by line, or an Arrow stream. */
 export type RecordingForm = JsonForm | 'ndjson' | 'arrow';
 
+/** What each form looks like, for messages and documentation. */
+export const JSON_FORMS: Readonly<Record<JsonForm, string>> = {
+  rows: '{"rowName": name, "columns": [[column, value, timestamp], …]}',
+  multirows: '[[rowName, [[column, value, timestamp], …]], …]',
+  columns: '{"columnName": name, "rows": [[rowName, value, timestamp], …]}',
+  multicolumns: '[[columnName, [[rowName, value, timestamp], …]], …]',
+};
+
 /**
  * @param look called in between while columns are made rows
- * @throws INVALID_PARAMETER naming what is wrong, when its row is reached
+ * @throws EMPTY_PAYLOAD; INVALID_PARAMETER naming what is wrong, when its row is reached: the
+ *   indexes of its row or column and of its cell are details
  */
 export function rowsFromJson(
   form: JsonForm,
   json: unknown,
   look: () => void = () => undefined,
 ): Iterable<RecordedRow> {
+  if (json === undefined) {
+    throw failure('EMPTY_PAYLOAD', `request body is empty; expected is ${JSON_FORMS[form]}`);
+  }
   switch (form) {
     case 'rows':
       return [rowFromObject(json)];
@@ -32,7 +44,7 @@ export function rowsFromJson(
     }
     case 'multicolumns':
       return transpose(
-        arrayOf(json, 'columns').map((pair): [Path, unknown[]] => {
+        eachOf(arrayOf(json, 'columns'), 'column', (pair): [Path, unknown[]] => {
           const [name, rows] = pairOf(pair);
           return [columnName(name), arrayOf(rows, 'rows of a column')];
         }),
@@ -51,17 +63,26 @@ function rowFromObject(json: unknown): RecordedRow {
   const row = objectOf(json, 'row');
   return {
     name: rowName(row.rowName),
-    cells: arrayOf(row.columns ?? [], 'columns of a row').map(cellFromTriple),
+    cells: cellsOf(row.columns ?? []),
   };
 }
 
 function* rowsFromPairs(pairs: readonly unknown[]): Iterable<RecordedRow> {
-  for (const pair of pairs) yield rowFromPair(pair);
+  let row = 0;
+  try {
+    for (; row < pairs.length; row++) yield rowFromPair(pairs[row]);
+  } catch (thrown) {
+    throw withDetails(thrown, { row });
+  }
 }
 
 function rowFromPair(json: unknown): RecordedRow {
   const [name, columns] = pairOf(json);
-  return { name: rowName(name), cells: arrayOf(columns, 'columns of a row').map(cellFromTriple) };
+  return { name: rowName(name), cells: cellsOf(columns) };
+}
+
+function cellsOf(json: unknown): RecordedCell[] {
+  return eachOf(arrayOf(json, 'columns of a row'), 'cell', cellFromTriple);
 }
 
 function cellFromTriple(json: unknown): RecordedCell {
@@ -78,21 +99,37 @@ function transpose(
 ): Iterable<RecordedRow> {
   const rows = new Map<string, { name: Path; cells: RecordedCell[] }>();
   const lookUp = every(CELLS_PER_LOOK, look);
-  for (const [column, triples] of columns) {
-    for (const triple of triples) {
-      lookUp();
-      const [rawName, value, ts] = tripleOf(triple);
-      const name = rowName(rawName);
-      const key = name.toString();
-      let row = rows.get(key);
-      if (row === undefined) {
-        row = { name, cells: [] };
-        rows.set(key, row);
-      }
-      row.cells.push([column, atomFromJson(value), timestampFromJson(ts)]);
+  const addCell = (column: Path, triple: unknown): void => {
+    lookUp();
+    const [rawName, value, ts] = tripleOf(triple);
+    const name = rowName(rawName);
+    const key = name.toString();
+    let row = rows.get(key);
+    if (row === undefined) {
+      row = { name, cells: [] };
+      rows.set(key, row);
     }
-  }
+    row.cells.push([column, atomFromJson(value), timestampFromJson(ts)]);
+  };
+  eachOf(columns, 'column', ([column, triples]) => {
+    eachOf(triples, 'cell', (triple) => addCell(column, triple));
+  });
   return rows.values();
+}
+
+/** All elements converted. @throws the first failure with the index of its element */
+function eachOf<Element, Made>(
+  elements: readonly Element[],
+  noun: 'column' | 'cell',
+  convert: (element: Element) => Made,
+): Made[] {
+  const made: Made[] = [];
+  try {
+    for (const element of elements) made.push(convert(element));
+  } catch (thrown) {
+    throw withDetails(thrown, { [noun]: made.length });
+  }
+  return made;
 }
 
 function rowName(json: unknown): Path {
@@ -104,6 +141,9 @@ function columnName(json: unknown): Path {
 }
 
 function nameOf(json: unknown, what: 'row' | 'column'): Path {
+  if (json === undefined) {
+    throw failure('INVALID_PARAMETER', `Unparseable JSON Path value: ${what}Name is missing`);
+  }
   const path = pathFromJson(json);
   if (path.length > 0) return path;
   throw failure('INVALID_PARAMETER', `empty ${what} names are not allowed`);

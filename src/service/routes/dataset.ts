@@ -1,5 +1,5 @@
 // Recording into datasets and reading from them.
-import type { JsonForm } from '../../dataset/recording-json.ts';
+import { JSON_FORMS, type JsonForm } from '../../dataset/recording-json.ts';
 import { failure } from '../../util/error.ts';
 import type { DatasetReading } from '../engine-task.ts';
 import { recordStream, type StreamForm } from '../recording-stream.ts';
@@ -25,7 +25,12 @@ function recordRoute(form: JsonForm, description: string): Route {
     path: `/v1/datasets/:id/${form}`,
     summary: `Records ${description}; all of it or nothing`,
     role: 'editor',
-    body: { description: BODY_FORMS[form] },
+    body: {
+      description:
+        form === 'multirows'
+          ? `${JSON_FORMS.multirows}; as application/x-ndjson one row a line; or an Arrow stream`
+          : JSON_FORMS[form],
+    },
     ...(form === 'multirows'
       ? { streamsBody: (headers) => streamFormOf(headers) !== undefined }
       : {}),
@@ -38,14 +43,6 @@ function recordRoute(form: JsonForm, description: string): Route {
     },
   });
 }
-
-const BODY_FORMS: Readonly<Record<JsonForm, string>> = {
-  rows: '{"rowName": name, "columns": [[column, value, timestamp], …]}',
-  multirows:
-    '[[rowName, [[column, value, timestamp], …]], …]; as application/x-ndjson one row a line; or an Arrow stream',
-  columns: '{"columnName": name, "rows": [[rowName, value, timestamp], …]}',
-  multicolumns: '[[columnName, [[rowName, value, timestamp], …]], …]',
-};
 
 function readRoute(
   path: string,

@@ -57,6 +57,62 @@ describe('bodies', () => {
     ]);
   });
 
+  test.each<[JsonForm, unknown, object]>([
+    [
+      'rows',
+      {
+        rowName: 'r',
+        columns: [
+          ['x', 1, 0],
+          ['y', {}, 0],
+        ],
+      },
+      { cell: 1 },
+    ],
+    [
+      'multirows',
+      [
+        ['r', []],
+        ['s', [['y', 1]]],
+      ],
+      { row: 1, cell: 0 },
+    ],
+    ['multirows', [['r', []], ['s']], { row: 1 }],
+    ['columns', { columnName: 'c', rows: [['r', 1, 'junk']] }, { column: 0, cell: 0 }],
+    [
+      'multicolumns',
+      [
+        ['c', []],
+        [[], []],
+      ],
+      { column: 1 },
+    ],
+    [
+      'multicolumns',
+      [
+        ['c', []],
+        [
+          'd',
+          [
+            ['r', 1, 0],
+            [[], 1, 0],
+          ],
+        ],
+      ],
+      { column: 1, cell: 1 },
+    ],
+  ])('of the form %s say where they are wrong: %j', (form, json, details) => {
+    expect(() => rowsOf(form, json)).toThrow(expect.objectContaining({ details }));
+  });
+
+  test('that are empty or lack a name say so', () => {
+    expect(() => rowsOf('rows', undefined)).toThrow(
+      'request body is empty; expected is {"rowName"',
+    );
+    expect(() => rowsOf('rows', { columns: [] })).toThrow('Path value: rowName is missing');
+    expect(() => rowsOf('columns', { rows: [] })).toThrow('Path value: columnName is missing');
+  });
+
   test('a line holds a pair or an object', () => {
     const expected = [['r', [['x', 1, 0]]]];
     expect(plain([rowFromNdjson('["r",[["x",1,0]]]')])).toEqual(expected);

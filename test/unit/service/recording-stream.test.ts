@@ -60,6 +60,16 @@ describe('blocks', () => {
     expect(rowCount).toBeLessThan(700);
   });
 
+  test('a line that is no row is named too', async () => {
+    const dataset = rowan.service.datasets.get(await makeDataset());
+    async function* body() {
+      yield new TextEncoder().encode('["r",[]]\n["s",[["x",1]]]\n');
+    }
+    await expect(recordStream(dataset, 'ndjson', body(), { signal })).rejects.toMatchObject({
+      details: { line: 2, cell: 0 },
+    });
+  });
+
   test('a short body is recorded as a whole or not at all', async () => {
     const id = await makeDataset();
     const dataset = rowan.service.datasets.get(id);
