@@ -11,6 +11,7 @@ import { HttpClient, receiveBody } from './http-client.ts';
 import type { CopyFacts, RemoteCache, RemoteCopy } from './remote-cache.ts';
 import type { ReadOptions, Scheme, SourceFile } from './scheme.ts';
 import type { FileUrl } from './url.ts';
+import { lastSuffix } from './url.ts';
 
 const REDIRECT_COUNT_MAX = 20;
 
@@ -55,7 +56,7 @@ export class HttpScheme implements Scheme {
     };
     return {
       url: url.text,
-      name: found.address.pathname,
+      name: nameOf(found.address, url),
       ...(sizeBytes === undefined || facts.contentEncoding !== undefined ? {} : { sizeBytes }),
       lastModified: Number.isNaN(lastModified) ? Date.now() / 1000 : lastModified,
       stream: () => content(this),
@@ -161,6 +162,11 @@ export class HttpScheme implements Scheme {
       throw error instanceof RowanError ? error : httpFailure(url, (error as Error).message);
     }
   }
+}
+
+/** The suffix tells the compression; one that a redirection has lost is that of the first address. */
+function nameOf({ pathname }: URL, url: FileUrl): string {
+  return lastSuffix(pathname) === '' ? readAddress(url.text, url).pathname : pathname;
 }
 
 function readAddress(text: string, url: FileUrl): URL {

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { failure, RowanError } from '../util/error.ts';
-import type { FileSink, Listing, Scheme, SourceFile } from './scheme.ts';
+import type { FileFacts, FileSink, Listing, Scheme, SourceFile } from './scheme.ts';
 import type { FileUrl } from './url.ts';
 import { decodePercent, fileUrlOf } from './url.ts';
 
@@ -62,26 +62,29 @@ export class LocalScheme implements Scheme {
 
   async list(url: FileUrl): Promise<Listing> {
     const path = await this.#path(url);
-    const entries = await readdir(path, { withFileTypes: true }).catch((error: unknown) => {
+    const entries = await readdir(path).catch((error: unknown) => {
       throw localFailure(error, path, url);
     });
     const files: string[] = [];
     const dirs: string[] = [];
-    const base = url.text.replace(/\/+$/, '');
-    for (const entry of entries.sort((a, b) =>
-      Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)),
-    )) {
-      const child = `${base}/${entry.name.replaceAll('%', '%25')}`;
-      const isDirectory =
-        entry.isDirectory() ||
-        (entry.isSymbolicLink() &&
-          (await stat(join(path, entry.name)).then(
-            (found) => found.isDirectory(),
-            () => false,
-          )));
-      (isDirectory ? dirs : files).push(child);
+    const facts = new Map<string, FileFacts>();
+    const base = `file://${url.rest.replace(/\/+$/, '')}`;
+    for (const name of entries.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))) {
+      const child = `${base}/${name.replaceAll('%', '%25')}`;
+      const found = await stat(join(path, name)).catch(() => undefined);
+      if (found?.isDirectory()) {
+        dirs.push(child);
+        continue;
+      }
+      files.push(child);
+      if (found === undefined) continue;
+      facts.set(child, {
+        ...(found.isFile() ? { sizeBytes: found.size } : {}),
+        lastModified: found.mtimeMs / 1000,
+        lastAccessed: found.atimeMs / 1000,
+      });
     }
-    return { files, dirs };
+    return { files, dirs, facts };
   }
 
   async *candidates(_pattern: FileUrl, prefix: string): AsyncIterable<string> {

@@ -1,6 +1,6 @@
 // mem://: files that live as long as the process.
-import { failure } from '../util/error.ts';
-import type { FileSink, Listing, Scheme, SourceFile } from './scheme.ts';
+import { failure, type RowanError } from '../util/error.ts';
+import type { FileFacts, FileSink, Listing, Scheme, SourceFile } from './scheme.ts';
 import type { FileUrl } from './url.ts';
 
 export interface MemoryFile {
@@ -42,11 +42,7 @@ export class MemoryScheme implements Scheme {
 
   async open(url: FileUrl): Promise<SourceFile> {
     const file = await this.#store.get(url.rest);
-    if (file === undefined) {
-      throw failure('FILE_NOT_FOUND', `cannot access ${url.text}: No such file or directory`, {
-        url: url.text,
-      });
-    }
+    if (file === undefined) throw missingFile(url);
     return {
       url: url.text,
       name: url.rest,
@@ -78,14 +74,26 @@ export class MemoryScheme implements Scheme {
   async list(url: FileUrl): Promise<Listing> {
     const base = url.rest.replace(/\/+$/, '');
     const prefix = base === '' ? '' : `${base}/`;
-    const files: string[] = [];
+    const facts = new Map<string, FileFacts>();
     const dirs = new Set<string>();
     for (const name of [...(await this.#store.names())].sort()) {
       if (!name.startsWith(prefix)) continue;
       const slash = name.indexOf('/', prefix.length);
-      if (slash === -1) files.push(`mem://${name}`);
-      else dirs.add(`mem://${name.slice(0, slash)}`);
+      if (slash !== -1) dirs.add(`mem://${name.slice(0, slash)}`);
+      else {
+        const file = await this.#store.get(name);
+        if (file === undefined) continue;
+        const { bytes, lastModified } = file;
+        facts.set(`mem://${name}`, { sizeBytes: bytes.length, lastModified });
+      }
     }
-    return { files, dirs: [...dirs] };
+    if (prefix !== '' && facts.size + dirs.size === 0) throw missingFile(url);
+    return { files: [...facts.keys()], dirs: [...dirs], facts };
   }
+}
+
+function missingFile(url: FileUrl): RowanError {
+  return failure('FILE_NOT_FOUND', `cannot access ${url.text}: No such file or directory`, {
+    url: url.text,
+  });
 }

@@ -94,6 +94,8 @@ export class S3Scheme implements Required<Scheme> {
         facts.set(file, {
           sizeBytes: Number(childText(object, 'Size')),
           lastModified: Date.parse(childText(object, 'LastModified')) / 1000,
+          ...optional('etag', childText(object, 'ETag')),
+          ...optional('storageClass', childText(object, 'StorageClass')),
         });
       }
       for (const folder of childrenOf(page, 'CommonPrefixes')) {
@@ -242,4 +244,8 @@ export class S3Scheme implements Required<Scheme> {
 /** Keys as listings write them: escaped as in a form. */
 function unescapeKey(key: string): string {
   return decodePercent(key.replaceAll('+', ' '));
+}
+
+function optional<K extends string>(name: K, text: string): { readonly [Name in K]?: string } {
+  return text === '' ? {} : ({ [name]: text } as { readonly [Name in K]: string });
 }

@@ -28,15 +28,24 @@ export interface FileSink {
   abort(): Promise<void>;
 }
 
-/** What a listing tells of a file, where the scheme learns it without opening the file. */
-export type FileFacts = Pick<SourceFile, 'sizeBytes' | 'lastModified'>;
+/** What a listing tells of a file. */
+export interface FileFacts {
+  /** as stored; absent when unknown */
+  readonly sizeBytes?: number;
+  /** seconds since the epoch */
+  readonly lastModified: number;
+  /** seconds since the epoch */
+  readonly lastAccessed?: number;
+  readonly etag?: string;
+  readonly storageClass?: string;
+}
 
 export interface Listing {
   /** URLs */
   readonly files: readonly string[];
   readonly dirs: readonly string[];
-  /** by URL */
-  readonly facts?: ReadonlyMap<string, FileFacts>;
+  /** by URL of a file; absent when it cannot be looked at, as the target of a broken link */
+  readonly facts: ReadonlyMap<string, FileFacts>;
 }
 
 export interface ReadOptions {

@@ -171,18 +171,26 @@ export class ScriptHost implements CallHost {
   async #list({ url }: { url: string }): Promise<unknown> {
     requireReadableUrl(url, this.role);
     const { files } = this.#options.service;
-    const { dirs, files: urls } = await files.list(url);
+    const { dirs, files: urls, facts } = await files.list(url);
     const objects: Record<string, unknown> = {};
     for (const fileUrl of urls) {
-      const { lastModified, storedSizeBytes } = await files.open(fileUrl);
+      const { sizeBytes: size, lastModified, lastAccessed, ...more } = facts.get(fileUrl) ?? {};
       objects[fileUrl] = {
-        exists: true,
-        ...(Number.isFinite(lastModified) ? { lastModified: printTimestamp(lastModified) } : {}),
-        ...(storedSizeBytes === undefined ? {} : { size: storedSizeBytes }),
+        exists: facts.has(fileUrl),
+        ...dateMember('lastModified', lastModified),
+        ...dateMember('lastAccessed', lastAccessed),
+        ...(size === undefined ? {} : { size }),
+        ...more,
       };
     }
     return { dirs, objects };
   }
+}
+
+function dateMember(name: string, seconds: number | undefined): Record<string, string> {
+  return seconds !== undefined && Number.isFinite(seconds)
+    ? { [name]: printTimestamp(seconds) }
+    : {};
 }
 
 interface PerformArgument {

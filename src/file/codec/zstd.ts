@@ -14,26 +14,33 @@ const node = zlib as unknown as {
 const MAGIC = 0xfd2fb528;
 const SKIPPABLE_MAGIC = 0x184d2a5;
 
-const createCompress = node.createZstdCompress;
+const { createZstdCompress, createZstdDecompress } = node;
 
 export const zstd: Codec = {
   name: 'zstd',
   suffixes: ['zst', 'zstd'],
   magic: [0x28, 0xb5, 0x2f, 0xfd],
   decompress: (source) =>
-    node.createZstdDecompress
-      ? throughTransform(source, node.createZstdDecompress())
-      : decompressPortably(source),
-  ...(createCompress === undefined
+    decompressFrames(
+      source,
+      createZstdDecompress === undefined
+        ? decodePortably
+        : (frame) => throughTransform(frame, createZstdDecompress()),
+    ),
+  ...(createZstdCompress === undefined
     ? {}
-    : { compress: (source: ByteStream) => throughTransform(source, createCompress()) }),
+    : { compress: (source: ByteStream) => throughTransform(source, createZstdCompress()) }),
 };
 
 /**
- * Frames and blocks are found here (RFC 8878, section 3.1) and decoded one by one: the library's
- * own streaming depends on how the input happens to be cut.
+ * Frames and blocks are found here (RFC 8878, section 3.1) and frames decoded one by one: Node's
+ * decoder leaves out what follows the first and takes a cut one for whole, and what the portable
+ * one gives depends on how its input happens to be cut.
  */
-async function* decompressPortably(source: ByteStream): AsyncIterable<Uint8Array> {
+async function* decompressFrames(
+  source: ByteStream,
+  decode: (frame: ByteStream) => ByteStream,
+): AsyncIterable<Uint8Array> {
   const reader = new ByteReader(source);
   try {
     for (let frame = 0; ; frame++) {
@@ -43,7 +50,7 @@ async function* decompressPortably(source: ByteStream): AsyncIterable<Uint8Array
       if (magic >>> 4 === SKIPPABLE_MAGIC) {
         const size = Buffer.from(await reader.readExactly(4)).readUInt32LE(0);
         await reader.readExactly(size);
-      } else if (magic === MAGIC) yield* decompressFrame(reader, start);
+      } else if (magic === MAGIC) yield* decode(readFrame(reader, start));
       else throw new Error('not a zstd frame');
     }
   } finally {
@@ -51,7 +58,8 @@ async function* decompressPortably(source: ByteStream): AsyncIterable<Uint8Array
   }
 }
 
-async function* decompressFrame(reader: ByteReader, magic: Buffer): AsyncIterable<Uint8Array> {
+/** The bytes of one frame: its head, then block by block. */
+async function* readFrame(reader: ByteReader, magic: Buffer): AsyncIterable<Uint8Array> {
   const flags = (await reader.readExactly(1))[0] as number;
   const isSingleSegment = (flags & 0x20) !== 0;
   const contentSizeBytes = [isSingleSegment ? 1 : 0, 2, 4, 8][flags >> 6] as number;
@@ -59,24 +67,30 @@ async function* decompressFrame(reader: ByteReader, magic: Buffer): AsyncIterabl
   const rest = await reader.readExactly(
     (isSingleSegment ? 0 : 1) + dictionaryIdBytes + contentSizeBytes,
   );
+  yield Buffer.concat([magic, Uint8Array.of(flags), rest]);
+  const hasChecksum = (flags & 4) !== 0;
+  for (;;) {
+    const head = Buffer.from(await reader.readExactly(3));
+    const word = head.readUIntLE(0, 3);
+    const isRepeatedByte = ((word >> 1) & 3) === 1;
+    const content = await reader.readExactly(isRepeatedByte ? 1 : word >> 3);
+    yield Buffer.concat([head, content]);
+    if (word & 1) break;
+  }
+  if (hasChecksum) yield Uint8Array.from(await reader.readExactly(4));
+}
+
+async function* decodePortably(frame: ByteStream): AsyncIterable<Uint8Array> {
   const ready: Uint8Array[] = [];
   const { Decompress } = await import('fzstd');
   const decoder = new Decompress((data) => {
     // The decoder goes on using the memory it shows.
     if (data.length > 0) ready.push(Uint8Array.from(data));
   });
-  decoder.push(Buffer.concat([magic, Uint8Array.of(flags), rest]));
-  for (;;) {
-    const head = Buffer.from(await reader.readExactly(3));
-    const word = head.readUIntLE(0, 3);
-    const isRepeatedByte = ((word >> 1) & 3) === 1;
-    const content = await reader.readExactly(isRepeatedByte ? 1 : word >> 3);
-    decoder.push(Buffer.concat([head, content]));
+  for await (const part of frame) {
+    decoder.push(part);
     yield* ready.splice(0);
-    if (word & 1) break;
   }
-  const hasChecksum = (flags & 4) !== 0;
-  if (hasChecksum) decoder.push(Uint8Array.from(await reader.readExactly(4)));
   // A frame below 18 bytes is only decoded when the decoder hears that no more will come.
   decoder.push(new Uint8Array(0), true);
   yield* ready.splice(0);

@@ -128,10 +128,14 @@ describe('file://', () => {
     await write(`file://${dir}/list/b.txt`, '');
     await write(`file://${dir}/list/a.txt`, '');
     await write(`file://${dir}/list/sub/c.txt`, '');
-    expect(await files.list(`file://${dir}/list/`)).toEqual({
-      files: [`file://${dir}/list/a.txt`, `file://${dir}/list/b.txt`],
-      dirs: [`file://${dir}/list/sub`],
-    });
+    symlinkSync(join(dir, 'nowhere'), join(dir, 'list/broken'));
+    const base = `file://${dir}/list`;
+    const listing = await files.list(`${base}/`);
+    expect(listing.files).toEqual([`${base}/a.txt`, `${base}/b.txt`, `${base}/broken`]);
+    expect(listing.dirs).toEqual([`${base}/sub`]);
+    expect(listing.facts.get(`${base}/a.txt`)).toMatchObject({ sizeBytes: 0 });
+    expect(listing.facts.has(`${base}/broken`)).toBe(false);
+    expect((await files.list('file:///')).dirs).toContain('file:///tmp');
     await expect(files.list(`file://${dir}/none`)).rejects.toThrow('No such file');
   });
 });
@@ -181,7 +185,9 @@ describe('mem://', () => {
     await write('mem://m/x', 'one');
     await write('mem://m/x', 'two');
     expect(await read('mem://m/x')).toBe('two');
-    expect(await files.list('mem://m')).toEqual({ files: ['mem://m/x'], dirs: [] });
+    expect(await files.list('mem://m')).toMatchObject({ files: ['mem://m/x'], dirs: [] });
+    expect((await files.list('mem://')).dirs).toEqual(['mem://m']);
+    await expect(files.list('mem://none/')).rejects.toThrow('No such file or directory');
   });
 });
 
@@ -233,7 +239,13 @@ describe('http://', () => {
   test('follows redirects and reads compressed content', async () => {
     const base = await serve((request, response) => {
       if (request.url === '/a') response.writeHead(302, { location: '/b.csv.gz' }).end();
-      else if (request.url === '/enc') {
+      else if (request.url === '/cut.zst') {
+        response.writeHead(302, { location: '/blob' }).end();
+      } else if (request.url === '/blob') response.end('no zstd data');
+      else if (request.url === '/cut') {
+        const half = gzipSync('encoded'.repeat(100)).subarray(0, -9);
+        response.writeHead(200, { 'content-encoding': 'gzip' }).end(half);
+      } else if (request.url === '/enc') {
         response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('encoded'));
       } else {
         response
@@ -243,6 +255,12 @@ describe('http://', () => {
     });
     expect(await read(`${base}/a`)).toBe('zipped');
     expect(await read(`${base}/enc`)).toBe('encoded');
+    expect(await read(`${base}/cut.zst`).catch((thrown: Error) => thrown.message)).toMatch(
+      `corrupt or truncated zstd data in ${base}/cut.zst`,
+    );
+    expect(await read(`${base}/cut`).catch((thrown: Error) => thrown.message)).toMatch(
+      `corrupt or truncated content of ${base}/cut`,
+    );
     expect((await files.open(`${base}/b.csv.gz`)).lastModified).toBe(1445412480);
   });
 
