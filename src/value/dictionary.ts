@@ -217,9 +217,9 @@ export class DictionaryView {
     return this.#findBytes(encodeAtom(atom));
   }
 
-  /** Codes in ascending order of their atoms, without NULL. */
-  order(): Uint32Array {
-    this.#order ??= this.#sortCodes();
+  /** Codes in ascending order of their atoms, without NULL. @param look called for comparisons */
+  order(look: () => void = () => undefined): Uint32Array {
+    this.#order ??= this.#sortCodes(look);
     return this.#order;
   }
 
@@ -260,14 +260,20 @@ export class DictionaryView {
     return table;
   }
 
-  #sortCodes(): Uint32Array {
+  #sortCodes(look: () => void): Uint32Array {
     const codes = Uint32Array.from({ length: this.count }, (_, index) => index + 1);
     if (this.snapshot.sorted) return codes;
     const { bytes, offsets } = this;
     if (this.snapshot.kind === 'text') {
-      return codes.sort((a, b) => compareRanges(bytes, offsets, a, b));
+      return codes.sort((a, b) => {
+        look();
+        return compareRanges(bytes, offsets, a, b);
+      });
     }
-    return codes.sort((a, b) => compareAtoms(this.atom(a), this.atom(b)));
+    return codes.sort((a, b) => {
+      look();
+      return compareAtoms(this.atom(a), this.atom(b));
+    });
   }
 }
 

@@ -92,14 +92,26 @@ const SMALL_COUNT = 24;
 const DIGEST_SIZE = 3;
 const INDEX_LIMIT = 2 ** 29;
 
-/** Indexes of the keys in ascending order. Sorts by three bytes at a time, most significant first. */
-export function sortKeys({ bytes, offsets }: NaturalKeys): Uint32Array {
+/**
+ * Indexes of the keys in ascending order. Sorts by three bytes at a time, most significant first.
+ * @param check called now and then
+ */
+export function sortKeys(
+  { bytes, offsets }: NaturalKeys,
+  check: () => void = () => {},
+): Uint32Array {
+  let sortedCount = 0;
   const order = Uint32Array.from({ length: offsets.length - 1 }, (_, index) => index);
   const digests = new Float64Array(order.length);
   sortRange(0, order.length, 0);
   return order;
 
   function sortRange(from: number, to: number, depth: number): void {
+    sortedCount += to - from;
+    if (sortedCount >= KEYS_PER_CHECK) {
+      sortedCount = 0;
+      check();
+    }
     if (to - from <= SMALL_COUNT) {
       order.subarray(from, to).sort(compare);
       return;
@@ -119,7 +131,9 @@ export function sortKeys({ bytes, offsets }: NaturalKeys): Uint32Array {
       order.subarray(from, to).sort(compare);
       return;
     }
+    if (to - from >= KEYS_PER_CHECK) check();
     digests.subarray(from, to).sort();
+    if (to - from >= KEYS_PER_CHECK) check();
     for (let i = from; i < to; i++) order[i] = (digests[i] as number) % INDEX_LIMIT;
     // The digests of this range are overwritten deeper down, so the groups are found first.
     const ends: number[] = [];

@@ -218,7 +218,7 @@ export class SparseBuilder {
     const textAt = (id: number) =>
       buffer.toString('utf8', offsets[id + 1] as number, offsets[id + 2] as number);
     const keys = naturalKeys(count, textAt, check);
-    const order = sortKeys(keys);
+    const order = sortKeys(keys, check);
     check();
     const ranks = new Uint32Array(count);
     const sortedBytes = this.#allocator.allocate(offsets[count + 1] as number);

@@ -12,7 +12,7 @@ import { ArenaSpans } from './arena-spans.ts';
 import { type BlockSource, chunkColumn } from './block-compiler.ts';
 import { cutChunks, homeArena } from './chunk-range.ts';
 import { cellCountOf, DenseKeys } from './dense-keys.ts';
-import { DictionaryTables } from './dictionary-table.ts';
+import type { DictionaryTables } from './dictionary-table.ts';
 import type { VectorEngine } from './engine.ts';
 import { type FilteredScan, matchFilteredScan } from './filtered-scan.ts';
 import { GroupCells } from './group-cells.ts';
@@ -25,7 +25,7 @@ import { matchScanJoin, prepareJoin, type ScanJoin } from './join.ts';
 import { type LoweredCodes, Lowering } from './lower.ts';
 import { cellSize, type Measure, mergeCells } from './measure.ts';
 import type { TruthProgram } from './program.ts';
-import { rowFunction } from './row-function.ts';
+import { dictionaryTables } from './row-function.ts';
 import { planSparseKeys, SparseKeys, type SparseKeysPlan } from './sparse-keys.ts';
 import { type ColumnScope, VectorTable } from './table.ts';
 import { runWholeTable } from './whole-table.ts';
@@ -73,9 +73,7 @@ export function vectorGroups(
 ): GroupTable | undefined {
   const input = matchGroupInput(node.input);
   if (input === undefined) return undefined;
-  const dictionaries = new DictionaryTables(engine.arenas, (expression) =>
-    rowFunction(expression, compiler),
-  );
+  const dictionaries = dictionaryTables(engine.arenas, compiler);
   try {
     const rows = openRows(input, compiler, dictionaries);
     if (rows === undefined || rows.rowCount < Math.max(1, engine.rowCountMin)) return undefined;

@@ -5,6 +5,8 @@ import { TRUTH } from '../../kernel/vector.ts';
 import { childrenOf } from '../../plan/children.ts';
 import type { BoundExpression } from '../../plan/expression.ts';
 import { assert } from '../../util/assert.ts';
+import { RowanError } from '../../util/error.ts';
+import { every } from '../../util/every.ts';
 import type { ArenaAllocator } from '../../value/arena-set.ts';
 import { type Atom, compareAtoms, isFalse, isTrue } from '../../value/atom.ts';
 import { dictionaryView } from '../../value/dictionary.ts';
@@ -13,11 +15,15 @@ import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
 import { int32Of, spanOf } from '../../value/span-view.ts';
 import { Row, RowBuilder, Scalar } from '../../value/value.ts';
 import { keyOfAtom } from '../general/canonical-key.ts';
+import type { JobScope } from '../parallel.ts';
 import type { CodeProgram } from './program.ts';
 import type { ColumnScope } from './table.ts';
 
 /** Larger dictionaries are not evaluated ahead: most of their values may never be met. */
 const ENTRY_COUNT_MAX = 1 << 20;
+
+/** Values, or comparisons of two, between two looks at the cancel flag. */
+const STEPS_PER_CHECK = 16_384;
 
 export interface DistinctAtoms {
   readonly count: number;
@@ -39,11 +45,13 @@ export type RowFunction = (expression: BoundExpression) => (row: Row) => unknown
 export class DictionaryTables {
   readonly #arenas: ArenaAllocator;
   readonly #compile: RowFunction;
+  readonly #look: () => void;
   readonly #spans: Span[] = [];
 
-  constructor(arenas: ArenaAllocator, compile: RowFunction) {
+  constructor(arenas: ArenaAllocator, compile: RowFunction, scope: JobScope) {
     this.#arenas = arenas;
     this.#compile = compile;
+    this.#look = every(STEPS_PER_CHECK, () => scope.checkCancelled());
   }
 
   /** A truth byte for each code. */
@@ -82,23 +90,32 @@ export class DictionaryTables {
       if (typeof column !== 'number') return undefined;
       const { dictionary } = table.columns[column] as ColumnSnapshot;
       if (dictionary === undefined) return undefined;
-      return { column, codes: undefined, atoms: dictionaryView(dictionary, this.#arenas) };
+      const view = dictionaryView(dictionary, this.#arenas);
+      const atoms: DistinctAtoms = {
+        count: view.count,
+        atom: (code) => view.atom(code),
+        order: () => view.order(this.#look),
+      };
+      return { column, codes: undefined, atoms };
     }
     const evaluated = this.#evaluate(expression, table);
     if (evaluated === undefined) return undefined;
     const numbers = new Map<unknown, number>();
     const distinct: Atom[] = [null];
-    const codes = Int32Array.from(evaluated.atoms, (atom) => {
-      if (atom === null) return 0;
+    const codes = new Int32Array(evaluated.atoms.length);
+    for (const [index, atom] of evaluated.atoms.entries()) {
+      this.#look();
+      if (atom === null) continue;
       const key = keyOfAtom(atom);
       let code = numbers.get(key);
       if (code === undefined) {
         code = distinct.push(atom) - 1;
         numbers.set(key, code);
       }
-      return code;
-    });
-    return { column: evaluated.column, codes: this.#keep(codes), atoms: distinctAtoms(distinct) };
+      codes[index] = code;
+    }
+    const atoms = distinctAtoms(distinct, this.#look);
+    return { column: evaluated.column, codes: this.#keep(codes), atoms };
   }
 
   /** A program whose codes are those of another, mapped by a table with an entry for each code. */
@@ -146,7 +163,8 @@ export class DictionaryTables {
         atoms.push(value.atom);
       }
       return { column, atoms };
-    } catch {
+    } catch (thrown) {
+      if (thrown instanceof RowanError && thrown.code === 'CANCELLED') throw thrown;
       return undefined;
     }
   }
@@ -165,14 +183,15 @@ function truthOf(atom: Atom): number {
   return isFalse(atom) ? TRUTH.false : TRUTH.null;
 }
 
-function distinctAtoms(atoms: readonly Atom[]): DistinctAtoms {
+function distinctAtoms(atoms: readonly Atom[], look: () => void): DistinctAtoms {
   return {
     count: atoms.length - 1,
     atom: (code) => atoms[code] as Atom,
     order: () =>
-      Uint32Array.from({ length: atoms.length - 1 }, (_, index) => index + 1).sort((a, b) =>
-        compareAtoms(atoms[a] as Atom, atoms[b] as Atom),
-      ),
+      Uint32Array.from({ length: atoms.length - 1 }, (_, index) => index + 1).sort((a, b) => {
+        look();
+        return compareAtoms(atoms[a] as Atom, atoms[b] as Atom);
+      }),
   };
 }
 

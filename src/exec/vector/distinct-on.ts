@@ -10,7 +10,6 @@ import { unitCountFor } from './aggregate.ts';
 import { cellsInOrder } from './cell-order.ts';
 import { ChunkVectors } from './chunk.ts';
 import { type ChunkRange, cutChunks, homeArena } from './chunk-range.ts';
-import { DictionaryTables } from './dictionary-table.ts';
 import type { VectorEngine } from './engine.ts';
 import { type FilteredScan, matchFilteredScan } from './filtered-scan.ts';
 import { cellsOfRows } from './group-job.ts';
@@ -18,7 +17,7 @@ import { type LoweredCodes, Lowering } from './lower.ts';
 import { NumberedRows } from './numbered-rows.ts';
 import { lowerOrder, wordVector } from './order-key.ts';
 import type { CodeProgram } from './program.ts';
-import { rowFunction } from './row-function.ts';
+import { dictionaryTables } from './row-function.ts';
 import { firstDecimalName } from './row-hash.ts';
 import { RowReader } from './row-reader.ts';
 import { Scratch } from './scratch.ts';
@@ -64,9 +63,7 @@ export function vectorDistinctOn(
   const { snapshot } = table;
   const firstName = firstDecimalName(snapshot.rowNames, snapshot.rowCount);
   if (firstName === undefined) return undefined;
-  const dictionaries = new DictionaryTables(engine.arenas, (expression) =>
-    rowFunction(expression, compiler),
-  );
+  const dictionaries = dictionaryTables(engine.arenas, compiler);
   try {
     const lowering = new Lowering(table, dictionaries);
     const program = filter && lowering.truth(filter.condition);

@@ -12,12 +12,11 @@ import { makeCompiler } from '../general/plan.ts';
 import { makeRuntime } from '../general/runtime.ts';
 import { ChunkVectors } from './chunk.ts';
 import { homeArena } from './chunk-range.ts';
-import { DictionaryTables } from './dictionary-table.ts';
 import type { VectorEngine } from './engine.ts';
 import { matchFilteredScan } from './filtered-scan.ts';
 import { type LoweredCodes, Lowering } from './lower.ts';
 import type { TruthProgram } from './program.ts';
-import { rowFunction } from './row-function.ts';
+import { dictionaryTables, rowFunction } from './row-function.ts';
 import { Scratch } from './scratch.ts';
 import { VectorTable } from './table.ts';
 
@@ -70,9 +69,7 @@ export function extractColumns(
   const table = VectorTable.of(options.catalog.dataset(input.scan.dataset));
   if (table === undefined) return undefined;
   const compiler = makeCompiler(makeRuntime([], options), () => []);
-  const tables = new DictionaryTables(options.engine.arenas, (expression) =>
-    rowFunction(expression, compiler),
-  );
+  const tables = dictionaryTables(options.engine.arenas, compiler);
   try {
     const lowering = new Lowering(table, tables);
     const condition = input.filter?.condition;

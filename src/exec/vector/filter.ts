@@ -4,11 +4,10 @@ import type { Compiler } from '../general/compiler.ts';
 import type { ExecRow } from '../general/row.ts';
 import { ChunkVectors } from './chunk.ts';
 import { homeArena } from './chunk-range.ts';
-import { DictionaryTables } from './dictionary-table.ts';
 import type { VectorEngine } from './engine.ts';
 import { matchFilteredScan } from './filtered-scan.ts';
 import { Lowering } from './lower.ts';
-import { rowFunction } from './row-function.ts';
+import { dictionaryTables } from './row-function.ts';
 import { RowReader } from './row-reader.ts';
 import { Scratch } from './scratch.ts';
 import { VectorTable } from './table.ts';
@@ -23,9 +22,7 @@ export function vectorFilter(
   if (input === undefined) return undefined;
   const table = VectorTable.of(compiler.runtime.catalog.dataset(input.scan.dataset));
   if (table === undefined || table.snapshot.rowCount < engine.rowCountMin) return undefined;
-  const tables = new DictionaryTables(engine.arenas, (expression) =>
-    rowFunction(expression, compiler),
-  );
+  const tables = dictionaryTables(engine.arenas, compiler);
   const program = new Lowering(table, tables).truth(node.condition);
   if (program === undefined) {
     tables.release();

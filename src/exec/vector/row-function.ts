@@ -1,8 +1,16 @@
 // Expressions evaluated by the general evaluator, for values that are few.
 import type { BoundExpression } from '../../plan/expression.ts';
+import type { ArenaAllocator } from '../../value/arena-set.ts';
 import type { Value } from '../../value/value.ts';
 import type { Compiler } from '../general/compiler.ts';
 import { Frame } from '../general/frame.ts';
+import { DictionaryTables } from './dictionary-table.ts';
+
+/** Tables whose expressions this compiler compiles. */
+export function dictionaryTables(arenas: ArenaAllocator, compiler: Compiler): DictionaryTables {
+  const compile = (expression: BoundExpression) => rowFunction(expression, compiler);
+  return new DictionaryTables(arenas, compile, compiler.runtime.scope);
+}
 
 /** Values between two looks at the cancel flag. */
 const VALUES_PER_CHECK = 1024;

@@ -3,13 +3,12 @@
 import type { SortNode } from '../../plan/plan.ts';
 import type { Compiler } from '../general/compiler.ts';
 import { cutChunks, homeArena } from './chunk-range.ts';
-import { DictionaryTables } from './dictionary-table.ts';
 import type { VectorEngine } from './engine.ts';
 import { matchFilteredScan } from './filtered-scan.ts';
 import { Lowering } from './lower.ts';
 import { NumberedRows } from './numbered-rows.ts';
 import { lowerOrder } from './order-key.ts';
-import { rowFunction } from './row-function.ts';
+import { dictionaryTables } from './row-function.ts';
 import { RowReader } from './row-reader.ts';
 import { sortRows } from './sort-job.ts';
 import { VectorTable } from './table.ts';
@@ -36,9 +35,7 @@ export function vectorSort(
   if (node.ties !== 'row-hash' || node.keys.length === 0) return undefined;
   const table = VectorTable.of(compiler.runtime.catalog.dataset(input.scan.dataset));
   if (table === undefined || table.snapshot.rowCount < engine.rowCountMin) return undefined;
-  const tables = new DictionaryTables(engine.arenas, (expression) =>
-    rowFunction(expression, compiler),
-  );
+  const tables = dictionaryTables(engine.arenas, compiler);
   try {
     const lowering = new Lowering(table, tables);
     const condition = input.filter?.condition;
