@@ -18,6 +18,14 @@ export const opensshSftpServer = ['/usr/lib/openssh/sftp-server', '/usr/lib/ssh/
   (path) => existsSync(path),
 );
 
+/** A few of the keys that the library makes cannot be read, not even by itself. */
+export function makeKey(options: { readonly passphrase?: string; readonly cipher?: string } = {}) {
+  for (;;) {
+    const key = utils.generateKeyPairSync('ed25519', options);
+    if (!(utils.parseKey(key.private, options.passphrase) instanceof Error)) return key;
+  }
+}
+
 export class SftpServer {
   readonly hostKey: { readonly private: string; readonly public: string };
   /** by absolute path */
@@ -61,7 +69,7 @@ export class SftpServer {
 
   /** @param program serves the files of this machine instead of those in memory */
   static async start(program?: string): Promise<SftpServer> {
-    const key = utils.generateKeyPairSync('ed25519');
+    const key = makeKey();
     const server = new SftpServer(key.private, key.public, program);
     await new Promise<void>((resolve) => server.#server.listen(0, '127.0.0.1', resolve));
     return server;

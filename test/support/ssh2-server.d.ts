@@ -45,6 +45,7 @@ declare module 'ssh2' {
       type: string,
       options?: { readonly passphrase?: string; readonly cipher?: string; readonly bits?: number },
     ): { readonly private: string; readonly public: string };
+    parseKey(text: string, passphrase?: string): object | Error;
     readonly sftp: { readonly STATUS_CODE: Readonly<Record<string, number>> };
   };
 

@@ -2,7 +2,6 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import ssh2 from 'ssh2';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AddressGuard } from '../../../src/file/address-guard.ts';
 import { collectBytes } from '../../../src/file/byte-stream.ts';
@@ -12,7 +11,7 @@ import { findKnownKeys, fingerprintOf } from '../../../src/file/known-hosts.ts';
 import { SftpScheme } from '../../../src/file/sftp-scheme.ts';
 import { parseFileUrl } from '../../../src/file/url.ts';
 import { canTest } from '../../support/services.ts';
-import { opensshSftpServer, SftpServer } from '../../support/sftp-server.ts';
+import { makeKey, opensshSftpServer, SftpServer } from '../../support/sftp-server.ts';
 
 let dir: string;
 let server: SftpServer;
@@ -179,8 +178,8 @@ describe('who asks', () => {
   test('may be shown by a private key, locked or not', async () => {
     const options = { passphrase: 'open sesame', cipher: 'aes256-ctr' };
     for (const [key, secret] of [
-      [ssh2.utils.generateKeyPairSync('ed25519'), ''],
-      [ssh2.utils.generateKeyPairSync('ed25519', options), options.passphrase],
+      [makeKey(), ''],
+      [makeKey(options), options.passphrase],
     ] as const) {
       server.publicKey = key.public;
       server.put('/x', 'x');
@@ -211,8 +210,7 @@ describe('the key of a host', () => {
     return scheme.open(parseFileUrl(`${server.origin}/x`));
   }
   const publicKey = () => server.hostKey.public.split(' ').slice(0, 2).join(' ');
-  const otherKey = () =>
-    ssh2.utils.generateKeyPairSync('ed25519').public.split(' ').slice(0, 2).join(' ');
+  const otherKey = () => makeKey().public.split(' ').slice(0, 2).join(' ');
 
   test('is compared with known_hosts', async () => {
     const name = `[127.0.0.1]:${server.port}`;
