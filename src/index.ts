@@ -4,6 +4,7 @@ import { type ListenOptions, listen, type Server } from './rest/server.ts';
 import { Web, type WebOptions } from './rest/web.ts';
 import type { RowanExtension, RowanOptions } from './service/rowan.ts';
 import { RowanService } from './service/rowan.ts';
+import { failure } from './util/error.ts';
 
 export type * from './client/face.ts';
 export type { ScriptingOptions } from './plugin/scripting.ts';
@@ -41,6 +42,10 @@ export class Rowan extends RowanService {
 
   /** @param options.dataDir where everything is kept; null: nothing is */
   static async open(options: OpenOptions): Promise<Rowan> {
+    const dataDir: unknown = options?.dataDir;
+    if (dataDir !== null && (typeof dataDir !== 'string' || dataDir === '')) {
+      throw failure('INVALID_PARAMETER', 'dataDir: a directory, or null to keep nothing');
+    }
     const web = new Web(options);
     const scripting = new Scripting(options);
     const parts = await RowanService.start(options, [
@@ -53,8 +58,14 @@ export class Rowan extends RowanService {
     return rowan;
   }
 
-  /** Starts the HTTP server. @returns its address, for instance `http://127.0.0.1:11700` */
+  /**
+   * Starts the HTTP server, of which there is one.
+   * @returns its address, for instance `http://127.0.0.1:11700`
+   */
   async listen(options: ListenOptions = {}): Promise<string> {
+    if (this.#server !== undefined) {
+      throw failure('ENTITY_BUSY', `the service listens on ${this.#server.address} already`);
+    }
     this.#server = await listen(this, this.web, options);
     this.scripting.address = this.#server.address;
     return this.#server.address;

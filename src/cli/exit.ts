@@ -12,5 +12,6 @@ export function failCommand(thrown: unknown, code: number = EXIT.failed): never 
 
 /** The exit code of a service that could not be opened. */
 export function openFailureCode(thrown: unknown): number {
-  return thrown instanceof DataDirectoryError ? EXIT.dataDirUnusable : EXIT.failed;
+  const isOfFiles = thrown instanceof Error && 'syscall' in thrown;
+  return thrown instanceof DataDirectoryError || isOfFiles ? EXIT.dataDirUnusable : EXIT.failed;
 }

@@ -100,6 +100,13 @@ test('a data directory belongs to one server at a time', async () => {
   expect(await exitCode(third.child)).toBe(0);
 });
 
+test('a data directory that cannot be one ends with 2', async () => {
+  const file = join(folder, 'file');
+  await writeFile(file, '');
+  const { code, text } = await refusal('-p', '0', '--data-dir', join(file, 'below'));
+  expect([code, text]).toEqual([2, expect.stringContaining(file)]);
+});
+
 test('a port that is taken ends with 1', async () => {
   const { child, address } = await serve(['--data-dir', 'none']);
   const taken = await refusal('-p', new URL(address).port, '--data-dir', 'none');
