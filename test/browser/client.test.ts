@@ -1,36 +1,24 @@
 // The client as it is shipped, in a real browser.
 import { join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Rowan } from '../../src/index.ts';
+import { type BrowserSession, startBrowser } from '../support/browser.ts';
 import { projectRoot } from '../support/project.ts';
 import { canTest, findChromium } from '../support/services.ts';
 
 const executablePath = findChromium();
 
 describe.runIf(canTest('chromium', executablePath))('the client in a browser', () => {
-  let rowan: Rowan;
-  let browser: Browser;
-  let origin: string;
+  let session: BrowserSession;
 
   beforeAll(async () => {
-    rowan = await Rowan.open({ dataDir: null });
-    const assetsPath = join(projectRoot, 'dist');
-    origin = await rowan.listen({ host: '127.0.0.1', port: 0, assetsPath });
-    browser = await chromium.launch({
-      executablePath: executablePath as string,
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    });
+    session = await startBrowser(executablePath, { assetsPath: join(projectRoot, 'dist') });
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await rowan?.close();
-  });
+  afterAll(() => session?.close());
 
   test('creates, queries, applies, streams, and runs', async () => {
-    const page = await browser.newPage();
-    await page.goto(`${origin}/info`);
+    const page = await session.browser.newPage();
+    await page.goto(`${session.origin}/info`);
     const found = await page.evaluate(PROGRAM);
     expect(found).toEqual({
       rows: [{ n: 1 }, { n: 2 }],

@@ -1,30 +1,20 @@
 // The documentation in a real browser: it loads, asks nobody else, and its try-it-out works.
 
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Rowan } from '../../src/index.ts';
+import { type BrowserSession, startBrowser } from '../support/browser.ts';
 import { canTest, findChromium } from '../support/services.ts';
 
 const executablePath = findChromium();
 
 describe.runIf(canTest('chromium', executablePath))('the documentation in a browser', () => {
-  let rowan: Rowan;
-  let origin: string;
-  let browser: Browser;
+  let session: BrowserSession;
 
   beforeAll(async () => {
-    rowan = await Rowan.open({ dataDir: null });
-    origin = await rowan.listen({ host: '127.0.0.1', port: 0 });
-    browser = await chromium.launch({
-      executablePath: executablePath as string,
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    });
+    session = await startBrowser(executablePath);
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await rowan?.close();
-  });
+  afterAll(() => session?.close());
 
   test('start page leads to the reference of a type', async () => {
     const { page, strangers } = await openPage('/doc/');
@@ -60,7 +50,7 @@ describe.runIf(canTest('chromium', executablePath))('the documentation in a brow
     );
     await page.locator('button', { hasText: 'Send' }).first().click();
     const response = await answered;
-    expect(response.url()).toBe(`${origin}/v1/types`);
+    expect(response.url()).toBe(`${session.origin}/v1/types`);
     expect(response.status()).toBe(200);
     expect(await response.json()).toContain('procedures');
     expect(strangers).toEqual([]);
@@ -69,14 +59,15 @@ describe.runIf(canTest('chromium', executablePath))('the documentation in a brow
 
   /** A page, and the addresses outside this server that it asked. */
   async function openPage(path: string): Promise<{ page: Page; strangers: string[] }> {
-    const page = await browser.newPage();
+    const page = await session.browser.newPage();
     const strangers: string[] = [];
     page.on('request', (request) => {
       const url = new URL(request.url());
-      if (/^https?:$/.test(url.protocol) && url.origin !== origin) strangers.push(request.url());
+      if (/^https?:$/.test(url.protocol) && url.origin !== session.origin)
+        strangers.push(request.url());
     });
     page.on('websocket', (socket) => strangers.push(socket.url()));
-    await page.goto(origin + path);
+    await page.goto(session.origin + path);
     return { page, strangers };
   }
 });

@@ -2,22 +2,22 @@
 // front might never have seen: it must not be carried out.
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Rowan } from '../../../src/index.ts';
+import {
+  APPLICATION_PATH,
+  type PreparedServer,
+  startPreparedServer,
+} from '../../support/prepared-server.ts';
 
-let rowan: Rowan;
-let port: number;
+let server: PreparedServer;
 
 beforeAll(async () => {
-  rowan = await Rowan.open({ dataDir: null, workers: 1 });
-  const params = { expression: 'x AS y', prepared: true };
-  await rowan.put('/v1/functions/f', { type: 'sql.expression', params });
-  port = Number(new URL(await rowan.listen({ port: 0 })).port);
+  server = await startPreparedServer();
 });
 
-afterAll(() => rowan?.close());
+afterAll(() => server?.close());
 
 const BODY = '{"input":{"x":1}}';
-const START = 'POST /v1/functions/f/application HTTP/1.1\r\nHost: localhost\r\n';
+const START = `POST ${APPLICATION_PATH} HTTP/1.1\r\nHost: localhost\r\n`;
 const CHUNKS = `11\r\n${BODY}\r\n0\r\n\r\n`;
 const CODED = `${START}Transfer-Encoding: chunked\r\n\r\n`;
 const SIZE = `Content-Length: ${BODY.length}`;
@@ -28,7 +28,7 @@ const HIDDEN = `PUT /v1/functions/hidden HTTP/1.1\r\nHost: localhost\r\nContent-
 /** Everything the server answers until it closes the connection. */
 function exchange(text: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1' });
+    const socket = connect({ port: server.port, host: '127.0.0.1' });
     let received = '';
     const timer = setTimeout(() => {
       socket.destroy();
@@ -98,7 +98,7 @@ test.each([
   const statuses = [...received.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status);
   expect(statuses).toEqual(['400']);
   expect(received).toMatch(/^connection: close\r$/im);
-  expect((await rowan.get('/v1/functions')).json).toEqual(['f']);
+  expect((await server.rowan.get('/v1/functions')).json).toEqual(['f']);
 });
 
 test.each(['chunked', 'Chunked', '\tchunked'])('the coding %j is taken', async (coding) => {

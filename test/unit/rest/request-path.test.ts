@@ -3,25 +3,24 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Rowan } from '../../../src/index.ts';
+import {
+  APPLICATION_PATH,
+  type PreparedServer,
+  startPreparedServer,
+} from '../../support/prepared-server.ts';
 
-let rowan: Rowan;
-let port: number;
+let server: PreparedServer;
 
 beforeAll(async () => {
-  rowan = await Rowan.open({ dataDir: null, workers: 1 });
-  const params = { expression: 'x AS y', prepared: true };
-  await rowan.put('/v1/functions/f', { type: 'sql.expression', params });
-  port = Number(new URL(await rowan.listen({ port: 0 })).port);
+  server = await startPreparedServer();
 });
 
-afterAll(() => rowan?.close());
+afterAll(() => server?.close());
 
-const PATH = '/v1/functions/f/application';
 const HOST = 'Host: localhost\r\n';
 
 const get = (input: string) =>
-  `GET ${PATH}?input=${encodeURIComponent(input)} HTTP/1.1\r\n${HOST}\r\n`;
+  `GET ${APPLICATION_PATH}?input=${encodeURIComponent(input)} HTTP/1.1\r\n${HOST}\r\n`;
 
 /** One character stands for one byte. */
 const bytesAsText = (text: string) => Buffer.from(text).toString('latin1');
@@ -29,13 +28,13 @@ const bytesOf = (text: string) => Buffer.from(text, 'latin1');
 
 function post(body: string): string {
   const text = bytesAsText(body);
-  return `POST ${PATH} HTTP/1.1\r\n${HOST}Content-Length: ${text.length}\r\n\r\n${text}`;
+  return `POST ${APPLICATION_PATH} HTTP/1.1\r\n${HOST}Content-Length: ${text.length}\r\n\r\n${text}`;
 }
 
 /** @param size of the chunks in bytes */
 function chunked(body: string, size: number): string {
   const content = bytesAsText(body);
-  let text = `POST ${PATH} HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n`;
+  let text = `POST ${APPLICATION_PATH} HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n`;
   for (let at = 0; at < content.length; at += size) {
     const part = content.slice(at, at + size);
     text += `${part.length.toString(16)}\r\n${part}\r\n`;
@@ -45,7 +44,7 @@ function chunked(body: string, size: number): string {
 
 /** Sends pieces one by one on one connection and waits for so many replies. */
 async function replies(pieces: readonly Uint8Array[], count: number): Promise<string[]> {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  const socket = connect({ port: server.port, host: '127.0.0.1', noDelay: true });
   let received = Buffer.alloc(0);
   socket.on('data', (part) => {
     received = Buffer.concat([received, part]);
@@ -133,12 +132,12 @@ test('requests may come together, and cut anywhere', async () => {
 });
 
 test('what is in flight is counted down however requests end', async () => {
-  const abandoned = connect({ port, host: '127.0.0.1' });
+  const abandoned = connect({ port: server.port, host: '127.0.0.1' });
   abandoned.write(post('{"input":{"x":1}}').slice(0, -3));
   await new Promise((resolve) => setTimeout(resolve, 30));
   abandoned.destroy();
   await replies([bytesOf(get('{"x":1}') + post('{"input":{"x":1}}'))], 2);
   await expect
-    .poll(async () => (await rowan.get('/v1/metrics')).text)
+    .poll(async () => (await server.rowan.get('/v1/metrics')).text)
     .toMatch(/^rowan_http_requests_in_flight 0$/m);
 });

@@ -1,0 +1,31 @@
+// A server and a headless browser to look at it with.
+import { type Browser, chromium } from 'playwright-core';
+import { Rowan } from '../../src/index.ts';
+
+export interface BrowserSession {
+  /** of the server: scheme, host and port */
+  readonly origin: string;
+  readonly browser: Browser;
+  close(): Promise<void>;
+}
+
+/** @param listen how the server listens, beside where */
+export async function startBrowser(
+  executablePath: string | undefined,
+  listen: { readonly assetsPath?: string } = {},
+): Promise<BrowserSession> {
+  const rowan = await Rowan.open({ dataDir: null });
+  const origin = await rowan.listen({ host: '127.0.0.1', port: 0, ...listen });
+  const browser = await chromium.launch({
+    ...(executablePath === undefined ? {} : { executablePath }),
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  });
+  return {
+    origin,
+    browser,
+    async close() {
+      await browser.close();
+      await rowan.close();
+    },
+  };
+}
