@@ -17,6 +17,7 @@ import { categoricalReport, predictedLabels } from '../learn/metric/categorical.
 import { multilabelReport } from '../learn/metric/multilabel.ts';
 import { regressionReport } from '../learn/metric/regression.ts';
 import { emptyTestSet } from '../learn/metric/test-set.ts';
+import { every } from '../util/every.ts';
 import type { Atom } from '../value/atom.ts';
 import { Path } from '../value/path.ts';
 import { atomText } from '../value/text.ts';
@@ -106,9 +107,9 @@ function testBoolean(
   output: OutputDataset | undefined,
   check: () => void,
 ): unknown {
-  const scores = Float64Array.from(rows, ({ score }) => score);
-  const labels = Uint8Array.from(rows, ({ truth }) => (truth ? 1 : 0));
-  const weights = weightsOf(rows);
+  const scores = numbersOf(rows, ({ score }) => score, check);
+  const labels = Uint8Array.from(numbersOf(rows, ({ truth }) => (truth ? 1 : 0), check));
+  const weights = numbersOf(rows, ({ weight }) => weight, check);
   const curve = booleanCurve(scores, labels, weights, check);
   if (output !== undefined) {
     const chosen = uniqueScoresOnly
@@ -132,10 +133,11 @@ function testRegression(
   rows: readonly TestRow[],
   _options: ClassifierTestParams,
   output: OutputDataset | undefined,
+  check: () => void,
 ): unknown {
-  const scores = Float64Array.from(rows, ({ score }) => score);
-  const labels = Float64Array.from(rows, ({ label }) => Number(label));
-  const weights = weightsOf(rows);
+  const scores = numbersOf(rows, ({ score }) => score, check);
+  const labels = numbersOf(rows, ({ label }) => Number(label), check);
+  const weights = numbersOf(rows, ({ weight }) => weight, check);
   if (output !== undefined) {
     rows.forEach((row, index) => {
       record(output, row, {
@@ -145,21 +147,27 @@ function testRegression(
       });
     });
   }
-  return regressionReport(scores, labels, weights);
+  return regressionReport(scores, labels, weights, check);
 }
 
 function testCategorical(
   rows: readonly TestRow[],
   { recallOverN }: ClassifierTestParams,
   output: OutputDataset | undefined,
+  check: () => void,
 ): unknown {
   if (rows.length === 0) throw emptyTestSet();
-  const table = scoreTable(rows);
-  const actual = Int32Array.from(rows, ({ label }) => table.labelIndex(label));
-  const test = { ...table.scores, labels: table.labels, actual, weights: weightsOf(rows) };
-  const report = categoricalReport(test, recallOverN);
+  const table = scoreTable(rows, check);
+  const actual = Int32Array.from(numbersOf(rows, ({ label }) => table.labelIndex(label), check));
+  const test = {
+    ...table.scores,
+    labels: table.labels,
+    actual,
+    weights: numbersOf(rows, ({ weight }) => weight, check),
+  };
+  const report = categoricalReport(test, recallOverN, check);
   if (output !== undefined) {
-    const predicted = predictedLabels(test);
+    const predicted = predictedLabels(test, check);
     rows.forEach((row, index) => {
       record(output, row, {
         label: row.label,
@@ -176,8 +184,9 @@ function testMultilabel(
   rows: readonly TestRow[],
   { recallOverN }: ClassifierTestParams,
   output: OutputDataset | undefined,
+  check: () => void,
 ): unknown {
-  const table = scoreTable(rows);
+  const table = scoreTable(rows, check);
   const offsets = new Uint32Array(rows.length + 1);
   const actual: number[] = [];
   rows.forEach((row, index) => {
@@ -200,18 +209,31 @@ function testMultilabel(
       labels: table.labels.map(atomText),
       actual: Int32Array.from(actual),
       offsets,
-      weights: weightsOf(rows),
+      weights: numbersOf(rows, ({ weight }) => weight, check),
     },
     recallOverN,
+    check,
   );
 }
 
-function weightsOf(rows: readonly TestRow[]): Float64Array {
-  return Float64Array.from(rows, ({ weight }) => weight);
+/** Rows read between two looks at the cancel flag. */
+const ROWS_PER_CHECK = 32_768;
+
+function numbersOf(
+  rows: readonly TestRow[],
+  read: (row: TestRow) => number,
+  check: () => void,
+): Float64Array {
+  const numbers = new Float64Array(rows.length);
+  for (const [index, row] of rows.entries()) {
+    if (index % ROWS_PER_CHECK === 0) check();
+    numbers[index] = read(row);
+  }
+  return numbers;
 }
 
 /** All rows' scores as one table; a label that a row does not score is below all others. */
-function scoreTable(rows: readonly TestRow[]) {
+function scoreTable(rows: readonly TestRow[], check: () => void) {
   const labels: Exclude<Atom, null>[] = [];
   const positions = new Map<Atom, number>();
   const labelIndex = (label: Atom): number => {
@@ -222,11 +244,18 @@ function scoreTable(rows: readonly TestRow[]) {
     }
     return index;
   };
-  for (const { scores } of rows) for (const { label } of scores) labelIndex(label);
+  const look = every(ROWS_PER_CHECK, check);
+  for (const { scores } of rows) {
+    for (const { label } of scores) {
+      look();
+      labelIndex(label);
+    }
+  }
   const columnCount = labels.length;
   const scores = new Float64Array(rows.length * columnCount).fill(Number.NEGATIVE_INFINITY);
   rows.forEach((row, index) => {
     for (const { label, score } of row.scores) {
+      look();
       scores[index * columnCount + labelIndex(label)] = score;
     }
   });

@@ -36,15 +36,18 @@ export const permuterRun: ServiceProcedureType = {
     const configurations = permute(child.params ?? {}, params.permutations);
     const progress = context.steps([{ name: 'iterating', type: 'percentile' }]);
     progress.next();
+    const { count } = configurations;
+    const first = count > 0 ? configurations.at(0) : {};
     const procedure = await context.obtain('procedure', {
       ...child,
-      params: { ...(configurations[0] as object), runOnCreation: false },
+      params: { ...first, runOnCreation: false },
     });
     const results: unknown[] = [];
-    for (const [index, configuration] of configurations.entries()) {
+    for (let index = 0; index < count; index++) {
+      const configuration = configurations.at(index);
       const outcome = await context.runProcedure(procedure.id, configuration);
       results.push({ configuration, results: outcome.result ?? null });
-      progress.update((index + 1) / configurations.length);
+      progress.update((index + 1) / count);
     }
     progress.finish();
     return { result: results };
@@ -52,21 +55,30 @@ export const permuterRun: ServiceProcedureType = {
 };
 
 /** All combinations in the order of nested loops over the leaves; the last leaf varies fastest. */
+export interface Permutations {
+  readonly count: number;
+  /** @param index from 0 */
+  at(index: number): Record<string, unknown>;
+}
+
+/** Combinations are made when they are asked for: there can be very many. */
 export function permute(
   params: Readonly<Record<string, unknown>>,
   permutations: unknown,
-): Record<string, unknown>[] {
+): Permutations {
   const leaves = leavesOf(permutations, []);
-  const count = leaves.reduce((product, leaf) => product * leaf.alternatives.length, 1);
-  return Array.from({ length: count }, (_, number) => {
-    const combination = structuredClone(params) as Record<string, unknown>;
-    let rest = number;
-    for (const { path, alternatives } of [...leaves].reverse()) {
-      setAt(combination, path, alternatives[rest % alternatives.length]);
-      rest = Math.floor(rest / alternatives.length);
-    }
-    return replaceText(combination, `permutation_${number + 1}`) as Record<string, unknown>;
-  });
+  return {
+    count: leaves.reduce((product, leaf) => product * leaf.alternatives.length, 1),
+    at(index) {
+      const combination = structuredClone(params) as Record<string, unknown>;
+      let rest = index;
+      for (const { path, alternatives } of [...leaves].reverse()) {
+        setAt(combination, path, alternatives[rest % alternatives.length]);
+        rest = Math.floor(rest / alternatives.length);
+      }
+      return replaceText(combination, `permutation_${index + 1}`) as Record<string, unknown>;
+    },
+  };
 }
 
 function leavesOf(permutations: unknown, path: readonly string[]): Leaf[] {

@@ -14,8 +14,8 @@ import { completeParams } from './config.ts';
 import { automaticId } from './id.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
-/** Rows between two looks at the cancel flag. */
-const ROWS_PER_CHECK = 1024;
+/** Rows and cells between two looks at the cancel flag. */
+const CELLS_PER_CHECK = 4096;
 
 export interface OutputScope {
   readonly types: TypeRegistry;
@@ -55,7 +55,7 @@ class PendingOutput implements OutputDataset {
   #writer: ContentWriter | undefined;
   #columns: ColumnarSnapshot | undefined;
   #state: unknown;
-  #rowCount = 0;
+  #cellsToCheck = 0;
 
   constructor(reference: EntityReference, type: DatasetType, params: Params, scope: OutputScope) {
     this.id = reference.id ?? automaticId();
@@ -83,7 +83,11 @@ class PendingOutput implements OutputDataset {
 
   record(row: RecordedRow): void {
     assert(this.#columns === undefined, 'a dataset is made of rows or of columns');
-    if (this.#rowCount++ % ROWS_PER_CHECK === 0) this.#scope.checkCancelled();
+    this.#cellsToCheck -= row.cells.length + 1;
+    if (this.#cellsToCheck <= 0) {
+      this.#scope.checkCancelled();
+      this.#cellsToCheck = CELLS_PER_CHECK;
+    }
     const { rows, state } = this.#recording.admit([row], this.#params, this.#state);
     this.#state = state;
     const writer = this.#open();

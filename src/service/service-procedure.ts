@@ -1,4 +1,5 @@
 // Runs of procedures that orchestrate others on the main thread.
+import { setImmediate } from 'node:timers/promises';
 import type { EntityKind } from '../dataset/entity-type.ts';
 import type { EntityReference } from '../dataset/parameter.ts';
 import type {
@@ -47,8 +48,12 @@ export async function runOnMain(
             status: () => entity.status(),
           };
         },
-        runProcedure: (id, childOverrides, onProgress) =>
-          service.procedures.use(id).runDetached(childOverrides, signal, onProgress),
+        async runProcedure(id, childOverrides, onProgress) {
+          // Many runs that take no time at all must let requests, and a cancel, through.
+          await setImmediate();
+          signal.throwIfAborted();
+          return service.procedures.use(id).runDetached(childOverrides, signal, onProgress);
+        },
       },
       params,
     );

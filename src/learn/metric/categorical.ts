@@ -3,7 +3,7 @@ import { failure } from '../../util/error.ts';
 import { type Atom, compareAtoms } from '../../value/atom.ts';
 import { atomText } from '../../value/text.ts';
 import { quotient } from './boolean.ts';
-import { bestColumn, type ScoreTable, shareInTop } from './rank.ts';
+import { bestColumn, lookEvery, type ScoreTable, shareInTop } from './rank.ts';
 import { checkTestSet } from './test-set.ts';
 
 export interface CategoricalTestSet extends ScoreTable {
@@ -41,20 +41,34 @@ export interface CategoricalReport {
   readonly recallOverN?: readonly number[];
 }
 
-/** The label of the largest score of each row. */
-export function predictedLabels(test: CategoricalTestSet): Int32Array {
-  return Int32Array.from(test.actual, (_, row) => test.columns[bestColumn(test, row)] as number);
+/** The label of the largest score of each row. @param check called now and then */
+export function predictedLabels(
+  test: CategoricalTestSet,
+  check: () => void = () => {},
+): Int32Array {
+  const look = lookEvery(test, check);
+  const predicted = new Int32Array(test.actual.length);
+  for (let row = 0; row < predicted.length; row++) {
+    look();
+    predicted[row] = test.columns[bestColumn(test, row)] as number;
+  }
+  return predicted;
 }
 
-/** @throws DATA_ERROR without rows or columns, or with a NaN score */
+/**
+ * @param check called now and then
+ * @throws DATA_ERROR without rows or columns, or with a NaN score
+ */
 export function categoricalReport(
   test: CategoricalTestSet,
   recallOverN: readonly number[] = [],
+  check: () => void = () => {},
 ): CategoricalReport {
   const { labels, actual, weights, columns } = test;
   checkTestSet(actual.length, test.scores);
   if (test.columnCount === 0) throw failure('DATA_ERROR', 'the score has no columns');
-  const predicted = predictedLabels(test);
+  const predicted = predictedLabels(test, check);
+  const look = lookEvery(test, check);
   const labelCount = labels.length;
   const confusion = new Map<number, number>();
   const truePositives = new Float64Array(labelCount);
@@ -65,6 +79,7 @@ export function categoricalReport(
   for (const [column, label] of columns.entries()) columnOf[label] = column;
   let total = 0;
   for (let row = 0; row < actual.length; row++) {
+    look();
     const weight = weights === undefined ? 1 : (weights[row] as number);
     const label = actual[row] as number;
     const guess = predicted[row] as number;

@@ -1,6 +1,6 @@
 // How highly the labels of a row are scored, where a row can have several.
 import { quotient } from './boolean.ts';
-import { type ScoreTable, shareInTop, standing } from './rank.ts';
+import { lookEvery, type ScoreTable, shareInTop, standing } from './rank.ts';
 import { checkTestSet } from './test-set.ts';
 
 export interface MultilabelTestSet extends ScoreTable {
@@ -26,11 +26,16 @@ export interface MultilabelReport {
   };
 }
 
-/** @throws DATA_ERROR without rows or with a NaN score */
+/**
+ * @param check called now and then
+ * @throws DATA_ERROR without rows or with a NaN score
+ */
 export function multilabelReport(
   test: MultilabelTestSet,
   recallOverN: readonly number[] = [],
+  check: () => void = () => {},
 ): MultilabelReport {
+  const look = lookEvery(test, check);
   const { labels, columns, actual, offsets, weights } = test;
   const rowCount = offsets.length - 1;
   checkTestSet(rowCount, test.scores);
@@ -47,6 +52,7 @@ export function multilabelReport(
     const end = offsets[row + 1] as number;
     let rankMax = 0;
     for (let i = first; i < end; i++) {
+      look();
       const label = actual[i] as number;
       const column = columnOf[label] as number;
       seen.add(label);

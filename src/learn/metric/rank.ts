@@ -1,9 +1,19 @@
 // Where labels stand among the scores of a row.
 
+import { every } from '../../util/every.ts';
+
 /** Scores row by row, one a column. */
 export interface ScoreTable {
   readonly scores: Float64Array;
   readonly columnCount: number;
+}
+
+/** Scores read between two looks at whether the result is still wanted. */
+const SCORES_PER_CHECK = 1 << 20;
+
+/** To be called for each row, and each label of it: does `check` now and then. */
+export function lookEvery({ columnCount }: ScoreTable, check: () => void): () => void {
+  return every(Math.ceil(SCORES_PER_CHECK / (columnCount + 16)), check);
 }
 
 /** The column with the largest score of a row, the first of equal ones. */

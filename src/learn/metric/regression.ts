@@ -13,13 +13,16 @@ export interface RegressionReport {
 /**
  * Rows whose score or label is not finite are left out.
  * @param weights one a row; absent when all are 1
+ * @param check called now and then
  * @throws DATA_ERROR when no row is left
  */
 export function regressionReport(
   scores: Float64Array,
   labels: Float64Array,
   weights?: Float64Array,
+  check: () => void = () => {},
 ): RegressionReport {
+  check();
   const errors = new Float64Array(scores.length);
   let count = 0;
   let weightSum = 0;
@@ -37,12 +40,14 @@ export function regressionReport(
   }
   if (count === 0) throw emptyTestSet();
   const mean = labelSum / weightSum;
+  check();
   let variation = 0;
   for (let row = 0; row < scores.length; row++) {
     const label = labels[row] as number;
     if (!Number.isFinite(scores[row] as number) || !Number.isFinite(label)) continue;
     variation += (weights === undefined ? 1 : (weights[row] as number)) * (label - mean) ** 2;
   }
+  check();
   const sorted = errors.subarray(0, count).sort();
   const quantile = (q: number) => sorted[Math.floor((count - 1) * q)] as number;
   return {

@@ -24,8 +24,8 @@ import type { WorkerContext } from '../worker-context.ts';
 /** Rows of a stream that are admitted and encoded together; they are held as objects. */
 const ROWS_AT_ONCE = 2048;
 
-/** Rows written between two looks at the cancel flag. */
-const ROWS_PER_CHECK = 1024;
+/** Rows and cells written between two looks at the cancel flag. */
+const CELLS_PER_CHECK = 4096;
 
 export async function recordTask(
   { form, body, part, type, params, state, content }: EngineTasks['record']['args'],
@@ -149,10 +149,14 @@ export function commitTask(
       arenas,
       checkCancelled: () => task.checkCancelled(),
     });
-    let rowCount = 0;
+    let cellsToCheck = 0;
     for (const batch of batches) {
       for (const row of decodeBatch(batch)) {
-        if (rowCount++ % ROWS_PER_CHECK === 0) task.checkCancelled();
+        cellsToCheck -= row.cells.length + 1;
+        if (cellsToCheck <= 0) {
+          task.checkCancelled();
+          cellsToCheck = CELLS_PER_CHECK;
+        }
         writer.add(row);
       }
     }

@@ -230,6 +230,57 @@ test('latestrun leads to the run started last', async () => {
   expect([reply.status, reply.headers.location]).toEqual([307, '/v1/procedures/order/runs/a']);
 });
 
+describe('a run of other runs is cancelled', () => {
+  async function cancelOnce(procedure: string, isReady: () => Promise<boolean>): Promise<void> {
+    const path = `/v1/procedures/${procedure}/runs/r`;
+    expect((await rowan.putAsync(path, {})).status).toBe(202);
+    await until(isReady, (ready) => ready);
+    expect((await rowan.put(`${path}/state`, { state: 'cancelled' })).status).toBe(200);
+    await until(
+      () => stateOf(path),
+      (state) => state === 'cancelled',
+    );
+  }
+
+  const isExecuting = (procedure: string) => async () =>
+    (await stateOf(`/v1/procedures/${procedure}/runs/r`)) === 'executing';
+
+  test('between two of a million that a permuter makes', async () => {
+    const ones = new Array<number>(1000).fill(1);
+    await rowan.put('/v1/procedures/permuter', {
+      type: 'permuter.run',
+      params: {
+        procedure: { type: 'mock' },
+        permutations: { durationMs: ones, refreshRateMs: ones },
+      },
+    });
+    await cancelOnce('permuter', isExecuting('permuter'));
+  });
+
+  test('in a step of serial, which keeps what earlier steps made and makes nothing else', async () => {
+    const transform = (outputDataset: string) => ({
+      type: 'transform',
+      params: { inputData: 'SELECT * FROM source', outputDataset },
+    });
+    const steps = [
+      transform('step-0'),
+      { type: 'mock', params: { durationMs: 60_000, refreshRateMs: 5 } },
+      transform('step-2'),
+    ];
+    await rowan.put('/v1/procedures/steps', { type: 'serial', params: { steps } });
+    const datasets = async () => (await rowan.get('/v1/datasets')).json as string[];
+    await cancelOnce('steps', async () => (await datasets()).includes('step-0'));
+    expect(await datasets()).not.toContain('step-2');
+    expect(await rowan.query('SELECT count(*) FROM "step-0"', { format: 'atom' })).toBe(2);
+  });
+
+  test('in an endless script', async () => {
+    const scriptConfig = { source: 'for (;;) {}' };
+    await rowan.put('/v1/procedures/script', { type: 'script.run', params: { scriptConfig } });
+    await cancelOnce('script', isExecuting('script'));
+  });
+});
+
 test('a serial procedure gives its parameters to every step and names the failing one', async () => {
   await rowan.put('/v1/procedures/chain', {
     type: 'serial',
