@@ -88,6 +88,7 @@ export function pluginRoutes(runtime: () => ScriptRuntime): Route[] {
       path: `${TYPE_PATH}/modules/*`,
       summary: 'What a module exports; …/doc.md and …/doc.html are its documentation',
       role: 'reader',
+      lenient: true,
       query: { symbol: { type: 'text', description: 'that export only' } },
       handle: (request) => describeModule(request, runtime()),
     }),

@@ -169,10 +169,9 @@ export class EntityBuilder {
     const completed = completeParams(type, kept.params ?? config.params);
     type.check?.(completed);
     const params = await this.#resolve(type, completed, ALL_ROLES);
-    const bound =
-      type.binding(params) === 'creation'
-        ? await this.#host.compute('bind', { type: type.name, params }, { signal })
-        : undefined;
+    const bind = (options?: TaskOptions) =>
+      this.#host.compute('bind', { type: type.name, params }, options);
+    const bound = type.binding(params) === 'creation' ? await bind({ signal }) : undefined;
     return new FunctionEntity({
       id: config.id,
       config,
@@ -181,6 +180,7 @@ export class EntityBuilder {
       interface: bound?.interface,
       artifact: bound?.artifact,
       boundTo: bound?.met,
+      bind: async () => (await bind()).interface,
       retire: (spans) => engine.snapshots.retireSpans(spans),
     });
   }

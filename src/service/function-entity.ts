@@ -1,5 +1,6 @@
 // A function in service.
 import type { FunctionType, LoadedArtifact } from '../function/function-type.ts';
+import { RowanError } from '../util/error.ts';
 import type { Span } from '../value/snapshot.ts';
 import type { LiveEntity } from './collection.ts';
 import type { EntityConfig } from './config.ts';
@@ -18,6 +19,8 @@ export interface FunctionOptions {
   readonly artifact: LoadedArtifact | undefined;
   /** ids of the functions that it was bound to at its creation */
   readonly boundTo?: readonly string[] | undefined;
+  /** Binds it to what there is now, as a call does. Not for those bound at their creation. */
+  readonly bind: () => Promise<FunctionInterface>;
   /** gives the memory of the artifact back, once no task reads it */
   readonly retire: (spans: readonly Span[]) => void;
 }
@@ -29,6 +32,9 @@ export class FunctionEntity implements LiveEntity {
   readonly params: Readonly<Record<string, unknown>>;
   readonly interface: FunctionInterface | undefined;
   readonly boundTo: readonly string[];
+  readonly #bind: () => Promise<FunctionInterface>;
+  /** what it was like when it was last looked at; undefined where it cannot be bound */
+  #lastInterface: FunctionInterface | undefined;
   readonly #artifact: LoadedArtifact | undefined;
   readonly #retire: (spans: readonly Span[]) => void;
 
@@ -39,6 +45,7 @@ export class FunctionEntity implements LiveEntity {
     this.params = options.params;
     this.interface = options.interface;
     this.boundTo = options.boundTo ?? [];
+    this.#bind = options.bind;
     this.#artifact = options.artifact;
     this.#retire = options.retire;
   }
@@ -58,10 +65,22 @@ export class FunctionEntity implements LiveEntity {
   }
 
   status(): unknown {
+    const known = this.interface ?? this.#lastInterface;
     return {
       ...this.functionType.status?.(this.params),
-      ...(this.interface === undefined ? {} : { info: functionInfo(this.interface) }),
+      ...(known === undefined ? {} : { info: functionInfo(known) }),
     };
+  }
+
+  /** What it calls may not be there yet: that is for its callers to hear. */
+  async refresh(): Promise<void> {
+    if (this.interface !== undefined) return;
+    try {
+      this.#lastInterface = await this.#bind();
+    } catch (thrown) {
+      if (!(thrown instanceof RowanError)) throw thrown;
+      this.#lastInterface = undefined;
+    }
   }
 
   definition(): ReadyFunction {

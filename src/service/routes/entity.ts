@@ -135,7 +135,9 @@ async function createReply(
   const { isAsync, role } = request;
   const mustBeNew = request.headers['if-none-match']?.trim() === '*';
   const created = await createEntity(service, kind, config, { isAsync, mustBeNew, role });
-  if (!isAsync) await service.collection(kind).find(created.id)?.refresh?.();
+  // Looking at a function takes a worker, which the creation of one does not wait for.
+  const isLooked = !isAsync && kind !== 'function';
+  if (isLooked) await service.collection(kind).find(created.id)?.refresh?.();
   const document = { ...statusDocument(kind, created.id, service, true) };
   if (created.firstRun !== undefined) {
     document.status = { firstRun: created.firstRun.document() };

@@ -33,3 +33,16 @@ test('a function keeps the one it was bound to', async () => {
   expect(await rowan.query('SELECT outer({x: 1})[z]').value()).toBe(20);
   expect(await rowan.query('SELECT inner({x: 1})[y]').value()).toBe(3);
 });
+
+test('one that is bound at each call shows what it is like now', async () => {
+  const params = { expression: 'later({x: x})[y] AS z' };
+  await rowan.put('/v1/functions/loose', { type: 'sql.expression', params });
+  const status = async () =>
+    ((await rowan.get('/v1/functions/loose')).json as { status: Record<string, unknown> }).status;
+  expect(Object.keys(await status())).toEqual(['expression']);
+  await define('later', 'x + 1 AS y');
+  expect(await status()).toEqual({
+    expression: { surface: params.expression, ast: 'later({x})[y] AS z' },
+    info: (await rowan.get('/v1/functions/loose/info')).json,
+  });
+});
