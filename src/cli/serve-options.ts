@@ -234,7 +234,7 @@ function serveOptions(): Option[] {
     new Option('--allow-unauthenticated', 'serve a public address without API keys').default(false),
     new Option(
       '--allow-private-urls',
-      'let http(s) reach this machine from a public address',
+      'let http(s), s3 and sftp reach this machine from a public address',
     ).default(false),
     new Option('--log-format <format>', 'json or text (default: text on a terminal)').choices([
       'json',
