@@ -132,7 +132,8 @@ function licencesOf(files) {
   return [...byName]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, folder]) => {
-      const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+      const about = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+      const { version, license = about.licenses?.[0]?.type } = about;
       const file = ['LICENSE', 'license', 'LICENSE.md', 'LICENSE.txt']
         .map((candidate) => join(folder, candidate))
         .find((candidate) => existsSync(candidate));
