@@ -67,13 +67,14 @@ function handleQuery(request: BoundRequest, service: Service): Promise<Reply> {
     {
       contentType: contentTypeOf(format),
       signal: request.signal,
-      ...(format === 'ndjson' ? { onBreak: errorLine } : {}),
+      ...(format === 'ndjson' ? { onBreak: (error) => errorLine(error, request.requestId) } : {}),
     },
   );
 }
 
-function errorLine(error: unknown): Uint8Array {
-  return new TextEncoder().encode(`${stringifyJson({ _error: errorBody(error) })}\n`);
+function errorLine(error: unknown, requestId: string): Uint8Array {
+  const body = { ...errorBody(error), requestId };
+  return new TextEncoder().encode(`${stringifyJson({ _error: body })}\n`);
 }
 
 const queryRoute = {

@@ -113,11 +113,15 @@ describe('a stream that breaks', () => {
 
   test.each(['identity', 'gzip'])('tells why in its last line, %s', async (coding) => {
     const get = `GET /v1/query?format=ndjson&q=${QUERY} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: ${coding}\r\n\r\n`;
-    const { bytes } = await rawBytes(get);
+    const { head, bytes } = await rawBytes(get);
     const sent = dechunk(bytes);
     const text = (coding === 'gzip' ? gunzipSync(sent) : sent).toString();
     expect(JSON.parse(text.trimEnd().split('\n').at(-1) as string)).toMatchObject({
-      _error: { httpCode: 400, code: 'SQL_EXECUTION' },
+      _error: {
+        httpCode: 400,
+        code: 'SQL_EXECUTION',
+        requestId: /^x-request-id: (\w+)/im.exec(head)?.[1],
+      },
     });
     expect(bytes.toString('latin1').endsWith('\r\n0\r\n\r\n')).toBe(false);
   });
