@@ -121,6 +121,7 @@ test.each([
   ['a port that is none', ['-p', 'http'], 'neither a number'],
   ['too few threads', ['-t', '2'], 'at least 4'],
   ['a faulty credential', ['--add-credential', '{'], 'not JSON'],
+  ['a folder for copies that cannot be made', ['--cache-dir', '/dev/null/x'], '--cache-dir: '],
   ['replicas without a data directory', ['--replicas', '2'], 'share a data directory'],
 ])('%s: exit code 1', async (_, args, says) => {
   const { code, text } = await refusal('-p', '0', '--data-dir', 'none', ...args);
