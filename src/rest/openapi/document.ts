@@ -205,6 +205,27 @@ function tagOf({ path }: Route): string {
   return first === 'v1' ? second : 'service';
 }
 
+/** In the order in which they are shown, what is used most first; others follow by name. */
+const TAGS: Readonly<Record<string, string>> = {
+  query: 'SELECT statements on datasets.',
+  datasets: 'Rows, columns and values: recorded, made by procedures, or seen through others.',
+  procedures: 'Work on datasets, importing and training for instance, and its runs.',
+  functions: 'What is computed for one input, a batch or a stream: expressions and models.',
+  plugins: 'Scripts with routes of their own.',
+  types: 'The types of entities with their parameters.',
+  watches: 'Changes as they happen.',
+  redirect: 'GET with a body, for clients that cannot send one.',
+  credentials: 'What the service shows to others.',
+  keys: 'What callers show to the service.',
+  health: 'Whether the service works.',
+  metrics: 'What the service counts about itself.',
+};
+
 function tagsOf(routes: readonly Route[]): Json[] {
-  return [...new Set(routes.map(tagOf))].sort().map((name) => ({ name }));
+  const known = Object.keys(TAGS);
+  const others = [...new Set(routes.map(tagOf))].filter((name) => !known.includes(name));
+  return [
+    ...known.map((name) => ({ name, description: TAGS[name] })),
+    ...others.sort().map((name) => ({ name })),
+  ];
 }

@@ -29,6 +29,13 @@ describe('the OpenAPI document', () => {
     });
   });
 
+  test('groups all operations, those used most first', () => {
+    const tags = (document.tags as { name: string }[]).map(({ name }) => name);
+    expect(tags.slice(0, 4)).toEqual(['query', 'datasets', 'procedures', 'functions']);
+    const used = operations().flatMap((operation) => operation.tags as string[]);
+    expect([...tags].sort()).toEqual([...new Set(used)].sort());
+  });
+
   test('demands no parameter that has a default', async () => {
     const embedding = document.components.schemas['dataset.embedding'] as {
       properties: { params: { properties: Json; required?: string[] } };
