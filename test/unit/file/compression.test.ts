@@ -87,9 +87,18 @@ describe('decompressed', () => {
     });
   }
 
+  test.each(Object.entries(SAMPLES))('refuses %s whose last member is cut', async (_, sample) => {
+    for (const size of [1, 5, 10]) {
+      const cut = sample.subarray(0, sample.length - size);
+      await expect(text(decompressed(stream(cut), 'x', 'file://x'))).rejects.toThrow(/corrupt/);
+    }
+  });
+
   test('reads xz', async () => {
     const packed = Buffer.from(XZ_SAMPLE, 'base64');
     expect(await text(decompressed(stream(packed), 'x.xz', 'file://x.xz'))).toBe(CONTENT);
+    const both = Buffer.concat([packed, packed]);
+    expect(await text(decompressed(stream(both), 'x.lzma', 'u'))).toBe(CONTENT + CONTENT);
     const cut = packed.subarray(0, 40);
     await expect(text(decompressed(stream(cut), 'x.xz', 'file://x.xz'))).rejects.toThrow(/corrupt/);
   });
