@@ -20,6 +20,7 @@ import type { EngineTasks } from './engine-task.ts';
 import { EntityBuilder, typeName } from './entity-builder.ts';
 import { type FileLimits, fileHostCalls } from './file-host.ts';
 import type { FunctionEntity } from './function-entity.ts';
+import { checkFunctionName } from './function-name.ts';
 import type { HostHandler, HostRequest } from './host-call.ts';
 import { nowSeconds } from './id.ts';
 import { type Logger, namingRequests } from './logger.ts';
@@ -282,7 +283,12 @@ export class Service {
   async obtain(kind: EntityKind, reference: EntityReference): Promise<LiveEntity> {
     const { id, type } = reference;
     const exists = id !== undefined && this.collection(kind).find(id) !== undefined;
-    if (!exists) requireEntityRole(this.types, { kind, type }, callerRole(), 'creating');
+    if (!exists) {
+      requireEntityRole(this.types, { kind, type }, callerRole(), 'creating');
+      // A name that cannot be had leaves no entry behind.
+      const isNamedFunction = kind === 'function' && id !== undefined && type !== undefined;
+      if (isNamedFunction) checkFunctionName(this.engine.mirror, id);
+    }
     return this.collection(kind).obtain(reference);
   }
 

@@ -427,6 +427,7 @@ describe('scripts', () => {
     );
     const makeUpper = `mldb.createFunction({id: 'upper', type: 'sql.expression', params: {expression: '1'}})`;
     expect(await of(makeUpper)).toBe('SQL already has a built-in function named upper');
+    expect((await rowan.get('/v1/functions')).json).not.toContain('upper');
     expect(await script('try { mldb.query("selec") } catch (e) { e.code }')).toBe('SQL_SYNTAX');
   });
 
