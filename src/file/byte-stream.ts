@@ -4,6 +4,33 @@ import { pipeline, Readable } from 'node:stream';
 
 export type ByteStream = AsyncIterable<Uint8Array>;
 
+/** Waits for a promise, and throws as soon as nobody wants its result any more. */
+export type WaitFor = <Result>(promise: Promise<Result>) => Promise<Result>;
+
+/** A stream whose reader need not wait until more of it has come. */
+export function interruptible(source: ByteStream, waitFor: WaitFor): ByteStream {
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = source[Symbol.asyncIterator]();
+      return {
+        async next() {
+          try {
+            return await waitFor(iterator.next());
+          } catch (thrown) {
+            // A source that is still busy ends when it is not, and nobody is told.
+            iterator.return?.().catch(() => undefined);
+            throw thrown;
+          }
+        },
+        async return() {
+          await iterator.return?.();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
+}
+
 /** A whole stream as one array. */
 export async function collectBytes(source: ByteStream): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];

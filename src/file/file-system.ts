@@ -4,7 +4,7 @@ import { failure } from '../util/error.ts';
 import { AddressGuard } from './address-guard.ts';
 import { ArchiveScheme, isZipName, onlyMemberOfZip } from './archive-scheme.ts';
 import type { ByteStream } from './byte-stream.ts';
-import { peekBytes } from './byte-stream.ts';
+import { interruptible, peekBytes, type WaitFor } from './byte-stream.ts';
 import { codecByMagic, codecBySuffix, compressed, decompressed } from './compression.ts';
 import { type CredentialSource, NO_CREDENTIALS } from './credential.ts';
 import { isPattern, patternPrefix, patternToRegExp } from './glob.ts';
@@ -27,6 +27,8 @@ export interface FileSystemOptions {
   /** where copies of remote files are kept; absent: they are not */
   readonly cache?: RemoteCacheOptions;
   readonly memory?: MemoryStore;
+  /** Waits for what a file gives, unless whoever reads is cancelled: then it throws. */
+  readonly waitFor?: WaitFor;
   /** who this service is to others */
   readonly credentials?: CredentialSource;
   /** variables that name services, AWS_ENDPOINT_URL for instance; default: those of the process */
@@ -46,8 +48,10 @@ export interface OpenFile {
 
 export class FileSystem {
   readonly #schemes = new Map<string, Scheme>();
+  readonly #waitFor: WaitFor;
 
   constructor(options: FileSystemOptions = {}) {
+    this.#waitFor = options.waitFor ?? ((promise) => promise);
     const guard = new AddressGuard(options.allowPrivateUrls ?? true);
     const credentials = options.credentials ?? NO_CREDENTIALS;
     const cache = options.cache === undefined ? undefined : new RemoteCache(options.cache);
@@ -154,7 +158,17 @@ export class FileSystem {
 
   async #openStored(url: string, options: ReadOptions): Promise<SourceFile> {
     const parsed = parseFileUrl(url);
-    return this.#scheme(parsed).open(parsed, options);
+    const stored = await this.#waitFor(this.#scheme(parsed).open(parsed, options));
+    if (stored.localPath !== undefined) return stored;
+    const { range } = stored;
+    const waiting = (stream: ByteStream) => interruptible(stream, this.#waitFor);
+    return {
+      ...stored,
+      stream: () => waiting(stored.stream()),
+      ...(range === undefined
+        ? {}
+        : { range: (start: number, end: number) => waiting(range.call(stored, start, end)) }),
+    };
   }
 
   #scheme(url: FileUrl): Scheme {

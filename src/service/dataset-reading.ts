@@ -1,6 +1,7 @@
 // What the reading routes of a dataset answer, as JSON text in pieces.
 import type { DatasetContent, DatasetType } from '../dataset/dataset-type.ts';
 import type { Relation } from '../plan/catalog.ts';
+import { every } from '../util/every.ts';
 import { type Atom, compareAtoms } from '../value/atom.ts';
 import { encodeAtom } from '../value/atom-codec.ts';
 import { atomToJsonText } from '../value/json.ts';
@@ -18,6 +19,7 @@ export interface ReadingSource {
 
 /** Rows between two looks at the cancel flag. */
 const ROWS_PER_CHECK = 4096;
+const COMPARISONS_PER_CHECK = 16_384;
 
 /** The elements of the JSON array that answers a reading. */
 export function readDataset(reading: DatasetReading, source: ReadingSource): Iterable<string> {
@@ -90,7 +92,11 @@ function countValues(source: ReadingSource, column: string): [string, CountedVal
       else known.rowCount++;
     });
   }
-  return [...counts].sort(([, a], [, b]) => compareAtoms(a.atom, b.atom));
+  const look = every(COMPARISONS_PER_CHECK, () => source.checkCancelled());
+  return [...counts].sort(([, a], [, b]) => {
+    look();
+    return compareAtoms(a.atom, b.atom);
+  });
 }
 
 function keyOf(atom: Atom): string {

@@ -62,6 +62,7 @@ function receive(message: StartMessage | MirrorMessage): void {
   });
   const files = new FileSystem({
     ...message.files,
+    waitFor: (promise) => callScope.waitFor(promise),
     memory: new HostMemoryStore(callScope),
     credentials: new HostCredentials(callScope),
   });

@@ -7,6 +7,9 @@ import type { Value } from '../value/value.ts';
 import type { HostReplies, HostRequest } from './host-call.ts';
 import { valueFromWire, valueToWire } from './wire-value.ts';
 
+/** How often a task that waits looks at its cancel flag. */
+const CANCEL_CHECK_INTERVAL_MS = 20;
+
 export class TaskScope implements CallScope {
   #task: Task | undefined;
 
@@ -22,6 +25,27 @@ export class TaskScope implements CallScope {
 
   checkCancelled(): void {
     this.#task?.checkCancelled();
+  }
+
+  /** Waits for something that comes from outside this thread, but not beyond a cancel. */
+  async waitFor<Result>(promise: Promise<Result>): Promise<Result> {
+    const task = this.#task;
+    if (task === undefined) return promise;
+    let timer: NodeJS.Timeout | undefined;
+    const cancelled = new Promise<never>((_, reject) => {
+      timer = setInterval(() => {
+        try {
+          task.checkCancelled();
+        } catch (thrown) {
+          reject(thrown);
+        }
+      }, CANCEL_CHECK_INTERVAL_MS);
+    });
+    try {
+      return await Promise.race([promise, cancelled]);
+    } finally {
+      clearInterval(timer);
+    }
   }
 
   /** The threads that the running task may use. */

@@ -45,13 +45,14 @@ export type RowFunction = (expression: BoundExpression) => (row: Row) => unknown
 export class DictionaryTables {
   readonly #arenas: ArenaAllocator;
   readonly #compile: RowFunction;
-  readonly #look: () => void;
+  /** to be called for each value of a dictionary that is gone through */
+  readonly look: () => void;
   readonly #spans: Span[] = [];
 
   constructor(arenas: ArenaAllocator, compile: RowFunction, scope: JobScope) {
     this.#arenas = arenas;
     this.#compile = compile;
-    this.#look = every(STEPS_PER_CHECK, () => scope.checkCancelled());
+    this.look = every(STEPS_PER_CHECK, () => scope.checkCancelled());
   }
 
   /** A truth byte for each code. */
@@ -94,7 +95,7 @@ export class DictionaryTables {
       const atoms: DistinctAtoms = {
         count: view.count,
         atom: (code) => view.atom(code),
-        order: () => view.order(this.#look),
+        order: () => view.order(this.look),
       };
       return { column, codes: undefined, atoms };
     }
@@ -104,7 +105,7 @@ export class DictionaryTables {
     const distinct: Atom[] = [null];
     const codes = new Int32Array(evaluated.atoms.length);
     for (const [index, atom] of evaluated.atoms.entries()) {
-      this.#look();
+      this.look();
       if (atom === null) continue;
       const key = keyOfAtom(atom);
       let code = numbers.get(key);
@@ -114,7 +115,7 @@ export class DictionaryTables {
       }
       codes[index] = code;
     }
-    const atoms = distinctAtoms(distinct, this.#look);
+    const atoms = distinctAtoms(distinct, this.look);
     return { column: evaluated.column, codes: this.#keep(codes), atoms };
   }
 

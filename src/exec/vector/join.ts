@@ -235,10 +235,12 @@ function recode(
 ): CodeProgram {
   const codes = new Map<unknown, number>();
   for (let code = 1; code < theirs.program.cardinality; code++) {
+    dictionaries.look();
     codes.set(keyOfAtom(theirs.atom(code)), code);
   }
   const table = new Int32Array(ours.program.cardinality);
   for (let code = 1; code < table.length; code++) {
+    dictionaries.look();
     table[code] = codes.get(keyOfAtom(ours.atom(code))) ?? 0;
   }
   return dictionaries.mapCodes(ours.program, table, theirs.program.cardinality);

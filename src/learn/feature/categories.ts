@@ -44,7 +44,10 @@ export function rankCategories(
   const ranked = groups
     .map((members) => {
       const sum = (pick: (total: CategoryTotal) => number) =>
-        members.reduce((all, member) => all + pick(member), 0);
+        members.reduce((all, member) => {
+          look();
+          return all + pick(member);
+        }, 0);
       return {
         members,
         mean: mean({ weight: sum((m) => m.weight), targetSum: sum((m) => m.targetSum) }),
@@ -94,6 +97,7 @@ function groupCategories(
   let group: CategoryTotal[] = [];
   let bucket = 1;
   for (const total of light) {
+    look();
     group.push(total);
     filled += total.weight;
     if (bucket < SHARED_BUCKET_COUNT && filled >= (lightWeight * bucket) / SHARED_BUCKET_COUNT) {

@@ -1,5 +1,7 @@
 // import.text as a client sees it: one helper imports a text and reads the dataset back.
 import { mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -392,18 +394,49 @@ describe('outputs', () => {
   });
 });
 
+/** What is read of the document of a run. */
+interface Document {
+  readonly state?: string;
+  readonly progress?: { readonly steps: readonly { readonly value?: number }[] };
+}
+
 describe('runs', () => {
-  test('stop within a moment of a cancel and leave nothing', async () => {
+  test('stop while they wait for a server that sends no more', async () => {
+    let hasSent = false;
+    const server = createServer((_, reply) => {
+      reply.write('a,b\n1,2\n', () => {
+        hasSent = true;
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const id = `p${++count}`;
+    const params = { dataFileUrl: `http://127.0.0.1:${port}/x.csv`, outputDataset: `${id}_out` };
+    await rowan.put(`/v1/procedures/${id}`, { type: 'import.text', params });
+    const running = rowan.put(`/v1/procedures/${id}/runs/1`, {});
+    while (!hasSent) await new Promise((resolve) => setTimeout(resolve, 2));
+    await rowan.put(`/v1/procedures/${id}/runs/1/state`, { state: 'cancelled' });
+    expect((await running).status).toBe(409);
+    expect((await rowan.get(`/v1/datasets/${id}_out`, {})).status).toBe(404);
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test('stop when they are cancelled and leave nothing', async () => {
     const url = write('a,b\n'.concat('1,2\n'.repeat(400_000)), 'long.csv');
     const id = `p${++count}`;
     const params = { dataFileUrl: url, outputDataset: `${id}_out`, named: "'r' + lineNumber()" };
     await rowan.put(`/v1/procedures/${id}`, { type: 'import.text', params });
-    const running = rowan.put(`/v1/procedures/${id}/runs/1`, {});
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    const start = performance.now();
-    await rowan.put(`/v1/procedures/${id}/runs/1/state`, { state: 'cancelled' });
+    const run = `/v1/procedures/${id}/runs/1`;
+    const document = async () => (await rowan.get(run, {})).json as Document;
+    const running = rowan.put(run, {});
+    const isReading = ({ progress }: Document) => (progress?.steps[0]?.value ?? 0) > 0;
+    while (!isReading(await document())) await new Promise((resolve) => setTimeout(resolve, 2));
+    await rowan.put(`${run}/state`, { state: 'cancelled' });
     expect((await running).status).toBe(409);
-    expect(performance.now() - start).toBeLessThan(1000);
+    const { state, progress } = await document();
+    expect(state).toBe('cancelled');
+    expect(progress?.steps[0]?.value).toBeLessThan(400_000);
     expect((await rowan.get(`/v1/datasets/${id}_out`, {})).status).toBe(404);
     expect(statSync(join(dir, 'long.csv')).size).toBeGreaterThan(1_000_000);
   });
