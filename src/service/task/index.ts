@@ -9,7 +9,8 @@ import { procedureTask } from './procedure.ts';
 import { queryTask } from './query.ts';
 
 /** The library that knows the format of files is large: it is loaded with the first of them. */
-const loadFileTasks = () => import('./dataset-file.ts');
+const loadFileTasks = ({ callScope }: WorkerContext) =>
+  callScope.waitFor(import('./dataset-file.ts'));
 
 export const TASKS: {
   readonly [Kind in keyof EngineTasks]: (
@@ -21,10 +22,12 @@ export const TASKS: {
   query: queryTask,
   record: recordTask,
   commit: commitTask,
-  save: async (...all) => (await loadFileTasks()).saveTask(...all),
-  open: async (...all) => (await loadFileTasks()).openTask(...all),
-  saveUrl: async (...all) => (await loadFileTasks()).saveUrlTask(...all),
-  loadUrl: async (...all) => (await loadFileTasks()).loadUrlTask(...all),
+  save: async (args, task, context) => (await loadFileTasks(context)).saveTask(args, task, context),
+  open: async (args, task, context) => (await loadFileTasks(context)).openTask(args, task, context),
+  saveUrl: async (args, task, context) =>
+    (await loadFileTasks(context)).saveUrlTask(args, task, context),
+  loadUrl: async (args, task, context) =>
+    (await loadFileTasks(context)).loadUrlTask(args, task, context),
   view: viewTask,
   read: readTask,
   procedure: procedureTask,
