@@ -1,5 +1,6 @@
 // Equality joins in the order of the join value: rows that have none, or that a condition of their
 // own leaves without a partner, come first; then value by value.
+import { every } from '../../../util/every.ts';
 import { comparePaths } from '../../../value/path.ts';
 import { compareValues, type Value } from '../../../value/value.ts';
 import { type CanonicalKey, keyOfTuple } from '../canonical-key.ts';
@@ -43,16 +44,21 @@ export function* joinInKeyOrder(join: OrderedJoin): Generator<ExecRow> {
       (left.length > 0 || join.keepsRight) && (right.length > 0 || join.keepsLeft),
   );
   wanted.sort(comparingWithCancellation((a, b) => compareTuples(a.keys, b.keys), join));
-  for (const group of wanted) yield* joinGroup(group, join);
+  const look = every(PAIRS_PER_CHECK, () => join.checkCancelled());
+  for (const group of wanted) yield* joinGroup(group, join, look);
 }
 
-function* joinGroup(group: KeyGroup, join: OrderedJoin): Generator<ExecRow> {
+/** Pairs of rows between two looks at the cancel flag. */
+const PAIRS_PER_CHECK = 256;
+
+function* joinGroup(group: KeyGroup, join: OrderedJoin, look: () => void): Generator<ExecRow> {
   const byName = comparingWithCancellation(compareNames, join);
   const right = group.right.sort(byName);
   const matchedRight = join.keepsRight ? new Set<ExecRow>() : undefined;
   for (const leftRow of group.left.sort(byName)) {
     let matched = false;
     for (const rightRow of right) {
+      look();
       const pair = join.makeRow(leftRow, rightRow);
       if (!join.matches(pair)) continue;
       matched = true;

@@ -7,7 +7,7 @@ import type { Compiler } from '../compiler.ts';
 import { Frame } from '../frame.ts';
 import type { ExecRow } from '../row.ts';
 import { moveTo } from './order-frame.ts';
-import { comparingWithCancellation, type RowSource } from './source.ts';
+import { comparingWithCancellation, type RowSource, withCancellation } from './source.ts';
 
 interface SortEntry {
   readonly row: ExecRow;
@@ -42,8 +42,13 @@ export function compileSort(node: SortNode, input: RowSource, compiler: Compiler
         hashLow: 0,
       });
     }
-    for (const entry of entries.sorted()) yield entry.row;
+    // Whoever takes the rows may need all of them before anything else looks up.
+    yield* withCancellation(rowsOf(entries.sorted()), compiler.runtime);
   };
+}
+
+function* rowsOf(entries: readonly SortEntry[]): Iterable<ExecRow> {
+  for (const { row } of entries) yield row;
 }
 
 function makeComparer(node: SortNode): Comparer {
