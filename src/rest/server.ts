@@ -135,6 +135,7 @@ export class Server {
   adopt(socket: Socket): void {
     // As sockets of an HTTP server are: the client may end its side before it has the reply.
     socket.allowHalfOpen = true;
+    if (this.#parts.sharing !== undefined) this.#admit(socket);
     this.#node.emit('connection', socket);
     socket.resume();
   }
@@ -232,7 +233,10 @@ export class Server {
       onRequest,
     );
     server.maxHeadersCount = 0;
-    server.on('connection', (socket: Socket) => this.#admit(socket));
+    // Where the port is shared, what comes here by itself is from the other processes.
+    if (this.#parts.sharing === undefined) {
+      server.on('connection', (socket: Socket) => this.#admit(socket));
+    }
     // The handler looks at the size that was announced before it asks for the body.
     server.on('checkContinue', onRequest);
     server.on('checkExpectation', onRequest);

@@ -1,6 +1,7 @@
 // `rowan serve --replicas 2`: one port, three processes, one truth.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -310,6 +311,25 @@ test('keys hold from the moment they are made until they are revoked', async () 
   } finally {
     await own.stop();
   }
+});
+
+test('what replicas pass on does not count among the connections of clients', async () => {
+  const args = ['--data-dir', join(folder, 'few'), ...REPLICAS, '--max-connections', '4'];
+  const own = await ServerProcess.start(args);
+  const { port } = new URL(own.origin);
+  const count = 40;
+  for (let i = 0; i < 3; i++) {
+    const socket = connect(Number(port), '127.0.0.1');
+    let received = '';
+    socket.on('data', (part) => {
+      received += part.toString('latin1');
+    });
+    socket.write('GET /v1/plugins HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(count));
+    const statuses = () => [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, code]) => code);
+    await expect.poll(statuses, { timeout: 10_000 }).toEqual(Array(count).fill('200'));
+    socket.destroy();
+  }
+  expect(await own.stop()).toBe(0);
 });
 
 test('replicas end with their primary, however it ends', async () => {
