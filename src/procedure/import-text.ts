@@ -1,4 +1,3 @@
-import type { ByteStream } from '../file/byte-stream.ts';
 import type { OpenFile } from '../file/file-system.ts';
 import { decodePercent } from '../file/url.ts';
 import type { FastText } from '../format/csv/fast-import.ts';
@@ -133,13 +132,12 @@ class TextImport {
   }
 
   async #readFile(url: string, fileIndex: number): Promise<void> {
-    const check = () => this.#context.checkCancelled();
-    const file = await whileChecking(this.#context.files.open(url), check);
+    const file = await this.#context.files.open(url);
     const line = this.#line;
     line.dataFileUrl = decodePercent(url);
     line.fileIndex = fileIndex;
     line.fileTimestamp = file.lastModified;
-    const reader = new LineReader(checkedStream(file.stream(), check));
+    const reader = new LineReader(file.stream());
     try {
       const start = await this.#readHeader(reader);
       if (start === undefined) return;
@@ -352,45 +350,4 @@ function withFile(thrown: unknown, dataFileUrl: string): unknown {
   if (!(thrown instanceof RowanError) || thrown.details?.dataFileUrl !== undefined) return thrown;
   const { code, httpCode, message, details, extra } = thrown;
   return new RowanError(code, httpCode, message, { ...details, dataFileUrl }, extra);
-}
-
-/** How often a cancel is looked for while bytes are on their way. */
-const CHECK_INTERVAL_MS = 50;
-
-/** Waits for something that may take long, and stops waiting when the run is cancelled. */
-async function whileChecking<T>(work: Promise<T>, check: () => void): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const cancelled = new Promise<never>((_, reject) => {
-    timer = setInterval(() => {
-      try {
-        check();
-      } catch (thrown) {
-        reject(thrown);
-      }
-    }, CHECK_INTERVAL_MS);
-  });
-  try {
-    return await Promise.race([work, cancelled]);
-  } finally {
-    clearInterval(timer);
-  }
-}
-
-async function* checkedStream(source: ByteStream, check: () => void): AsyncIterable<Uint8Array> {
-  const iterator = source[Symbol.asyncIterator]();
-  let isWaiting = false;
-  try {
-    for (;;) {
-      isWaiting = true;
-      const next = await whileChecking(iterator.next(), check);
-      isWaiting = false;
-      if (next.done) return;
-      yield next.value;
-    }
-  } finally {
-    // A source that does not answer cannot be closed in an orderly way either.
-    const closed = iterator.return?.();
-    if (isWaiting) closed?.catch(() => undefined);
-    else await closed;
-  }
 }
