@@ -1,4 +1,5 @@
 // The text that Prometheus reads.
+import { setImmediate } from 'node:timers/promises';
 import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client';
 import type { Series } from './tally.ts';
 
@@ -21,9 +22,9 @@ export class Exposition {
 
   /** @param others what further processes have counted that serve the same port */
   async text(others: readonly (readonly object[])[] = []): Promise<string> {
-    if (others.length === 0) return this.#registry.metrics();
+    if (others.length === 0) return textOf(this.#registry);
     const counts = others.map((metrics) => (metrics as readonly Metric[]).filter(isAdded));
-    return AggregatorRegistry.aggregate([await this.plain(), ...counts]).metrics();
+    return textOf(AggregatorRegistry.aggregate([await this.plain(), ...counts]));
   }
 
   /** The same as plain data. */
@@ -31,6 +32,9 @@ export class Exposition {
     return this.#registry.getMetricsAsJSON();
   }
 }
+
+/** Lines that are written in one go, which takes about a millisecond. */
+const LINE_COUNT_AT_ONCE = 200;
 
 interface Metric {
   readonly name: string;
@@ -44,4 +48,34 @@ function isAdded({ name, type }: Metric): boolean {
   if (ADDED_STATES.has(name)) return true;
   const isCount = type === 'counter' || type === 'histogram';
   return isCount && (name.startsWith('rowan_') || name.startsWith('process_cpu_'));
+}
+
+interface MetricState {
+  readonly name: string;
+  readonly values: readonly unknown[];
+}
+
+/** As the registry writes it, letting others go on in between: there may be thousands of lines. */
+async function textOf(registry: Registry): Promise<string> {
+  let text = '';
+  for (const metric of registry.getMetricsAsArray()) {
+    const state: MetricState = await (metric as unknown as { get(): Promise<MetricState> }).get();
+    for (let start = 0; start === 0 || start < state.values.length; start += LINE_COUNT_AT_ONCE) {
+      const values = state.values.slice(start, start + LINE_COUNT_AT_ONCE);
+      const lines = await linesOf({ ...state, values });
+      // What the metric is stands above its first line only.
+      const shown = start === 0 ? lines : lines.filter((line) => !line.startsWith('#'));
+      text += `${shown.join('\n')}\n`;
+      await setImmediate();
+    }
+    text += '\n';
+  }
+  return text.trimEnd().concat('\n');
+}
+
+async function linesOf(state: MetricState): Promise<string[]> {
+  const registry = new Registry();
+  const metric = { ...state, get: async () => state, reset() {} };
+  registry.registerMetric(metric as unknown as Parameters<Registry['registerMetric']>[0]);
+  return (await registry.getSingleMetricAsString(state.name)).split('\n');
 }
