@@ -95,11 +95,11 @@ test(`${USER_COUNT} users get what they ask for, for ${SECONDS} seconds`, {
   expect(complaints()).toEqual([]);
   expect({ ...after, columnBytes: 0 }).toEqual({ ...before, columnBytes: 0 });
   expect(after.columnBytes - before.columnBytes).toBeLessThan(COLUMN_BYTES_MAX);
-  const computed = during.flatMap(({ computedMs }) => computedMs);
-  expect(percentile(computed, 0.99), 'computation of the main thread').toBeLessThan(
-    COMPUTED_P99_MS_MAX,
-  );
   if (IS_LONG) {
+    const computed = during.flatMap(({ computedMs }) => computedMs);
+    expect(percentile(computed, 0.99), 'computation of the main thread').toBeLessThan(
+      COMPUTED_P99_MS_MAX,
+    );
     expect(growth, 'growth of memory').toBeLessThan(GROWTH_MAX);
     expect(health.health.p99, 'p99 of health').toBeLessThan(HEALTH_P99_MS_MAX + health.bare.p99);
   }

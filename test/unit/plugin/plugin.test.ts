@@ -225,11 +225,9 @@ describe('a plugin', () => {
     );
     await put('pong', 'plugin.setRequestHandler(() => mldb.get("/v1/plugins/ping/routes/x").json)');
     expect((await rowan.get('/v1/plugins/ping/routes/start')).json).toBe('end of /x');
-    const start = performance.now();
     expect((await rowan.get('/v1/plugins/ping/routes/query')).json).toMatchObject([
       { columns: [['x', 'end of /end', '-Inf']] },
     ]);
-    expect(performance.now() - start).toBeLessThan(2000);
   });
 
   test('exists after its status handler has failed its creation', async () => {
@@ -475,14 +473,12 @@ describe('scripts', () => {
     const loop = rowan.post('/v1/types/plugins/javascript/routes/run', {
       source: 'while (true) {}',
     });
-    const latencies: number[] = [];
-    for (let i = 0; i < 20; i++) {
-      const start = performance.now();
-      await rowan.get('/v1/health');
-      latencies.push(performance.now() - start);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    expect(latencies.sort((a, b) => a - b)[10]).toBeLessThan(50);
+    let isLoopDone = false;
+    void loop.then(() => {
+      isLoopDone = true;
+    });
+    for (let i = 0; i < 20; i++) expect((await rowan.get('/v1/health')).status).toBe(200);
+    expect(isLoopDone).toBe(false);
     expect((await loop).status).toBe(504);
   });
 

@@ -294,9 +294,12 @@ describe('calls sent together', () => {
     const others = Array.from({ length: 40 }, (_, index) => bodyOf(request(String(index))));
     const waiting = failureOf(request('waiting', { signal: abort.signal }));
     setTimeout(() => abort.abort(), 100);
-    const started = performance.now();
+    let isFirstDone = false;
+    void first.then(() => {
+      isFirstDone = true;
+    });
     const failures = await Promise.all([sent, late, waiting]);
-    expect(performance.now() - started).toBeLessThan(280);
+    expect(isFirstDone).toBe(false);
     expect(failures.map(({ code }) => code)).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED']);
     await first;
     await Promise.all(others);
@@ -322,9 +325,12 @@ describe('calls sent together', () => {
       const { request } = await plugin(SEEN);
       const first = bodyOf(request('first'));
       const busy = failureOf(request(path, { timeLimitMs: 1000 }));
-      const started = performance.now();
+      let isBusyDone = false;
+      void busy.then(() => {
+        isBusyDone = true;
+      });
       expect(await first).toEqual(['first']);
-      expect(performance.now() - started).toBeLessThan(700);
+      expect(isBusyDone).toBe(false);
       expect((await busy).code).toBe('TIMEOUT');
     }
   });
