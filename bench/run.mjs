@@ -8,16 +8,20 @@ import { build } from '../scripts/build.mjs';
 import { installWhenStale } from '../scripts/lib.mjs';
 import { printMeasure } from './report.mjs';
 
-const { values: options, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    repeats: { type: 'string', default: '5' },
-    rows: { type: 'string', default: '1000000' },
-    json: { type: 'string' },
-    list: { type: 'boolean', default: false },
-    strict: { type: 'boolean', default: false },
-  },
-});
+const USAGE = `npm run bench -- [suites] [options]
+
+  --repeats <n>   rounds of each measure (5)
+  --rows <n>      rows of its data, where a suite has rows (1000000)
+  --json <file>   writes the results there too
+  --strict        fails when a goal is missed
+  --list          names the suites and what they measure
+  --help          shows this`;
+
+const { options, positionals } = readArguments();
+if (options.help) {
+  console.log(USAGE);
+  process.exit();
+}
 
 const SUITES = new URL('suites/', import.meta.url);
 const allNames = readdirSync(SUITES)
@@ -41,6 +45,26 @@ if (options.list) {
   for (const name of names) console.log(`${name.padEnd(20)} ${(await load(name)).description}`);
 } else {
   process.exitCode = await runSuites();
+}
+
+function readArguments() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        repeats: { type: 'string', default: '5' },
+        rows: { type: 'string', default: '1000000' },
+        json: { type: 'string' },
+        list: { type: 'boolean', default: false },
+        strict: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+    return { options: values, positionals };
+  } catch (error) {
+    console.error(`${error.message}\n\n${USAGE}`);
+    process.exit(1);
+  }
 }
 
 /** @returns the exit code: 1 when a goal is missed and goals are strict */
