@@ -1,6 +1,7 @@
 // What learners need from their surroundings: shared memory, kernels, threads, cancellation.
 import type { Kernels } from '../kernel/kernels.ts';
 import { instantiateKernels } from '../kernel/kernels.ts';
+import { every } from '../util/every.ts';
 import type { ArenaAllocator } from '../value/arena-set.ts';
 import type { Span } from '../value/snapshot.ts';
 
@@ -29,6 +30,14 @@ export interface JobScope {
 
 /** Of work that nobody can stop. */
 export const NEVER_CANCELLED: JobScope = { checkCancelled() {} };
+
+/** Categories or values, or comparisons of two, between two looks at the cancel flag. */
+const STEPS_PER_CHECK = 16_384;
+
+/** To be called for each step of a long loop. */
+export function lookEvery(scope: JobScope): () => void {
+  return every(STEPS_PER_CHECK, () => scope.checkCancelled());
+}
 
 export interface LearnJob<Args, Result> {
   readonly name: string;

@@ -66,6 +66,9 @@ function needsOwnParser(text: string): boolean {
   return false;
 }
 
+/** In place of a position. */
+const TOO_DEEP = -1;
+
 class JsonParser {
   readonly #text: string;
   readonly #look: (() => void) | undefined;
@@ -95,21 +98,8 @@ class JsonParser {
 
   /** Whether brackets outside of strings nest deeper than is allowed. */
   #isDeep(): boolean {
-    const text = this.#text;
-    if (text.length <= JSON_DEPTH_MAX) return false;
-    let depth = 0;
-    let inString = false;
-    for (let i = 0; i < text.length; i++) {
-      const code = text.charCodeAt(i);
-      if (inString) {
-        if (code === 0x5c) i++;
-        else if (code === 0x22) inString = false;
-      } else if (code === 0x22) inString = true;
-      else if (code === 0x5b || code === 0x7b) {
-        if (++depth > JSON_DEPTH_MAX) return true;
-      } else if (code === 0x5d || code === 0x7d) depth--;
-    }
-    return false;
+    const { length } = this.#text;
+    return length > JSON_DEPTH_MAX && this.#lastElementEnd(length) === TOO_DEEP;
   }
 
   #value(): unknown {
@@ -180,8 +170,9 @@ class JsonParser {
    */
   #takePiece(out: unknown[]): boolean {
     if (this.#position < this.#ownUntil) return false;
-    const end = this.#endOfPiece();
-    if (end === undefined) return false;
+    const limit = Math.min(this.#text.length, this.#position + PIECE_LENGTH);
+    const end = this.#lastElementEnd(limit);
+    if (end === undefined || end === TOO_DEEP) return false;
     this.#ownUntil = end;
     const piece = `[${this.#text.slice(this.#position, end)}]`;
     if (needsOwnParser(piece)) return false;
@@ -199,10 +190,12 @@ class JsonParser {
     return true;
   }
 
-  /** Where the last element ends that lies in the next piece of the array as a whole. */
-  #endOfPiece(): number | undefined {
+  /**
+   * Where the last element ends that lies before `limit` as a whole: elements of the value that is
+   * open here. Undefined when none does, `TOO_DEEP` when brackets nest deeper than is allowed.
+   */
+  #lastElementEnd(limit: number): number | typeof TOO_DEEP | undefined {
     const text = this.#text;
-    const limit = Math.min(text.length, this.#position + PIECE_LENGTH);
     let depth = this.#depth;
     let inString = false;
     let end: number | undefined;
@@ -213,7 +206,7 @@ class JsonParser {
         else if (code === 0x22) inString = false;
       } else if (code === 0x22) inString = true;
       else if (code === 0x5b || code === 0x7b) {
-        if (++depth > JSON_DEPTH_MAX) return undefined;
+        if (++depth > JSON_DEPTH_MAX) return TOO_DEEP;
       } else if (code === 0x5d || code === 0x7d) {
         if (--depth < this.#depth) return i;
       } else if (code === 0x2c && depth === this.#depth) end = i;

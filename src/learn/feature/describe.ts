@@ -1,13 +1,13 @@
 // Learning a feature from its training values: type, buckets, categories.
 import { DISTINCT_SLOTS } from '../../kernel/bin.ts';
 import { failure } from '../../util/error.ts';
-import { every } from '../../util/every.ts';
 import type { Atom } from '../../value/atom.ts';
 import { atomToJsonText } from '../../value/json.ts';
 import { Random } from '../random.ts';
 import {
   type JobScope,
   Layout,
+  lookEvery,
   NEVER_CANCELLED,
   type Workspace,
   withScratch,
@@ -50,9 +50,6 @@ export interface DescribeOptions {
 /** Of more rows than this, as many are drawn to place the boundaries of buckets. */
 const SAMPLE_ROW_COUNT_MAX = 262_144;
 
-/** Categories, or comparisons of two, between two looks at the cancel flag. */
-const STEPS_PER_CHECK = 16_384;
-
 /** @throws DATA_ERROR when the values of a numeric column are not numbers */
 export function describeFeature(
   workspace: Workspace,
@@ -81,7 +78,7 @@ export function describeFeature(
       hasMissing,
     };
   }
-  const look = every(STEPS_PER_CHECK, () => scope.checkCancelled());
+  const look = lookEvery(scope);
   const categories = uniteCategories(source.entries, totals, look);
   return options.coding === 'rank'
     ? rankCategories(name, categories, rows.rowCount, hasMissing, look)

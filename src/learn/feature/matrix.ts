@@ -1,12 +1,12 @@
 // Feature matrices: bucket codes of all rows in shared memory, and how they are filled.
 import { BOUNDARY_SLOTS } from '../../kernel/bin.ts';
 import { assert } from '../../util/assert.ts';
-import { every } from '../../util/every.ts';
 import type { Atom } from '../../value/atom.ts';
 import type { Span } from '../../value/snapshot.ts';
 import {
   type JobScope,
   Layout,
+  lookEvery,
   NEVER_CANCELLED,
   type Workspace,
   withScratch,
@@ -169,13 +169,6 @@ export function encodeColumn(
       u8[target.offset + row * target.stride] = MISSING_CODE;
     }
   }
-}
-
-/** Categories or values between two looks at the cancel flag. */
-const STEPS_PER_CHECK = 16_384;
-
-function lookEvery(scope: JobScope): () => void {
-  return every(STEPS_PER_CHECK, () => scope.checkCancelled());
 }
 
 /** Position of each category in the feature's list. @param look called for each */

@@ -1,6 +1,5 @@
 // Scoring with tree ensembles: rows in batches and one by one, on the copy in shared memory.
 import { NODE_SIZE, TREE_ENTRY_SIZE } from '../../kernel/tree.ts';
-import { every } from '../../util/every.ts';
 import type { Atom } from '../../value/atom.ts';
 import type { Span } from '../../value/snapshot.ts';
 import { notNumeric } from '../feature/describe.ts';
@@ -18,6 +17,7 @@ import {
   type JobScope,
   Layout,
   type LearnJob,
+  lookEvery,
   NEVER_CANCELLED,
   serialContext,
   type Workspace,
@@ -29,9 +29,6 @@ import type { CodeColumn, TreeEnsemble } from './ensemble.ts';
 const BATCH_ROW_COUNT = 262_144;
 /** Rows that pass through all trees as one unit of work: codes and outputs stay in the caches. */
 const UNIT_ROW_COUNT = 8192;
-
-/** Categories between two looks at the cancel flag. */
-const CATEGORIES_PER_CHECK = 16_384;
 
 /** Encoded rows and where their scores go; addresses are in `arena`. */
 interface ScoreTask {
@@ -225,7 +222,7 @@ export function compileEncoder(
   scope: JobScope = NEVER_CANCELLED,
 ): Encoder {
   const positions = new Map<Feature, ReadonlyMap<string, number>>();
-  const look = every(CATEGORIES_PER_CHECK, () => scope.checkCancelled());
+  const look = lookEvery(scope);
   const positionsOf = (feature: CategoricalFeature): ReadonlyMap<string, number> => {
     let known = positions.get(feature);
     if (known === undefined) {
