@@ -9,7 +9,7 @@ import { failure } from './util/error.ts';
 export type * from './client/face.ts';
 export type { ScriptingOptions } from './plugin/scripting.ts';
 export type { ListenOptions } from './rest/server.ts';
-export type { LocalFunction } from './service/local-function.ts';
+export type { LocalFunction } from './service/engine/local-function.ts';
 export type { RowanOptions } from './service/rowan.ts';
 export { RowanError } from './util/error.ts';
 

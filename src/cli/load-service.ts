@@ -10,7 +10,7 @@ export function loadService<Module>(
   load: () => Promise<Module>,
   { dataDir }: { readonly dataDir: string },
 ): Promise<Module> {
-  startThreadAhead(workerFile('service/engine-worker.ts'));
+  startThreadAhead(workerFile('service/engine/engine-worker.ts'));
   if (dataDir !== 'none') {
     // A failure is told when the store is opened.
     import('../store/lmdb-catalogue.ts').catch(() => undefined);

@@ -7,7 +7,7 @@ import { Rowan } from '../index.ts';
 import type { ReplicaFleet } from '../replica/fleet.ts';
 import { isLoopbackHost } from '../rest/address.ts';
 import type { RestOptions } from '../rest/options.ts';
-import type { FileLimits } from '../service/file-host.ts';
+import type { FileLimits } from '../service/engine/file-host.ts';
 import type { Logger } from '../service/logger.ts';
 import { workerFile } from '../util/worker-file.ts';
 import { defaultBudgetBytes } from '../value/arena-set.ts';

@@ -1,6 +1,6 @@
 // Plugins that are loaded when the service starts.
 import { collectBytes } from '../file/byte-stream.ts';
-import { parseConfig } from '../service/config.ts';
+import { parseConfig } from '../service/entity/config.ts';
 import type { Service } from '../service/service.ts';
 import { RowanError } from '../util/error.ts';
 import { parseJson } from '../util/exact-json.ts';

@@ -1,6 +1,6 @@
 // Values of queries on their way into script functions and back.
-import type { WireValue } from '../service/wire-value.ts';
-import { valueFromWire, valueToWire } from '../service/wire-value.ts';
+import type { WireValue } from '../service/engine/wire-value.ts';
+import { valueFromWire, valueToWire } from '../service/engine/wire-value.ts';
 import type { Atom } from '../value/atom.ts';
 import { normalizeInteger } from '../value/atom.ts';
 import { atomFromJson, atomToJsonText, specialNumberText } from '../value/json.ts';

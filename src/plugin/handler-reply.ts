@@ -1,5 +1,5 @@
 // What a request handler of a plugin gave, as a reply; the framing of it is the server's alone.
-import type { Reply } from '../service/request.ts';
+import type { Reply } from '../service/route/request.ts';
 import { failure } from '../util/error.ts';
 import type { HandlerReply } from './message.ts';
 

@@ -2,12 +2,12 @@
 import { stat } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { Type } from 'typebox';
-import type { ConstructionScope } from '../service/collection.ts';
-import type { EntityConfig } from '../service/config.ts';
-import type { PluginEntity, PluginType } from '../service/plugin-type.ts';
-import type { Reply, RouteRequest } from '../service/request.ts';
-import { unknownResource } from '../service/router.ts';
-import { type StaticFolder, serveFile } from '../service/static-folder.ts';
+import type { ConstructionScope } from '../service/entity/collection.ts';
+import type { EntityConfig } from '../service/entity/config.ts';
+import type { PluginEntity, PluginType } from '../service/entity/plugin-type.ts';
+import type { Reply, RouteRequest } from '../service/route/request.ts';
+import { unknownResource } from '../service/route/router.ts';
+import { type StaticFolder, serveFile } from '../service/route/static-folder.ts';
 import { failure, RowanError } from '../util/error.ts';
 import { parseJson } from '../util/exact-json.ts';
 import { replyOf } from './handler-reply.ts';

@@ -1,6 +1,6 @@
 // What the main thread and a sandbox worker send each other.
 import type { MessagePort } from 'node:worker_threads';
-import type { WireValue } from '../service/wire-value.ts';
+import type { WireValue } from '../service/engine/wire-value.ts';
 import type { ErrorBody } from '../util/error.ts';
 
 export interface SandboxStart {

@@ -1,9 +1,9 @@
 // The routes of plugins, and those of the plugin type javascript.
 import { Type } from 'typebox';
-import { validate } from '../service/parameter-validation.ts';
-import { jsonReply, type Reply } from '../service/request.ts';
-import { type BoundRequest, type Route, route } from '../service/route.ts';
-import { unknownResource } from '../service/router.ts';
+import { validate } from '../service/entity/parameter-validation.ts';
+import { jsonReply, type Reply } from '../service/route/request.ts';
+import { type BoundRequest, type Route, route } from '../service/route/route.ts';
+import { unknownResource } from '../service/route/router.ts';
 import type { Service } from '../service/service.ts';
 import { failure } from '../util/error.ts';
 import type { ModuleExports } from './message.ts';
@@ -114,7 +114,7 @@ async function describeModule(request: BoundRequest, runtime: ScriptRuntime): Pr
   if (form === 'doc.md') {
     return { status: 200, contentType: 'text/markdown; charset=utf-8', text: markdown };
   }
-  const { renderMarkdown } = await import('../service/markdown.ts');
+  const { renderMarkdown } = await import('../service/route/markdown.ts');
   return { status: 200, contentType: 'text/html; charset=utf-8', text: renderMarkdown(markdown) };
 }
 

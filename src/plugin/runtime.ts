@@ -1,9 +1,9 @@
 // The service's side of scripts: sandboxes, limits, and runs of programs.
 import { availableParallelism } from 'node:os';
-import { callContext } from '../service/call-context.ts';
-import type { Role } from '../service/request.ts';
+import type { WireValue } from '../service/engine/wire-value.ts';
+import { callContext } from '../service/route/call-context.ts';
+import type { Role } from '../service/route/request.ts';
 import type { Service } from '../service/service.ts';
-import type { WireValue } from '../service/wire-value.ts';
 import { failure } from '../util/error.ts';
 import { parseJson } from '../util/exact-json.ts';
 import type { LogEntry, ModuleExports, ScriptFunction } from './message.ts';

@@ -6,9 +6,9 @@ import {
   receiveMessageOnPort,
   Worker,
 } from 'node:worker_threads';
-import { type CallContext, callContext, runInContext } from '../service/call-context.ts';
 import { automaticRequestId } from '../service/id.ts';
-import type { Role } from '../service/request.ts';
+import { type CallContext, callContext, runInContext } from '../service/route/call-context.ts';
+import type { Role } from '../service/route/request.ts';
 import { errorBody, failure, RowanError } from '../util/error.ts';
 import { threadOptions, workerFile } from '../util/worker-file.ts';
 import { CallSlots, SLOT_COUNT } from './call-slots.ts';

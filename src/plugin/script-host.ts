@@ -1,15 +1,15 @@
 // The main thread's answers to what scripts ask: requests, entities, files.
 import { ENTITY_KINDS, type EntityKind } from '../dataset/entity-type.ts';
 import type { ByteStream } from '../file/byte-stream.ts';
-import { requireReadableUrl } from '../service/caller-role.ts';
-import { parseConfig } from '../service/config.ts';
-import { MAIN_THREAD_SCOPE } from '../service/engine.ts';
-import { contentTypeOf, makeRequest, readText } from '../service/local-transport.ts';
-import type { Role } from '../service/request.ts';
-import { bytesBody, EMPTY_BODY } from '../service/request-body.ts';
+import { MAIN_THREAD_SCOPE } from '../service/engine/engine.ts';
+import { applyFunction } from '../service/engine/task/function.ts';
+import { valueToWire } from '../service/engine/wire-value.ts';
+import { parseConfig } from '../service/entity/config.ts';
+import { requireReadableUrl } from '../service/route/caller-role.ts';
+import { contentTypeOf, makeRequest, readText } from '../service/route/local-transport.ts';
+import type { Role } from '../service/route/request.ts';
+import { bytesBody, EMPTY_BODY } from '../service/route/request-body.ts';
 import type { Service } from '../service/service.ts';
-import { applyFunction } from '../service/task/function.ts';
-import { valueToWire } from '../service/wire-value.ts';
 import { failure } from '../util/error.ts';
 import { parseJson } from '../util/exact-json.ts';
 import { atomFromJson } from '../value/json.ts';

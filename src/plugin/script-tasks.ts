@@ -1,6 +1,6 @@
 // What a sandbox worker does: programs, handlers and functions, each in its realm.
 import type { QuickJSHandle, QuickJSWASMModule } from 'quickjs-emscripten';
-import type { WireValue } from '../service/wire-value.ts';
+import type { WireValue } from '../service/engine/wire-value.ts';
 import { errorBody, failure, RowanError } from '../util/error.ts';
 import { parseJson, stringifyJson } from '../util/exact-json.ts';
 import { Interval, parseInterval } from '../value/interval.ts';

@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EntityType } from '../dataset/entity-type.ts';
-import { runForService } from '../service/call-context.ts';
-import type { Route } from '../service/route.ts';
+import type { WireValue } from '../service/engine/wire-value.ts';
+import { runForService } from '../service/route/call-context.ts';
+import type { Route } from '../service/route/route.ts';
 import type { RowanExtension } from '../service/rowan.ts';
 import type { Service } from '../service/service.ts';
-import type { WireValue } from '../service/wire-value.ts';
 import { assert } from '../util/assert.ts';
 import { parseJson, stringifyJson } from '../util/exact-json.ts';
 import { loadPlugins } from './autoload.ts';

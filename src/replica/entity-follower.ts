@@ -1,10 +1,10 @@
 // The datasets and functions of a data directory as a process sees them that only reads it.
-import { typeName } from '../service/entity-builder.ts';
-import type { FunctionEntity } from '../service/function-entity.ts';
-import { LastContents } from '../service/last-contents.ts';
+import { typeName } from '../service/entity/entity-builder.ts';
+import type { FunctionEntity } from '../service/entity/function-entity.ts';
+import { LastContents } from '../service/persist/last-contents.ts';
+import { type StoredEntity, StoredRecords } from '../service/persist/stored-records.ts';
 import { SerialQueue } from '../service/serial-queue.ts';
 import type { Service } from '../service/service.ts';
-import { type StoredEntity, StoredRecords } from '../service/stored-records.ts';
 import { type ChangedRecord, storedVersion } from '../store/announcing-catalogue.ts';
 import { assert } from '../util/assert.ts';
 

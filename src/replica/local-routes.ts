@@ -1,6 +1,6 @@
 // The routes that a replica can answer from shared data. All others are the primary's.
-import type { Route } from '../service/route.ts';
-import { ROUTES } from '../service/routes/index.ts';
+import type { Route } from '../service/route/route.ts';
+import { ROUTES } from '../service/route/table/index.ts';
 
 const FUNCTION = '/v1/functions/:id';
 const DATASET = '/v1/datasets/:id';

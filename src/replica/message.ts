@@ -1,6 +1,6 @@
 // What the primary and its replicas tell one another.
 import type { RestOptions } from '../rest/options.ts';
-import type { FileLimits } from '../service/file-host.ts';
+import type { FileLimits } from '../service/engine/file-host.ts';
 import type { ChangedRecord } from '../store/announcing-catalogue.ts';
 
 export interface ReplicaSettings {

@@ -1,6 +1,6 @@
 // How many heavy requests work at the same time; the rest wait in line, and those beyond are refused.
 
-import type { Route } from '../service/route.ts';
+import type { Route } from '../service/route/route.ts';
 import { RowanError } from '../util/error.ts';
 
 export interface AdmissionLimits {

@@ -1,7 +1,7 @@
 // Who sends a request, and what it may do.
 import { timingSafeEqual } from 'node:crypto';
-import type { Role } from '../service/request.ts';
-import { ROLES } from '../service/request.ts';
+import type { Role } from '../service/route/request.ts';
+import { ROLES } from '../service/route/request.ts';
 import { RowanError } from '../util/error.ts';
 import { hashKey, isExpired } from './api-key.ts';
 import type { KeyStore } from './key-store.ts';

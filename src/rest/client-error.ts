@@ -3,7 +3,7 @@
 
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Router } from '../service/router.ts';
+import type { Router } from '../service/route/router.ts';
 import { RowanError } from '../util/error.ts';
 import { errorReply } from './reply-writer.ts';
 import { parseTarget } from './request-target.ts';

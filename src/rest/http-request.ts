@@ -1,9 +1,9 @@
 // A request of a route as it came over HTTP.
-import type { CallContext } from '../service/call-context.ts';
-import { bindParameters, isAsync } from '../service/parameter-binding.ts';
-import type { RequestBody, Role, Verb } from '../service/request.ts';
-import type { BoundRequest, Route } from '../service/route.ts';
-import type { RouteMatch } from '../service/router.ts';
+import type { CallContext } from '../service/route/call-context.ts';
+import { bindParameters, isAsync } from '../service/route/parameter-binding.ts';
+import type { RequestBody, Role, Verb } from '../service/route/request.ts';
+import type { BoundRequest, Route } from '../service/route/route.ts';
+import type { RouteMatch } from '../service/route/router.ts';
 import type { Exchange } from './exchange.ts';
 
 const NO_SANDBOXES: readonly object[] = [];

@@ -1,7 +1,7 @@
 // API keys over REST.
 import { Type } from 'typebox';
-import { jsonReply, type RequestBody } from '../service/request.ts';
-import { type Route, route } from '../service/route.ts';
+import { jsonReply, type RequestBody } from '../service/route/request.ts';
+import { type Route, route } from '../service/route/route.ts';
 import { failure, RowanError } from '../util/error.ts';
 import { isExpired, KEY_ROLES, type KeyRequest, keyDocument, parseRole } from './api-key.ts';
 import type { KeyStore } from './key-store.ts';

@@ -1,7 +1,7 @@
 // What the service counts about itself, in the text format of Prometheus.
 import { ENTITY_KINDS } from '../dataset/entity-type.ts';
-import { type Route, route } from '../service/route.ts';
-import { SERVICE_VERSION } from '../service/routes/general.ts';
+import { type Route, route } from '../service/route/route.ts';
+import { SERVICE_VERSION } from '../service/route/table/general.ts';
 import type { Service } from '../service/service.ts';
 import { CallMetrics, type Outcome } from './call-metrics.ts';
 import type { Exposition } from './exposition.ts';

@@ -1,7 +1,7 @@
 // Writes replies of routes as HTTP responses: compression, streams with back-pressure, errors.
 import type { ServerResponse } from 'node:http';
 import type { Transform, Writable } from 'node:stream';
-import type { Reply } from '../service/request.ts';
+import type { Reply } from '../service/route/request.ts';
 import { errorBody, RowanError } from '../util/error.ts';
 import { stringifyJson } from '../util/exact-json.ts';
 import { chooseCoding, compressor } from './content-coding.ts';

@@ -1,11 +1,11 @@
 // From a request to its reply: checks in the order in which they cost least, then the route.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { runInContext } from '../service/call-context.ts';
-import { parseQueryString } from '../service/parameter-binding.ts';
-import type { Reply, RequestBody } from '../service/request.ts';
-import { bytesBody, EMPTY_BODY, streamBody } from '../service/request-body.ts';
-import type { RouteDispatcher } from '../service/route-dispatcher.ts';
-import type { RouteMatch } from '../service/router.ts';
+import { runInContext } from '../service/route/call-context.ts';
+import { parseQueryString } from '../service/route/parameter-binding.ts';
+import type { Reply, RequestBody } from '../service/route/request.ts';
+import { bytesBody, EMPTY_BODY, streamBody } from '../service/route/request-body.ts';
+import type { RouteDispatcher } from '../service/route/route-dispatcher.ts';
+import type { RouteMatch } from '../service/route/router.ts';
 import type { Service } from '../service/service.ts';
 import { failure, RowanError } from '../util/error.ts';
 import type { Admission } from './admission.ts';

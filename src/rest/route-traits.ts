@@ -1,5 +1,5 @@
 // What the transport must know of a route, worked out once.
-import type { Route } from '../service/route.ts';
+import type { Route } from '../service/route/route.ts';
 import { isConstruction, isHeavy } from './admission.ts';
 
 export interface RouteTraits {

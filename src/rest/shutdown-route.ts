@@ -1,6 +1,6 @@
 // Ends the server from afar.
-import { jsonReply } from '../service/request.ts';
-import { type Route, route } from '../service/route.ts';
+import { jsonReply } from '../service/route/request.ts';
+import { type Route, route } from '../service/route/route.ts';
 
 /** @param shutDown called after the reply was given */
 export function shutdownRoute(shutDown: () => void): Route {

@@ -1,10 +1,10 @@
 // Time limits of requests, and where to find what is made after the time is up.
 import type { IncomingMessage } from 'node:http';
 import { automaticId, automaticRunId, nowSeconds } from '../service/id.ts';
-import type { RequestBody } from '../service/request.ts';
-import { valueBody } from '../service/request-body.ts';
-import type { BoundRequest, Route } from '../service/route.ts';
-import type { RouteMatch } from '../service/router.ts';
+import type { RequestBody } from '../service/route/request.ts';
+import { valueBody } from '../service/route/request-body.ts';
+import type { BoundRequest, Route } from '../service/route/route.ts';
+import type { RouteMatch } from '../service/route/router.ts';
 import { failure } from '../util/error.ts';
 
 /** The smaller of the caller's limit and the service's. @throws INVALID_PARAMETER */

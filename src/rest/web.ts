@@ -1,7 +1,7 @@
 // What the HTTP side adds to a service: its routes, API keys and metrics.
 
-import type { Route } from '../service/route.ts';
-import type { RouteDispatcher } from '../service/route-dispatcher.ts';
+import type { Route } from '../service/route/route.ts';
+import type { RouteDispatcher } from '../service/route/route-dispatcher.ts';
 import type { RowanExtension } from '../service/rowan.ts';
 import type { Service } from '../service/service.ts';
 import { Authentication } from './authentication.ts';

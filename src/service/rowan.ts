@@ -4,20 +4,24 @@ import { RowanApi } from '../client/rowan-api.ts';
 import type { EntityType } from '../dataset/entity-type.ts';
 import type { Catalogue } from '../store/catalogue.ts';
 import { openCatalogue } from '../store/open-catalogue.ts';
-import { BUILT_IN_TYPES } from './built-in-types.ts';
-import { type CredentialOptions, fetchCredentials, openCredentials } from './credential-setup.ts';
-import type { FileLimits } from './file-host.ts';
-import { LocalFunctionCollection } from './local-function.ts';
-import { LocalTransport } from './local-transport.ts';
+import {
+  type CredentialOptions,
+  fetchCredentials,
+  openCredentials,
+} from './credential/credential-setup.ts';
+import type { FileLimits } from './engine/file-host.ts';
+import { LocalFunctionCollection } from './engine/local-function.ts';
+import { BUILT_IN_TYPES } from './entity/built-in-types.ts';
+import { TypeRegistry } from './entity/type-registry.ts';
 import { type Logger, SILENT_LOGGER } from './logger.ts';
-import { NoPersistence } from './persistence.ts';
-import type { Role } from './request.ts';
-import type { Route } from './route.ts';
-import { RouteDispatcher } from './route-dispatcher.ts';
-import { ROUTES } from './routes/index.ts';
+import { NoPersistence } from './persist/persistence.ts';
+import { StoredPersistence } from './persist/stored-persistence.ts';
+import { LocalTransport } from './route/local-transport.ts';
+import type { Role } from './route/request.ts';
+import type { Route } from './route/route.ts';
+import { RouteDispatcher } from './route/route-dispatcher.ts';
+import { ROUTES } from './route/table/index.ts';
 import { Service } from './service.ts';
-import { StoredPersistence } from './stored-persistence.ts';
-import { TypeRegistry } from './type-registry.ts';
 
 export interface RowanOptions extends CredentialOptions {
   /** directory for everything durable; null: nothing is kept */

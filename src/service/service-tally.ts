@@ -1,5 +1,5 @@
 // What the service counts of its own work, for whoever asks.
-import type { RunState } from './run.ts';
+import type { RunState } from './run/run.ts';
 
 export class ServiceTally {
   /** rows in the results of queries */

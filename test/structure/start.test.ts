@@ -48,7 +48,7 @@ describe('a server that has answered its first query', () => {
   test('has loaded no package in its workers', () => {
     const loads = loadsOf(log, (thread) => thread > 0);
     expect(loads.packages).toEqual([]);
-    expect(loads.files).toContain('dist/service/engine-worker.js');
+    expect(loads.files).toContain('dist/service/engine/engine-worker.js');
   });
 
   test('has read few files of ours', () => {

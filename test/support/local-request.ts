@@ -1,7 +1,7 @@
 // Requests for tests that look at replies before they are read.
-import { makeRequest } from '../../src/service/local-transport.ts';
-import type { RouteRequest } from '../../src/service/request.ts';
-import { valueBody } from '../../src/service/request-body.ts';
+import { makeRequest } from '../../src/service/route/local-transport.ts';
+import type { RouteRequest } from '../../src/service/route/request.ts';
+import { valueBody } from '../../src/service/route/request-body.ts';
 
 export interface LocalRequestOptions {
   readonly body?: unknown;

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { Reply } from '../../service/request.ts';
+import type { Reply } from '../../service/route/request.ts';
 import { escapeHtml } from '../../util/html.ts';
 
 /** @param base what stands before the paths of this server */

@@ -2,8 +2,8 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { ENTITY_KINDS, type EntityKind } from '../../dataset/entity-type.ts';
-import type { MacroExpander } from '../../service/markdown.ts';
-import type { TypeRegistry } from '../../service/type-registry.ts';
+import type { TypeRegistry } from '../../service/entity/type-registry.ts';
+import type { MacroExpander } from '../../service/route/markdown.ts';
 import { escapeHtml } from '../../util/html.ts';
 import { code, renderTable } from './page.ts';
 import { documentedTypes, parameterTable, typePath } from './type-reference.ts';

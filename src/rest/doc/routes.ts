@@ -1,9 +1,9 @@
 // Documentation and static files.
 import { resolve } from 'node:path';
-import type { Reply } from '../../service/request.ts';
-import { type BoundRequest, type Route, route } from '../../service/route.ts';
+import type { Reply } from '../../service/route/request.ts';
+import { type BoundRequest, type Route, route } from '../../service/route/route.ts';
+import { type PageTools, serveFile } from '../../service/route/static-folder.ts';
 import type { Service } from '../../service/service.ts';
-import { type PageTools, serveFile } from '../../service/static-folder.ts';
 import type { DocumentationSite, SiteOptions } from './site.ts';
 
 export interface DocumentationOptions extends SiteOptions {

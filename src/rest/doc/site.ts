@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { BUILTIN_FUNCTIONS } from '../../builtin/index.ts';
-import { renderFragment } from '../../service/markdown.ts';
-import type { Reply } from '../../service/request.ts';
-import type { TypeRegistry } from '../../service/type-registry.ts';
+import type { TypeRegistry } from '../../service/entity/type-registry.ts';
+import { renderFragment } from '../../service/route/markdown.ts';
+import type { Reply } from '../../service/route/request.ts';
 import { escapeHtml } from '../../util/html.ts';
 import { apiPage, apiScript } from './api-page.ts';
 import { guideFiles } from './guide.ts';

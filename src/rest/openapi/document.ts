@@ -1,8 +1,8 @@
 // The description of all routes in OpenAPI 3.1, from the declarations that check requests.
 import { ENTITY_KINDS } from '../../dataset/entity-type.ts';
-import type { Parameter, Route } from '../../service/route.ts';
-import { SERVICE_VERSION } from '../../service/routes/general.ts';
-import type { TypeRegistry } from '../../service/type-registry.ts';
+import type { TypeRegistry } from '../../service/entity/type-registry.ts';
+import type { Parameter, Route } from '../../service/route/route.ts';
+import { SERVICE_VERSION } from '../../service/route/table/general.ts';
 import { EXAMPLE_ELEMENTS, EXAMPLES, type OperationExample } from './examples.ts';
 import { componentSchemas, configName } from './schemas.ts';
 

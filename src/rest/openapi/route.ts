@@ -1,5 +1,5 @@
 // The description of all routes, as a route.
-import { type Route, route } from '../../service/route.ts';
+import { type Route, route } from '../../service/route/route.ts';
 import type { OpenApiOptions } from './document.ts';
 
 /**

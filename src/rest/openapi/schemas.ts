@@ -1,7 +1,7 @@
 // JSON schemas of configurations and errors, as components of the description of routes.
 import type { EntityType } from '../../dataset/entity-type.ts';
-import { publishedSchema } from '../../service/published-schema.ts';
-import type { TypeRegistry } from '../../service/type-registry.ts';
+import { publishedSchema } from '../../service/entity/published-schema.ts';
+import type { TypeRegistry } from '../../service/entity/type-registry.ts';
 import { ERROR_STATUS } from '../../util/error.ts';
 
 type Json = Record<string, unknown>;

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Rowan } from '../../../src/index.ts';
 import { exampleBody, examplePath } from '../../../src/rest/openapi/document.ts';
-import type { Route } from '../../../src/service/route.ts';
+import type { Route } from '../../../src/service/route/route.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,0 +1,220 @@
+// The catalogue as one thread sees it: definitions from the main thread, relations and compiled
+// functions made from them when they are first needed.
+import type { DatasetContent } from '../../dataset/dataset-type.ts';
+import { snapshotRelation } from '../../dataset/snapshot-relation.ts';
+import type { Accelerator } from '../../exec/general/compiler.ts';
+import type { CompiledFunction, FunctionScope } from '../../function/function-type.ts';
+import type { Catalog, Relation } from '../../plan/catalog.ts';
+import type { CallScope, FunctionCatalog, UserFunction } from '../../plan/function.ts';
+import { assert } from '../../util/assert.ts';
+import { failure } from '../../util/error.ts';
+import type { ArenaAllocator } from '../../value/arena-set.ts';
+import { entityMissing, entityNotReady } from '../entity/entity-error.ts';
+import type { TypeRegistry } from '../entity/type-registry.ts';
+import type {
+  DatasetDefinition,
+  FunctionDefinition,
+  MirrorMessage,
+  ReadyDataset,
+  ReadyFunction,
+} from './definition.ts';
+
+export interface LoadedDataset extends ReadyDataset {
+  readonly content: DatasetContent;
+}
+
+function isLoaded(definition: ReadyDataset): definition is LoadedDataset {
+  return definition.content !== undefined;
+}
+
+interface CachedFunction {
+  readonly definition: ReadyFunction;
+  readonly compiled: CompiledFunction;
+  /** the generation it was bound in; undefined: whatever changes, it stays bound */
+  readonly generation: number | undefined;
+}
+
+/** Functions that call one another more deeply than this are taken for endless recursion. */
+const COMPILE_DEPTH_MAX = 50;
+
+export interface CatalogMirrorOptions {
+  readonly types: TypeRegistry;
+  readonly builtins: FunctionCatalog;
+  readonly arenas: ArenaAllocator;
+  /** what functions may reach when they are called in this thread */
+  readonly callScope: CallScope;
+  /** true: only functions whose calls are cheap are compiled in this thread */
+  readonly lightOnly: boolean;
+  /** Reads the content of a dataset that was kept. */
+  loadContent?(dataset: string): DatasetContent;
+  /** the vector engine, where there is one */
+  readonly accelerate?: Accelerator;
+}
+
+export class CatalogMirror implements Catalog {
+  readonly builtins: FunctionCatalog;
+  readonly arenas: ArenaAllocator;
+  readonly #options: CatalogMirrorOptions;
+  readonly #types: TypeRegistry;
+  readonly #datasets = new Map<string, DatasetDefinition>();
+  readonly #functions = new Map<string, FunctionDefinition>();
+  readonly #relations = new WeakMap<DatasetDefinition, Relation>();
+  readonly #compiled = new Map<string, CachedFunction>();
+  /** the functions that a binding has met; undefined while nobody asks */
+  #met: Set<string> | undefined;
+  #generation = 0;
+  #compileDepth = 0;
+
+  constructor(options: CatalogMirrorOptions) {
+    this.#types = options.types;
+    this.builtins = options.builtins;
+    this.arenas = options.arenas;
+    this.#options = options;
+  }
+
+  /** Grows with every change of the catalogue. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  apply(message: MirrorMessage): void {
+    this.#generation++;
+    const { id, definition } = message;
+    if (message.type === 'dataset') {
+      if (definition === undefined) this.#datasets.delete(id);
+      else this.#datasets.set(id, message.definition as DatasetDefinition);
+      return;
+    }
+    this.#compiled.delete(id);
+    if (definition === undefined) this.#functions.delete(id);
+    else this.#applyFunction(id, message.definition as FunctionDefinition);
+  }
+
+  /** What a prepared function calls is what there was when it was created. */
+  #applyFunction(id: string, definition: FunctionDefinition): void {
+    this.#functions.set(id, definition);
+    if (!definition.ready) return;
+    if (this.#options.lightOnly && !definition.isLight) return;
+    // Its first call is early enough, and most threads never call it.
+    if (definition.isSelfContained) return;
+    const type = this.#types.functionType(definition.type);
+    if (type.binding(definition.params) !== 'creation') return;
+    try {
+      this.compiledFunction(id);
+    } catch {
+      // The creation itself reports it; a use of the function will throw it again.
+    }
+  }
+
+  /** The condensed past: messages that bring another mirror to this state. */
+  messages(): MirrorMessage[] {
+    return [
+      ...[...this.#datasets].map(([id, definition]) => ({
+        type: 'dataset' as const,
+        id,
+        definition,
+      })),
+      ...[...this.#functions].map(([id, definition]) => ({
+        type: 'function' as const,
+        id,
+        definition,
+      })),
+    ];
+  }
+
+  dataset(name: string): Relation {
+    const definition = this.datasetWithContent(name);
+    const known = this.#relations.get(definition);
+    if (known !== undefined) return known;
+    if (definition.unreadable !== undefined) {
+      throw failure('INVALID_PARAMETER', definition.unreadable, { dataset: name });
+    }
+    const relation = snapshotRelation(definition.content.snapshot, this.arenas);
+    this.#relations.set(definition, relation);
+    return relation;
+  }
+
+  /** @throws ENTITY_NOT_FOUND, ENTITY_NOT_READY, DATA_ERROR when its content cannot be read */
+  datasetWithContent(name: string): LoadedDataset {
+    const definition = this.#datasets.get(name);
+    if (definition === undefined) throw entityMissing('dataset', name);
+    if (!definition.ready) throw entityNotReady('dataset', name);
+    if (isLoaded(definition)) return definition;
+    const { loadContent } = this.#options;
+    assert(loadContent !== undefined, 'content is read where tasks run');
+    const loaded = { ...definition, content: loadContent(name) };
+    // The news that it is there has been sent, but is read after this task.
+    this.#datasets.set(name, loaded);
+    return loaded;
+  }
+
+  findUserFunction(name: string): UserFunction | undefined {
+    const definition = this.#functions.get(name);
+    if (definition === undefined) return undefined;
+    if (!definition.ready) throw entityNotReady('function', name);
+    const compiled = this.compiledFunction(name);
+    return {
+      name,
+      deterministic: definition.deterministic,
+      outputType: compiled.output,
+      takesAnyValue: compiled.takesAnyValue,
+      apply: (input, scope) => compiled.apply(input, scope),
+      applyAll: compiled.applyAll?.bind(compiled),
+    };
+  }
+
+  /** Does work that binds. @returns the ids of the functions that it met, beside its result */
+  meeting<Result>(work: () => Result): { readonly result: Result; readonly met: string[] } {
+    const met = new Set<string>();
+    this.#met = met;
+    try {
+      return { result: work(), met: [...met] };
+    } finally {
+      this.#met = undefined;
+    }
+  }
+
+  /** @throws ENTITY_NOT_FOUND, ENTITY_NOT_READY, and what binding throws */
+  compiledFunction(id: string): CompiledFunction {
+    this.#met?.add(id);
+    const definition = this.#functions.get(id);
+    if (definition === undefined) throw entityMissing('function', id);
+    if (!definition.ready) throw entityNotReady('function', id);
+    const cached = this.#compiled.get(id);
+    if (cached !== undefined && cached.definition === definition) {
+      const { generation } = cached;
+      const isCurrent = generation === this.#generation && this.#met === undefined;
+      if (generation === undefined || isCurrent) return cached.compiled;
+    }
+    const type = this.#types.functionType(definition.type);
+    const compiled = this.#guardDepth(id, () =>
+      type.compile(definition.params, this.functionScope(), definition.artifact),
+    );
+    const isKept = type.binding(definition.params) === 'creation';
+    const generation = isKept ? undefined : this.#generation;
+    this.#compiled.set(id, { definition, compiled, generation });
+    return compiled;
+  }
+
+  functionScope(): FunctionScope {
+    return {
+      catalog: this,
+      arenas: this.arenas,
+      callScope: this.#options.callScope,
+      accelerate: this.#options.accelerate,
+      functionNamed: (id) => this.compiledFunction(id),
+    };
+  }
+
+  #guardDepth<Result>(id: string, compile: () => Result): Result {
+    if (this.#compileDepth >= COMPILE_DEPTH_MAX) {
+      throw failure('SQL_BINDING', `function '${id}' calls itself without end`);
+    }
+    this.#compileDepth++;
+    try {
+      return compile();
+    } finally {
+      this.#compileDepth--;
+    }
+  }
+}

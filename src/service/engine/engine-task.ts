@@ -1,0 +1,163 @@
+// The tasks that engine workers know: what each is given and what it answers.
+import type { DatasetContent, Params } from '../../dataset/dataset-type.ts';
+import type { RecordingForm } from '../../dataset/recording-json.ts';
+import type { FormatName } from '../../exec/output/format.ts';
+import type { OutputOptions } from '../../exec/output/options.ts';
+import type { LoadedArtifact } from '../../function/function-type.ts';
+import type { ValueType } from '../../plan/type.ts';
+import type { ProcedureResult, RunEffects } from '../../procedure/procedure-type.ts';
+import type { Snapshot } from '../../value/snapshot.ts';
+import type { ContentParts } from '../persist/kept-content.ts';
+import type { WireValue } from './wire-value.ts';
+
+/** A part of a dataset that a route reads. */
+export type DatasetReading =
+  | { readonly what: 'rows'; readonly start: number; readonly limit: number }
+  | { readonly what: 'columns'; readonly offset: number; readonly limit: number }
+  | { readonly what: 'values'; readonly column: string }
+  | {
+      readonly what: 'valuecounts';
+      readonly column: string;
+      readonly offset: number;
+      readonly limit: number;
+    }
+  | { readonly what: 'timestampRange' };
+
+/** What is known of a compiled function; plain data. */
+export interface FunctionInterface {
+  readonly input: readonly ValueType[];
+  readonly output: ValueType;
+  readonly isLight: boolean;
+}
+
+/** `dated`: the output and its date, for scripts. */
+export type ApplicationFormat = 'compat' | 'json' | 'dated';
+
+export interface EngineTasks {
+  /** Emits the bytes of the result. */
+  query: {
+    args: { readonly text: string; readonly format: FormatName; readonly output: OutputOptions };
+    result: { readonly rowCount: number };
+  };
+  /** Parses and admits rows; nothing is stored yet. */
+  record: {
+    args: {
+      readonly form: RecordingForm;
+      readonly body: Uint8Array;
+      /** of streams: the number of the first line or row, and the time of the request */
+      readonly part?: { readonly first: number; readonly ts: number } | undefined;
+      readonly type: string;
+      readonly params: Params;
+      readonly state: unknown;
+      readonly content: DatasetContent | undefined;
+    };
+    result: {
+      /** bytes of the batch, in shared memory */
+      readonly batch: Uint8Array;
+      readonly rowCount: number;
+      readonly state: unknown;
+      /** printed row names, where each may be recorded once only */
+      readonly names: readonly string[] | undefined;
+    };
+  };
+  /** Builds new content from the old and recorded batches. */
+  commit: {
+    args: {
+      readonly type: string;
+      readonly params: Params;
+      readonly content: DatasetContent | undefined;
+      readonly batches: readonly Uint8Array[];
+      readonly state: unknown;
+    };
+    result: DatasetContent;
+  };
+  /** Writes content to a file, whole or not at all. */
+  save: {
+    args: { readonly content: DatasetContent; readonly path: string };
+    result: undefined;
+  };
+  /** Writes content to a URL. */
+  saveUrl: {
+    args: { readonly content: DatasetContent; readonly url: string };
+    result: undefined;
+  };
+  /** Reads content from a URL; undefined when nothing is there. */
+  loadUrl: { args: { readonly url: string }; result: Snapshot | undefined };
+  /** Reads content that was kept. */
+  open: {
+    args: {
+      readonly type: string;
+      readonly params: Params;
+      /** what the parts come on top of */
+      readonly base: DatasetContent | undefined;
+    } & Omit<ContentParts, 'committed' | 'isOnTop'>;
+    result: DatasetContent;
+  };
+  /** Builds the content of a view. */
+  view: {
+    args: { readonly type: string; readonly params: Params };
+    result: DatasetContent;
+  };
+  /** Emits the JSON of a part of a dataset. */
+  read: {
+    args: { readonly dataset: string; readonly reading: DatasetReading };
+    result: undefined;
+  };
+  /** Runs a procedure; what it made is not registered yet. */
+  procedure: {
+    args: {
+      readonly type: string;
+      readonly params: Params;
+      readonly startedAt: number;
+      /** the number that its messages bear */
+      readonly run: number;
+    };
+    result: ProcedureResult & { readonly effects: RunEffects };
+  };
+  /** Compiles a function, to see whether it can be and what it takes and gives. */
+  bind: {
+    args: {
+      readonly type: string;
+      readonly params: Params;
+      /** loaded before; absent: it is loaded now */
+      readonly artifact?: LoadedArtifact | undefined;
+    };
+    result: {
+      readonly interface: FunctionInterface;
+      readonly artifact: LoadedArtifact | undefined;
+      /** ids of the functions that it calls */
+      readonly met: readonly string[];
+    };
+  };
+  /** Emits the JSON of the output of a function for one input, or for each of many. */
+  apply: {
+    args: {
+      readonly function: string;
+      readonly input?: unknown;
+      /** instead of `input`: a row whose cells may be any atoms */
+      readonly typedInput?: WireValue;
+      readonly keepValues: readonly string[];
+      readonly format: ApplicationFormat;
+    };
+    result: undefined;
+  };
+  /** Emits a line for each line of input; the last is an error when that line failed. */
+  lines: {
+    args: {
+      readonly function: string;
+      readonly lines: Uint8Array;
+      readonly firstLine: number;
+      readonly ts: number;
+    };
+    result: { readonly hasFailed: boolean };
+  };
+  details: { args: { readonly function: string }; result: unknown };
+  batch: {
+    args: { readonly function: string; readonly ts: number } & (
+      | { readonly input: unknown }
+      /** a large body, with what messages say of its request */
+      | { readonly body: Uint8Array; readonly verb: string; readonly path: string }
+    );
+    result: undefined;
+  };
+}

@@ -1,0 +1,98 @@
+// The entry of an engine worker: the tasks it can do, and the catalogue as it is told of it.
+
+import { builtinCatalog, selfContainedCatalog } from '../../builtin/index.ts';
+import { registerParallelJob } from '../../exec/parallel.ts';
+import { serveTasks } from '../../exec/pool/worker-runtime.ts';
+import { QueryCache } from '../../exec/query-cache.ts';
+import type { Task } from '../../exec/task.ts';
+import { useArenas } from '../../exec/thread-memory.ts';
+import { vectorAccelerator } from '../../exec/vector/accelerate.ts';
+import { VECTOR_ROW_COUNT_MIN, type VectorEngine } from '../../exec/vector/engine.ts';
+import { FileSystem } from '../../file/file-system.ts';
+import { learnJobs } from '../../learn/jobs.ts';
+import { workspaceOf } from '../../procedure/fit-context.ts';
+import { assert } from '../../util/assert.ts';
+import { ArenaSet, type ArenaSetDescriptor } from '../../value/arena-set.ts';
+import { BUILT_IN_TYPES } from '../entity/built-in-types.ts';
+import { TypeRegistry } from '../entity/type-registry.ts';
+import { CatalogMirror } from './catalog-mirror.ts';
+import type { MirrorMessage } from './definition.ts';
+import { type FileLimits, HostCredentials, HostMemoryStore } from './file-host.ts';
+import { TASKS } from './task/index.ts';
+import { TaskScope } from './task-scope.ts';
+import type { WorkerContext } from './worker-context.ts';
+
+/** The first message of all. */
+interface StartMessage {
+  readonly type: 'start';
+  readonly arenas: ArenaSetDescriptor;
+  readonly files: FileLimits;
+  readonly reachesHost: boolean;
+}
+
+const types = new TypeRegistry(BUILT_IN_TYPES);
+const callScope = new TaskScope();
+let context: WorkerContext | undefined;
+
+function receive(message: StartMessage | MirrorMessage): void {
+  if (message.type !== 'start') {
+    assert(context !== undefined, 'memory comes before definitions');
+    context.mirror.apply(message);
+    return;
+  }
+  const arenas = ArenaSet.open(message.arenas);
+  useArenas(arenas);
+  for (const job of learnJobs(workspaceOf(arenas))) registerParallelJob(job);
+  const engine: VectorEngine = {
+    arenas,
+    get parallel() {
+      return callScope.parallel;
+    },
+    rowCountMin: VECTOR_ROW_COUNT_MIN,
+  };
+  const accelerate = vectorAccelerator(engine);
+  const mirror = new CatalogMirror({
+    types,
+    builtins: message.reachesHost ? builtinCatalog : selfContainedCatalog,
+    arenas,
+    callScope,
+    lightOnly: false,
+    accelerate,
+    loadContent: (dataset) => callScope.call({ kind: 'dataset-content', dataset }),
+  });
+  const files = new FileSystem({
+    ...message.files,
+    waitFor: (promise) => callScope.waitFor(promise),
+    memory: new HostMemoryStore(callScope),
+    credentials: new HostCredentials(callScope),
+  });
+  context = {
+    types,
+    arenas,
+    mirror,
+    callScope,
+    files,
+    accelerate,
+    engine,
+    queries: new QueryCache(),
+  };
+}
+
+const handlers = Object.fromEntries(
+  Object.entries(TASKS).map(([kind, handle]) => [
+    kind,
+    (args: never, task: Task) => {
+      assert(context !== undefined, 'memory comes before tasks');
+      return callScope.during(task, () =>
+        (handle as Handler)(args, task, context as WorkerContext),
+      );
+    },
+  ]),
+);
+
+type Handler = (args: never, task: Task, context: WorkerContext) => unknown;
+
+await serveTasks({
+  handlers,
+  onBroadcast: (message) => receive(message as StartMessage | MirrorMessage),
+});

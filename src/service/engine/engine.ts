@@ -1,0 +1,108 @@
+// The main thread's handle on computation: workers, shared memory, and the catalogue they mirror.
+import { EnginePool, type TaskOptions } from '../../exec/pool/engine-pool.ts';
+import { useArenas } from '../../exec/thread-memory.ts';
+import type { CallScope, FunctionCatalog } from '../../plan/function.ts';
+import { workerFile } from '../../util/worker-file.ts';
+import { ArenaSet } from '../../value/arena-set.ts';
+import type { TypeRegistry } from '../entity/type-registry.ts';
+import { CatalogMirror } from './catalog-mirror.ts';
+import type { MirrorMessage } from './definition.ts';
+import type { EngineTasks } from './engine-task.ts';
+import type { FileLimits } from './file-host.ts';
+import { SnapshotRegistry } from './snapshot-registry.ts';
+
+export interface EngineOptions {
+  readonly types: TypeRegistry;
+  readonly builtins: FunctionCatalog;
+  readonly files: FileLimits;
+  /** whether SQL functions may ask this thread for something */
+  readonly reachesHost: boolean;
+  /** threads that one task may use */
+  readonly threadCount: number;
+  readonly taskCountMax: number;
+  /** bytes of all columns together; default 70 % of the machine's memory */
+  readonly memoryBytes?: number | undefined;
+  onHostCall(request: unknown): Promise<unknown>;
+  onDefect(message: string, stack: string | undefined): void;
+}
+
+/** Light functions are not cancelled and reach nothing outside. */
+export const MAIN_THREAD_SCOPE: CallScope = { checkCancelled() {}, host: undefined };
+
+export class Engine {
+  readonly arenas: ArenaSet;
+  readonly snapshots: SnapshotRegistry;
+  /** what this thread knows; the workers follow */
+  readonly mirror: CatalogMirror;
+  readonly #pool: EnginePool;
+
+  constructor(options: EngineOptions) {
+    this.arenas = ArenaSet.create(
+      options.memoryBytes === undefined ? {} : { budgetBytes: options.memoryBytes },
+    );
+    useArenas(this.arenas);
+    this.snapshots = new SnapshotRegistry(this.arenas);
+    this.mirror = new CatalogMirror({
+      types: options.types,
+      builtins: options.builtins,
+      arenas: this.arenas,
+      callScope: MAIN_THREAD_SCOPE,
+      lightOnly: true,
+    });
+    this.#pool = new EnginePool({
+      entry: workerFile('service/engine/engine-worker.ts'),
+      threadCount: options.threadCount,
+      taskCountMax: options.taskCountMax,
+      initialMessages: () => [
+        {
+          type: 'start',
+          arenas: this.arenas.descriptor(),
+          files: options.files,
+          reachesHost: options.reachesHost,
+        },
+        ...this.mirror.messages(),
+      ],
+      termination: {
+        begin: (thread) => this.arenas.keepOut(thread),
+        end: (thread) => this.arenas.forgetOutsider(thread),
+      },
+      onHostCall: options.onHostCall,
+      onDefect: options.onDefect,
+    });
+  }
+
+  warmUp(): void {
+    this.#pool.warmUp();
+  }
+
+  get activeTaskCount(): number {
+    return this.#pool.activeCount;
+  }
+
+  /** Changes the catalogue of every thread; tasks started from now on see it. */
+  publish(message: MirrorMessage): void {
+    this.mirror.apply(message);
+    this.#pool.broadcast(message);
+  }
+
+  /**
+   * Runs a task in a worker; all data that it can see stays readable until it ends.
+   * @throws RowanError: the task's own, CANCELLED, OUT_OF_MEMORY
+   */
+  async run<Kind extends keyof EngineTasks>(
+    kind: Kind,
+    args: EngineTasks[Kind]['args'],
+    options: TaskOptions = {},
+  ): Promise<EngineTasks[Kind]['result']> {
+    const end = this.snapshots.beginTask();
+    try {
+      return await this.#pool.run<EngineTasks[Kind]['result']>(kind, args, options);
+    } finally {
+      end();
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+}

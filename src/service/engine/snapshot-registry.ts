@@ -1,0 +1,81 @@
+// When the memory of a snapshot may be given back: no entity holds it, and every task that was
+// running when the last holder let go has ended.
+import type { ArenaAllocator } from '../../value/arena-set.ts';
+import type { Snapshot, Span } from '../../value/snapshot.ts';
+import { freeSnapshot } from '../../value/snapshot-memory.ts';
+
+interface Retired {
+  free(): void;
+  /** tasks up to this number may still read it */
+  readonly lastTask: number;
+}
+
+export class SnapshotRegistry {
+  readonly #arenas: ArenaAllocator;
+  readonly #holders = new Map<number, { readonly snapshot: Snapshot; count: number }>();
+  readonly #running = new Set<number>();
+  #retired: Retired[] = [];
+  #lastTask = 0;
+
+  constructor(arenas: ArenaAllocator) {
+    this.#arenas = arenas;
+  }
+
+  hold(snapshot: Snapshot): void {
+    const known = this.#holders.get(snapshot.id);
+    if (known === undefined) this.#holders.set(snapshot.id, { snapshot, count: 1 });
+    else known.count++;
+  }
+
+  release(snapshot: Snapshot): void {
+    const known = this.#holders.get(snapshot.id);
+    if (known === undefined) return;
+    known.count--;
+    if (known.count > 0) return;
+    this.#holders.delete(snapshot.id);
+    this.#retire(() => freeSnapshot(snapshot, this.#arenas));
+  }
+
+  /** Gives back memory that is no snapshot, once every task that may read it has ended. */
+  retireSpans(spans: readonly Span[]): void {
+    this.#retire(() => {
+      for (const span of spans) this.#arenas.free(span);
+    });
+  }
+
+  /** Frees a snapshot that nobody ever saw. */
+  discard(snapshot: Snapshot): void {
+    freeSnapshot(snapshot, this.#arenas);
+  }
+
+  /** Everything that is held now stays readable until the returned function is called. */
+  beginTask(): () => void {
+    const task = ++this.#lastTask;
+    this.#running.add(task);
+    let ended = false;
+    return () => {
+      if (ended) return;
+      ended = true;
+      this.#running.delete(task);
+      this.#sweep();
+    };
+  }
+
+  /** Snapshots that wait for tasks to end. */
+  get retiredCount(): number {
+    return this.#retired.length;
+  }
+
+  #retire(free: () => void): void {
+    this.#retired.push({ free, lastTask: this.#lastTask });
+    this.#sweep();
+  }
+
+  #sweep(): void {
+    const oldestRunning = Math.min(...this.#running, Number.POSITIVE_INFINITY);
+    const free = this.#retired.filter(({ lastTask }) => lastTask < oldestRunning);
+    if (free.length === 0) return;
+    this.#retired = this.#retired.filter(({ lastTask }) => lastTask >= oldestRunning);
+    for (const each of free) each.free();
+  }
+}

@@ -1,0 +1,78 @@
+// What SQL functions may reach while a task runs in this thread: its cancel flag, and the service.
+import { type Parallel, serialParallel } from '../../exec/parallel.ts';
+import type { Task } from '../../exec/task.ts';
+import type { CallHost, CallScope } from '../../plan/function.ts';
+import { assert } from '../../util/assert.ts';
+import type { Value } from '../../value/value.ts';
+import type { HostReplies, HostRequest } from './host-call.ts';
+import { valueFromWire, valueToWire } from './wire-value.ts';
+
+/** How often a task that waits looks at its cancel flag. */
+const CANCEL_CHECK_INTERVAL_MS = 20;
+
+export class TaskScope implements CallScope {
+  #task: Task | undefined;
+
+  /** The scope belongs to the task until the work is done. */
+  async during<Result>(task: Task, work: () => Result | Promise<Result>): Promise<Result> {
+    this.#task = task;
+    try {
+      return await work();
+    } finally {
+      this.#task = undefined;
+    }
+  }
+
+  checkCancelled(): void {
+    this.#task?.checkCancelled();
+  }
+
+  /** Waits for something that comes from outside this thread, but not beyond a cancel. */
+  async waitFor<Result>(promise: Promise<Result>): Promise<Result> {
+    const task = this.#task;
+    if (task === undefined) return promise;
+    let timer: NodeJS.Timeout | undefined;
+    const cancelled = new Promise<never>((_, reject) => {
+      timer = setInterval(() => {
+        try {
+          task.checkCancelled();
+        } catch (thrown) {
+          reject(thrown);
+        }
+      }, CANCEL_CHECK_INTERVAL_MS);
+    });
+    try {
+      return await Promise.race([promise, cancelled]);
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  /** The threads that the running task may use. */
+  get parallel(): Parallel {
+    return this.#task?.parallel ?? serialParallel(this);
+  }
+
+  /** Asks the service and waits. */
+  call<Kind extends HostRequest['kind']>(
+    request: Extract<HostRequest, { kind: Kind }>,
+  ): HostReplies[Kind] {
+    assert(this.#task !== undefined, 'only a task asks the service');
+    return this.#task.callHost(request) as HostReplies[Kind];
+  }
+
+  get host(): CallHost | undefined {
+    if (this.#task === undefined) return undefined;
+    return {
+      fetchUrl: (url) => this.call({ kind: 'fetch', url }),
+      callScript: (source, parameters, calls): Value[] =>
+        this.call({
+          kind: 'script',
+          source,
+          parameters,
+          calls: calls.map((args) => args.map(valueToWire)),
+        }).map(valueFromWire),
+      runScript: (script, args) => this.call({ kind: 'run-script', script, args }),
+    };
+  }
+}

@@ -1,0 +1,39 @@
+// The tasks of an engine worker by kind.
+import type { Task } from '../../../exec/task.ts';
+import type { EngineTasks } from '../engine-task.ts';
+import type { WorkerContext } from '../worker-context.ts';
+import { batchTask } from './batch.ts';
+import { commitTask, readTask, recordTask, viewTask } from './dataset.ts';
+import { applyTask, bindTask, detailsTask, linesTask } from './function.ts';
+import { procedureTask } from './procedure.ts';
+import { queryTask } from './query.ts';
+
+/** The library that knows the format of files is large: it is loaded with the first of them. */
+const loadFileTasks = ({ callScope }: WorkerContext) =>
+  callScope.waitFor(import('./dataset-file.ts'));
+
+export const TASKS: {
+  readonly [Kind in keyof EngineTasks]: (
+    args: EngineTasks[Kind]['args'],
+    task: Task,
+    context: WorkerContext,
+  ) => EngineTasks[Kind]['result'] | Promise<EngineTasks[Kind]['result']>;
+} = {
+  query: queryTask,
+  record: recordTask,
+  commit: commitTask,
+  save: async (args, task, context) => (await loadFileTasks(context)).saveTask(args, task, context),
+  open: async (args, task, context) => (await loadFileTasks(context)).openTask(args, task, context),
+  saveUrl: async (args, task, context) =>
+    (await loadFileTasks(context)).saveUrlTask(args, task, context),
+  loadUrl: async (args, task, context) =>
+    (await loadFileTasks(context)).loadUrlTask(args, task, context),
+  view: viewTask,
+  read: readTask,
+  procedure: procedureTask,
+  bind: bindTask,
+  apply: applyTask,
+  lines: linesTask,
+  details: detailsTask,
+  batch: batchTask,
+};

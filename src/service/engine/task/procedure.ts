@@ -1,0 +1,78 @@
+// A run of a procedure that computes.
+
+import { queryTextOf } from '../../../dataset/parameter.ts';
+import { prepareQuery } from '../../../exec/query.ts';
+import type { Task } from '../../../exec/task.ts';
+import type { ProcedureContext, RunEffects } from '../../../procedure/procedure-type.ts';
+import { assert } from '../../../util/assert.ts';
+import { ArenaScope } from '../../../value/arena-set.ts';
+import { snapshotSpans } from '../../../value/snapshot-memory.ts';
+import { openOutput } from '../../entity/output-dataset.ts';
+import { StepProgress } from '../../run/step-progress.ts';
+import type { EngineTasks } from '../engine-task.ts';
+import type { HostRequest } from '../host-call.ts';
+import type { WorkerContext } from '../worker-context.ts';
+
+interface CollectedEffects extends RunEffects {
+  readonly datasets: RunEffects['datasets'][number][];
+  readonly functions: RunEffects['functions'][number][];
+}
+
+export async function procedureTask(
+  { type: name, params, startedAt, run }: EngineTasks['procedure']['args'],
+  task: Task,
+  context: WorkerContext,
+): Promise<EngineTasks['procedure']['result']> {
+  const type = context.types.procedureType(name);
+  assert(type.execution === 'worker', `procedure ${name} computes`);
+  const arenas = new ArenaScope(context.arenas);
+  const effects: CollectedEffects = { datasets: [], functions: [] };
+  const log = (message: string): void => {
+    task.callHost({ kind: 'log', run, message } satisfies HostRequest);
+  };
+  try {
+    const procedureContext = makeContext(task, context, { arenas, effects, startedAt, log });
+    const outcome = await type.run(procedureContext, params);
+    for (const { content } of effects.datasets) arenas.keep(snapshotSpans(content.snapshot));
+    return { ...outcome, effects };
+  } finally {
+    arenas.release();
+  }
+}
+
+interface RunScope {
+  readonly arenas: ArenaScope;
+  readonly effects: CollectedEffects;
+  readonly startedAt: number;
+  log(message: string): void;
+}
+
+function makeContext(
+  task: Task,
+  { types, mirror, callScope, accelerate, files }: WorkerContext,
+  { arenas, effects, startedAt, log }: RunScope,
+): ProcedureContext {
+  return {
+    catalog: mirror,
+    files,
+    arenas,
+    parallel: task.parallel,
+    scope: callScope,
+    startedAt,
+    checkCancelled: () => task.checkCancelled(),
+    query: (query, rewrite) =>
+      prepareQuery(queryTextOf(query), { catalog: mirror, scope: callScope, accelerate, rewrite }),
+    steps: (steps, options) =>
+      new StepProgress(steps, options?.topLevel === true, (document) => task.progress(document)),
+    output: (spec, defaultType, options = {}) =>
+      openOutput(spec, defaultType, options, {
+        types,
+        arenas,
+        checkCancelled: () => task.checkCancelled(),
+        onCommit: (effect) => effects.datasets.push(effect),
+      }),
+    outputFunction: (config) => effects.functions.push(config),
+    log,
+    callHost: (request) => task.callHost(request),
+  };
+}

@@ -1,0 +1,41 @@
+import { loadFormat } from '../../../exec/output/format.ts';
+import { writeQuery } from '../../../exec/query.ts';
+import type { Task } from '../../../exec/task.ts';
+import { runsOnVectors } from '../../../exec/vector/accelerate.ts';
+import type { EngineTasks } from '../engine-task.ts';
+import type { WorkerContext } from '../worker-context.ts';
+
+export async function queryTask(
+  { text, format, output }: EngineTasks['query']['args'],
+  task: Task,
+  { mirror, callScope, accelerate, engine, queries }: WorkerContext,
+): Promise<EngineTasks['query']['result']> {
+  await loadFormat(format);
+  queries.keepFor(mirror.generation);
+  // One piece is held back, so that the last of them travels with the end of the task.
+  let last: Uint8Array | undefined;
+  const handOn = (send: (bytes: Uint8Array) => void) => {
+    if (last !== undefined) send(last);
+  };
+  let rowCount: number;
+  try {
+    rowCount = writeQuery(text, {
+      catalog: mirror,
+      scope: callScope,
+      accelerate,
+      pathOf: (node, runtime) => (runsOnVectors(node, runtime, engine) ? 'vector' : undefined),
+      format,
+      output,
+      cache: queries,
+      emit(piece) {
+        handOn((bytes) => task.emit(bytes));
+        last = piece;
+      },
+    });
+  } catch (thrown) {
+    handOn((bytes) => task.emit(bytes));
+    throw thrown;
+  }
+  handOn((bytes) => task.emitLast(bytes));
+  return { rowCount };
+}

@@ -1,0 +1,22 @@
+// What the tasks of a worker share.
+import type { Accelerator } from '../../exec/general/compiler.ts';
+import type { PreparedQuery } from '../../exec/query.ts';
+import type { QueryCache } from '../../exec/query-cache.ts';
+import type { VectorEngine } from '../../exec/vector/engine.ts';
+import type { FileSystem } from '../../file/file-system.ts';
+import type { ArenaSet } from '../../value/arena-set.ts';
+import type { TypeRegistry } from '../entity/type-registry.ts';
+import type { CatalogMirror } from './catalog-mirror.ts';
+import type { TaskScope } from './task-scope.ts';
+
+export interface WorkerContext {
+  readonly types: TypeRegistry;
+  readonly arenas: ArenaSet;
+  readonly mirror: CatalogMirror;
+  readonly callScope: TaskScope;
+  readonly files: FileSystem;
+  /** the vector engine, on the threads of the running task */
+  readonly accelerate: Accelerator;
+  readonly engine: VectorEngine;
+  readonly queries: QueryCache<PreparedQuery>;
+}

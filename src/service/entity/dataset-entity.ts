@@ -1,0 +1,257 @@
+// A dataset in service: its committed content, and rows that were recorded since.
+import type { DatasetContent, DatasetType, Params } from '../../dataset/dataset-type.ts';
+import { decodeBatch } from '../../dataset/recorded-batch.ts';
+import type { RecordingForm } from '../../dataset/recording-json.ts';
+import { assert } from '../../util/assert.ts';
+import { Path } from '../../value/path.ts';
+import type { ColumnarSnapshot } from '../../value/snapshot.ts';
+import type { ReadyDataset } from '../engine/definition.ts';
+import type { Engine } from '../engine/engine.ts';
+import { SerialQueue } from '../serial-queue.ts';
+import type { LiveEntity } from './collection.ts';
+import type { EntityConfig } from './config.ts';
+import { entityMissing } from './entity-error.ts';
+import { notRecordable } from './output-dataset.ts';
+
+/** What a dataset needs from the service. */
+export interface DatasetHost {
+  readonly engine: Engine;
+  /** Makes recorded rows durable. */
+  appendRows(dataset: DatasetEntity, batch: Uint8Array, state: unknown): Promise<void>;
+  /** Makes durable that everything recorded so far is committed. */
+  markCommitted(dataset: DatasetEntity): Promise<void>;
+  /** Other threads must see the new content. */
+  published(dataset: DatasetEntity): void;
+  /** It has rows that are visible to the next request, but not committed yet. */
+  needsCommit(dataset: DatasetEntity): void;
+  /** Its content was kept, but cannot be read. */
+  unreadable(dataset: DatasetEntity, error: unknown): void;
+}
+
+/** Content that is read when somebody first needs it. */
+export interface ContentSource {
+  /** what the type tells of it; undefined: not known before it is read */
+  readonly status: unknown;
+  /** @throws DATA_ERROR, OUT_OF_MEMORY */
+  load(): Promise<DatasetContent>;
+}
+
+/** The content of a dataset into which nothing was recorded: no memory, so shared by all. */
+const NO_ROWS: ColumnarSnapshot = {
+  layout: 'columnar',
+  id: 0,
+  rowCount: 0,
+  chunkRowCounts: [],
+  columns: [],
+  rowNames: { kind: 'sequence', first: 0 },
+  timestamps: { kind: 'constant', ts: Number.NEGATIVE_INFINITY },
+};
+
+export interface DatasetOptions {
+  readonly id: string;
+  readonly config: EntityConfig;
+  readonly type: DatasetType;
+  /** complete, with references resolved */
+  readonly params: Params;
+  /** number of this dataset in the store */
+  readonly storeId: number;
+  readonly content?: DatasetContent;
+  /** instead of `content` */
+  readonly source?: ContentSource;
+}
+
+export class DatasetEntity implements LiveEntity {
+  readonly id: string;
+  readonly config: EntityConfig;
+  readonly datasetType: DatasetType;
+  readonly params: Params;
+  readonly storeId: number;
+  readonly #host: DatasetHost;
+  readonly #queue = new SerialQueue();
+  /** undefined: nobody has needed it yet */
+  #content: DatasetContent | undefined;
+  readonly #source: ContentSource | undefined;
+  #loading: Promise<DatasetContent> | undefined;
+  /** what the type remembers, with the rows that are not committed */
+  #state: unknown;
+  #pending: Uint8Array[] = [];
+  readonly #pendingNames = new Set<string>();
+  #isDisposed = false;
+
+  constructor(options: DatasetOptions, host: DatasetHost) {
+    this.id = options.id;
+    this.config = options.config;
+    this.datasetType = options.type;
+    this.params = options.params;
+    this.storeId = options.storeId;
+    this.#host = host;
+    this.#source = options.source;
+    const initialState = options.type.recording?.initialState ?? null;
+    this.#state = options.content?.state ?? initialState;
+    if (options.source !== undefined) return;
+    this.#content = options.content ?? { snapshot: NO_ROWS, state: initialState };
+    host.engine.snapshots.hold(this.#content.snapshot);
+  }
+
+  get resolved(): Params {
+    return this.params;
+  }
+
+  get type(): string {
+    return this.config.type ?? this.datasetType.name;
+  }
+
+  /** The content of a dataset whose content somebody has needed. */
+  get content(): DatasetContent {
+    assert(this.#content !== undefined, 'content is loaded before it is used');
+    return this.#content;
+  }
+
+  /** Reads the content unless it is there. @throws DATA_ERROR, OUT_OF_MEMORY */
+  loaded(): Promise<DatasetContent> {
+    if (this.#content !== undefined) return Promise.resolve(this.#content);
+    this.#loading ??= this.#load().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  async #load(): Promise<DatasetContent> {
+    assert(this.#source !== undefined, 'content that is not there has a source');
+    let content: DatasetContent;
+    try {
+      content = await this.#source.load();
+    } catch (thrown) {
+      this.#host.unreadable(this, thrown);
+      throw thrown;
+    }
+    const { snapshots } = this.#host.engine;
+    snapshots.hold(content.snapshot);
+    if (this.#isDisposed) {
+      snapshots.release(content.snapshot);
+      throw entityMissing('dataset', this.id);
+    }
+    this.#content = content;
+    this.#host.published(this);
+    return content;
+  }
+
+  status(): unknown {
+    if (this.#content !== undefined) return this.datasetType.status(this.#content);
+    return this.#source?.status;
+  }
+
+  /** Reads what only the content can tell. */
+  async refresh(): Promise<void> {
+    if (this.status() === undefined) await this.loaded();
+  }
+
+  definition(): ReadyDataset {
+    return {
+      ready: true,
+      type: this.datasetType.name,
+      params: this.params,
+      content: this.#content,
+    };
+  }
+
+  /**
+   * Records the rows of a body; all of them or none.
+   * @param part of a body that arrives in parts: the first line or row, the time of the request
+   * @throws INVALID_PARAMETER and what the type refuses
+   */
+  record(
+    form: RecordingForm,
+    body: Uint8Array,
+    part?: { readonly first: number; readonly ts: number },
+  ): Promise<void> {
+    const { recording } = this.datasetType;
+    if (recording === undefined) return Promise.reject(notRecordable(this.type));
+    return this.#queue.run(async () => {
+      const { batch, rowCount, state, names } = await this.#host.engine.run('record', {
+        form,
+        body,
+        part,
+        type: this.datasetType.name,
+        params: this.params,
+        state: this.#state,
+        content: recording.duplicateRow === undefined ? undefined : await this.loaded(),
+      });
+      if (rowCount === 0) return;
+      const repeated = names?.find((name) => this.#pendingNames.has(name));
+      if (repeated !== undefined) throw recording.duplicateRow?.(Path.parse(repeated));
+      await this.#host.appendRows(this, batch, state);
+      this.#addPending(batch, state, names);
+    });
+  }
+
+  /** Takes rows from the store again, after a restart. */
+  restoreRows(batches: readonly Uint8Array[], state: unknown): void {
+    this.#state = this.#source === undefined && batches.length === 0 ? this.#state : state;
+    const isUnique = this.datasetType.recording?.duplicateRow !== undefined;
+    for (const batch of batches) {
+      const names = isUnique
+        ? [...decodeBatch(batch)].map(({ name }) => name.toString())
+        : undefined;
+      this.#addPending(batch, state, names);
+    }
+  }
+
+  #addPending(batch: Uint8Array, state: unknown, names: readonly string[] | undefined): void {
+    this.#pending.push(batch);
+    this.#state = state;
+    for (const name of names ?? []) this.#pendingNames.add(name);
+    if (this.datasetType.recording?.visibility(this.params) === 'write') {
+      this.#host.needsCommit(this);
+    }
+  }
+
+  /** Makes everything recorded so far visible. @throws what the type refuses */
+  commit(): Promise<void> {
+    if (this.datasetType.recording === undefined) {
+      return Promise.reject(notRecordable(this.type));
+    }
+    return this.#queue.run(async () => {
+      if (this.#pending.length === 0) return;
+      const batches = this.#pending;
+      const { snapshots } = this.#host.engine;
+      const previous = await this.loaded();
+      const content = await this.#host.engine.run('commit', {
+        type: this.datasetType.name,
+        params: this.params,
+        content: previous.snapshot.id === NO_ROWS.id ? undefined : previous,
+        batches,
+        state: this.#state,
+      });
+      if (this.#isDisposed) {
+        snapshots.discard(content.snapshot);
+        return;
+      }
+      snapshots.hold(content.snapshot);
+      this.#content = content;
+      this.#pending = [];
+      this.#pendingNames.clear();
+      this.#host.published(this);
+      snapshots.release(previous.snapshot);
+      await this.#host.markCommitted(this);
+      const url = this.datasetType.file?.url(this.params);
+      if (url !== undefined) await this.saveTo(url);
+    });
+  }
+
+  /** Writes the committed content to a URL. */
+  async saveTo(url: string): Promise<void> {
+    await this.#host.engine.run('saveUrl', { content: await this.loaded(), url });
+  }
+
+  /** true: content that no recorded rows lead to */
+  get hasLoadedContent(): boolean {
+    return this.content.snapshot.id !== NO_ROWS.id && this.#pending.length === 0;
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    if (this.#content === undefined) return;
+    this.#host.engine.snapshots.release(this.#content.snapshot);
+  }
+}

@@ -1,0 +1,237 @@
+// Builds entities from their configurations, from what a run has made, and from what was kept.
+import type { DatasetContent, DatasetType, Params } from '../../dataset/dataset-type.ts';
+import type { EntityKind, EntityType } from '../../dataset/entity-type.ts';
+import type { EntityReference } from '../../dataset/parameter.ts';
+import type { TaskOptions } from '../../exec/pool/engine-pool.ts';
+import type { RunEffects } from '../../procedure/procedure-type.ts';
+import { assert } from '../../util/assert.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { EngineTasks } from '../engine/engine-task.ts';
+import type { KeptContent } from '../persist/kept-content.ts';
+import type { LastContents } from '../persist/last-contents.ts';
+import type { EntityRecord } from '../persist/persistence.ts';
+import { type ConstructionScope, type LiveEntity, nonexistent } from './collection.ts';
+import { completeParams, type EntityConfig } from './config.ts';
+import { type ContentSource, DatasetEntity, type DatasetHost } from './dataset-entity.ts';
+import { FunctionEntity } from './function-entity.ts';
+import { checkFunctionName } from './function-name.ts';
+import type { PluginEntity, PluginType } from './plugin-type.ts';
+import { ProcedureEntity, type ProcedureHost } from './procedure-entity.ts';
+import { type ReferenceRole, resolveReferences } from './references.ts';
+import type { TypeRegistry } from './type-registry.ts';
+
+export type NamedConfig = EntityConfig & { readonly id: string };
+
+export interface BuilderHost {
+  readonly types: TypeRegistry;
+  readonly engine: Engine;
+  readonly datasetHost: DatasetHost;
+  readonly procedureHost: ProcedureHost;
+  compute<Kind extends keyof EngineTasks>(
+    kind: Kind,
+    args: EngineTasks[Kind]['args'],
+    options?: TaskOptions,
+  ): Promise<EngineTasks[Kind]['result']>;
+  obtain(kind: EntityKind, reference: EntityReference): Promise<LiveEntity>;
+  nextStoreId(): number;
+}
+
+/** What the store knows better than the configuration. */
+export interface Kept {
+  /** parameters with references resolved */
+  readonly params?: Params | undefined;
+  readonly storeId?: number | undefined;
+}
+
+const ALL_ROLES: readonly ReferenceRole[] = [
+  'dataset',
+  'table',
+  'input-query',
+  'function',
+  'procedure',
+];
+/** What a procedure looks up when it runs; its steps it has looked up when it was created. */
+const RUN_ROLES: readonly ReferenceRole[] = ['dataset', 'table', 'input-query'];
+const STEP_ROLES: readonly ReferenceRole[] = ['function', 'procedure'];
+
+/** Tasks wait until the content that they need is there, so it must not wait for them to end. */
+const URGENT: TaskOptions = { isUrgent: true };
+
+export class EntityBuilder {
+  readonly #host: BuilderHost;
+
+  constructor(host: BuilderHost) {
+    this.#host = host;
+  }
+
+  /** @throws UNKNOWN_TYPE, and what is wrong with the parameters */
+  async dataset(
+    config: NamedConfig,
+    scope: ConstructionScope,
+    kept: Kept = {},
+  ): Promise<DatasetEntity> {
+    const type = this.#host.types.datasetType(typeName('dataset', config));
+    const params = completeParams(type, kept.params ?? config.params);
+    type.check?.(params);
+    const resolved = await this.#resolve(type, params, ALL_ROLES);
+    const content =
+      type.view === undefined
+        ? await this.#loadFile(type, resolved)
+        : await this.#host.compute(
+            'view',
+            { type: type.name, params: resolved },
+            { signal: scope.signal, onProgress: scope.progress },
+          );
+    return this.#datasetEntity(config, resolved, content, kept.storeId);
+  }
+
+  /** The content that a parameter says is in a file; none when the file is not there yet. */
+  async #loadFile(type: DatasetType, params: Params): Promise<DatasetContent | undefined> {
+    const url = type.file?.url(params);
+    if (type.file === undefined || url === undefined) return undefined;
+    const snapshot = await this.#host.engine.run('loadUrl', { url });
+    if (snapshot === undefined) return undefined;
+    return { snapshot, state: type.file.stateOf(snapshot) };
+  }
+
+  /**
+   * A dataset whose content was kept; it is read when somebody first needs it.
+   * @param last what was read before, which commits since are put on top of
+   */
+  keptDataset(
+    record: EntityRecord,
+    kept: KeptContent | undefined,
+    last?: LastContents,
+  ): DatasetEntity {
+    const { config, resolved: params, storeId } = record;
+    assert(storeId !== undefined, 'a dataset is kept under a number');
+    const type = this.#host.types.datasetType(typeName('dataset', config)).name;
+    const source: ContentSource | undefined =
+      kept === undefined
+        ? undefined
+        : {
+            status: kept.status,
+            load: async () => {
+              const known = last?.get(storeId);
+              const { committed, isOnTop, ...parts } = kept.parts(known?.committed);
+              const base = isOnTop ? known?.content : undefined;
+              const args = { type, params, base, ...parts };
+              const content = await this.#host.engine.run('open', args, URGENT);
+              last?.keep(storeId, { content, committed });
+              return content;
+            },
+          };
+    return this.#datasetEntity(config, params, source, storeId);
+  }
+
+  /** A dataset that a run has made. */
+  datasetOfRun(effect: RunEffects['datasets'][number]): DatasetEntity {
+    const { id, type, params, persistent, content } = effect;
+    const config: NamedConfig = {
+      id,
+      type,
+      ...(params === undefined ? {} : { params }),
+      ...(persistent === undefined ? {} : { persistent }),
+    };
+    const completed = completeParams(this.#host.types.datasetType(type), params);
+    return this.#datasetEntity(config, completed, content);
+  }
+
+  #datasetEntity(
+    config: NamedConfig,
+    params: Params,
+    content: DatasetContent | ContentSource | undefined,
+    storeId = this.#host.nextStoreId(),
+  ): DatasetEntity {
+    const type = this.#host.types.datasetType(typeName('dataset', config));
+    return new DatasetEntity(
+      {
+        id: config.id,
+        config,
+        type,
+        params,
+        storeId,
+        ...(content === undefined ? {} : 'load' in content ? { source: content } : { content }),
+      },
+      this.#host.datasetHost,
+    );
+  }
+
+  /** @throws UNKNOWN_TYPE, what is wrong with the parameters, and what binding throws */
+  async function(
+    config: NamedConfig,
+    { signal }: Pick<ConstructionScope, 'signal'>,
+    kept: Kept = {},
+  ): Promise<FunctionEntity> {
+    const { types, engine } = this.#host;
+    if (kept.params === undefined) checkFunctionName(engine.mirror, config.id);
+    const type = types.functionType(typeName('function', config));
+    const completed = completeParams(type, kept.params ?? config.params);
+    type.check?.(completed);
+    const params = await this.#resolve(type, completed, ALL_ROLES);
+    const bind = (options?: TaskOptions) =>
+      this.#host.compute('bind', { type: type.name, params }, options);
+    const bound = type.binding(params) === 'creation' ? await bind({ signal }) : undefined;
+    return new FunctionEntity({
+      id: config.id,
+      config,
+      type,
+      params,
+      interface: bound?.interface,
+      artifact: bound?.artifact,
+      boundTo: bound?.met,
+      bind: async () => (await bind()).interface,
+      retire: (spans) => engine.snapshots.retireSpans(spans),
+    });
+  }
+
+  /** @throws UNKNOWN_TYPE, and what is wrong with the parameters */
+  async procedure(config: NamedConfig, kept: Kept = {}): Promise<ProcedureEntity> {
+    const type = this.#host.types.procedureType(typeName('procedure', config));
+    const given = kept.params ?? config.params ?? {};
+    const completed = completeParams(type, given);
+    type.check?.(completed);
+    const resolved = await this.#resolve(type, given, STEP_ROLES, config.id);
+    return new ProcedureEntity({ id: config.id, config, type, resolved }, this.#host.procedureHost);
+  }
+
+  async plugin(config: NamedConfig, scope: ConstructionScope): Promise<PluginEntity> {
+    const type = this.#host.types.get('plugin', typeName('plugin', config)) as PluginType;
+    return type.create(config, completeParams(type, config.params), scope);
+  }
+
+  /** Parameters of a run with its datasets found or created. */
+  runParams(type: EntityType, params: Params): Promise<Record<string, unknown>> {
+    return this.#resolve(type, params, RUN_ROLES);
+  }
+
+  /** The functions that a run has made, each under its id. */
+  async functionsOfRun({ functions }: RunEffects): Promise<FunctionEntity[]> {
+    const { signal } = new AbortController();
+    const entities: FunctionEntity[] = [];
+    for (const { id, ...config } of functions) {
+      assert(id !== undefined, 'a function that a run makes has an id');
+      entities.push(await this.function({ ...config, id }, { signal }));
+    }
+    return entities;
+  }
+
+  #resolve(
+    type: EntityType,
+    params: Params,
+    roles: readonly ReferenceRole[],
+    selfId?: string,
+  ): Promise<Record<string, unknown>> {
+    return resolveReferences(type, params, {
+      roles,
+      ...(selfId === undefined ? {} : { selfId }),
+      obtain: (kind, reference) => this.#host.obtain(kind, reference),
+    });
+  }
+}
+
+/** @throws UNKNOWN_TYPE when there is none */
+export function typeName(kind: EntityKind, config: NamedConfig): string {
+  if (config.type === undefined || config.type === '') throw nonexistent(kind, config.id);
+  return config.type;
+}

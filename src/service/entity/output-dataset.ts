@@ -1,0 +1,145 @@
+// A dataset that a running procedure makes; the service registers it when the run succeeds.
+import type { ContentWriter, DatasetType, Params } from '../../dataset/dataset-type.ts';
+import type { EntityReference, OutputDatasetSpec } from '../../dataset/parameter.ts';
+import { cellsOfRow, type RecordedRow } from '../../dataset/recorded-row.ts';
+import { checkUniqueRows } from '../../dataset/tabular.ts';
+import type { OutputDataset, OutputOptions, RunEffects } from '../../procedure/procedure-type.ts';
+import { assert } from '../../util/assert.ts';
+import { failure } from '../../util/error.ts';
+import type { ArenaAllocator } from '../../value/arena-set.ts';
+import type { Path } from '../../value/path.ts';
+import type { ColumnarSnapshot, Snapshot } from '../../value/snapshot.ts';
+import type { Row } from '../../value/value.ts';
+import { automaticId } from '../id.ts';
+import { completeParams } from './config.ts';
+import type { TypeRegistry } from './type-registry.ts';
+
+/** Rows and cells between two looks at the cancel flag. */
+const CELLS_PER_CHECK = 4096;
+
+export interface OutputScope {
+  readonly types: TypeRegistry;
+  readonly arenas: ArenaAllocator;
+  checkCancelled(): void;
+  /** Called when the dataset is complete. */
+  onCommit(effect: RunEffects['datasets'][number]): void;
+}
+
+/** @throws UNKNOWN_TYPE, INVALID_PARAMETER for a type that records nothing */
+export function openOutput(
+  spec: OutputDatasetSpec,
+  defaultType: string,
+  options: OutputOptions,
+  scope: OutputScope,
+): OutputDataset {
+  const reference: EntityReference = typeof spec === 'string' ? { id: spec } : (spec ?? {});
+  const type = scope.types.datasetType(reference.type ?? defaultType);
+  if (type.recording === undefined) throw notRecordable(type.name);
+  const given = { ...options.defaultParams, ...reference.params };
+  const params = completeParams(type, given);
+  type.check?.(params);
+  return new PendingOutput(reference, type, params, scope);
+}
+
+export function notRecordable(type: string): Error {
+  return failure('INVALID_PARAMETER', `Dataset type '${type}' doesn't allow recording`);
+}
+
+class PendingOutput implements OutputDataset {
+  readonly id: string;
+  readonly #reference: EntityReference;
+  readonly #type: DatasetType;
+  readonly #params: Params;
+  readonly #scope: OutputScope;
+  readonly #names: Set<string> | undefined;
+  #writer: ContentWriter | undefined;
+  #columns: ColumnarSnapshot | undefined;
+  #state: unknown;
+  #cellsToCheck = 0;
+
+  constructor(reference: EntityReference, type: DatasetType, params: Params, scope: OutputScope) {
+    this.id = reference.id ?? automaticId();
+    this.#reference = reference;
+    this.#type = type;
+    this.#params = params;
+    this.#scope = scope;
+    this.#state = this.#recording.initialState;
+    this.#names = this.#recording.duplicateRow === undefined ? undefined : new Set();
+  }
+
+  get type(): string {
+    return this.#type.name;
+  }
+
+  get takesColumns(): boolean {
+    return this.#type.name === 'tabular';
+  }
+
+  get #recording() {
+    const { recording } = this.#type;
+    assert(recording !== undefined, 'an output dataset is recordable');
+    return recording;
+  }
+
+  record(row: RecordedRow): void {
+    assert(this.#columns === undefined, 'a dataset is made of rows or of columns');
+    this.#cellsToCheck -= row.cells.length + 1;
+    if (this.#cellsToCheck <= 0) {
+      this.#scope.checkCancelled();
+      this.#cellsToCheck = CELLS_PER_CHECK;
+    }
+    const { rows, state } = this.#recording.admit([row], this.#params, this.#state);
+    this.#state = state;
+    const writer = this.#open();
+    for (const admitted of rows) {
+      this.#checkName(admitted.name);
+      writer.add(admitted);
+    }
+  }
+
+  recordRow(name: Path, row: Row): void {
+    this.record({ name, cells: cellsOfRow(row) });
+  }
+
+  recordColumns(snapshot: ColumnarSnapshot): void {
+    assert(this.takesColumns && this.#writer === undefined, 'columns are taken as a whole');
+    this.#columns = snapshot;
+    this.#state = snapshot.columns.map((column) => column.path);
+  }
+
+  commit(): unknown {
+    const content = { snapshot: this.#seal(), state: this.#state };
+    const { persistent, params } = this.#reference;
+    this.#scope.onCommit({
+      id: this.id,
+      type: this.#reference.type ?? this.#type.name,
+      params,
+      persistent,
+      content,
+    });
+    return this.#type.status(content);
+  }
+
+  #seal(): Snapshot {
+    if (this.#columns === undefined) return this.#open().finish(this.#state);
+    checkUniqueRows(this.#columns, this.#scope.arenas);
+    return this.#columns;
+  }
+
+  #open(): ContentWriter {
+    this.#writer ??= this.#recording.openWriter({
+      params: this.#params,
+      previous: undefined,
+      arenas: this.#scope.arenas,
+      checkCancelled: () => this.#scope.checkCancelled(),
+    });
+    return this.#writer;
+  }
+
+  #checkName(name: Path): void {
+    if (this.#names === undefined) return;
+    const key = name.toString();
+    if (this.#names.has(key)) throw this.#recording.duplicateRow?.(name);
+    this.#names.add(key);
+  }
+}

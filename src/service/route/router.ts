@@ -1,0 +1,172 @@
+// Finds the route of a request. Paths are split at `/` first and decoded element by element, so an
+// encoded slash is part of an id.
+import { failure, RowanError } from '../../util/error.ts';
+import { bindRequest } from './parameter-binding.ts';
+import type { RouteRequest, Verb } from './request.ts';
+import type { BoundRequest, Route } from './route.ts';
+
+interface Node {
+  readonly literals: Map<string, Node>;
+  element: { readonly name: string; readonly node: Node } | undefined;
+  readonly routes: Map<string, Route>;
+  /** routes whose pattern ends in `*` here */
+  readonly rest: Map<string, Route>;
+}
+
+interface Match {
+  readonly params: Record<string, string>;
+  readonly routes: ReadonlyMap<string, Route>;
+}
+
+/** A route and the decoded elements of the path that led to it. */
+export interface RouteMatch {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+const RECENT_COUNT_MAX = 1000;
+const RECENT_PATH_LENGTH_MAX = 256;
+
+export class Router {
+  readonly #root = makeNode();
+  /** the latest request of a path */
+  readonly #recent = new Map<string, { readonly verb: string; readonly match: RouteMatch }>();
+  readonly routes: readonly Route[];
+
+  constructor(routes: readonly Route[]) {
+    this.routes = routes;
+    for (const route of routes) this.#add(route);
+  }
+
+  #add(route: Route): void {
+    let node = this.#root;
+    const elements = route.path.split('/').slice(1);
+    for (const [index, element] of elements.entries()) {
+      if (element === '*' && index === elements.length - 1) {
+        node.rest.set(route.verb, route);
+        return;
+      }
+      node = child(node, element);
+    }
+    if (node.routes.has(route.verb)) throw new Error(`two routes ${route.verb} ${route.path}`);
+    node.routes.set(route.verb, route);
+  }
+
+  /** @throws UNKNOWN_RESOURCE, and everything that binding throws */
+  bind(request: RouteRequest): BoundRequest {
+    const { route, params } = this.find(request.verb, request.path);
+    return bindRequest(route, params, { ...request, verb: route.verb });
+  }
+
+  /** The route of a verb and path as they were sent. @throws UNKNOWN_RESOURCE, INVALID_PARAMETER */
+  find(verb: string, path: string): RouteMatch {
+    const known = this.#recent.get(path);
+    if (known !== undefined && known.verb === verb) return known.match;
+    const matches = this.#match(path);
+    const wanted = verb === 'HEAD' ? 'GET' : verb;
+    for (const { params, routes } of matches) {
+      const route = routes.get(wanted);
+      if (route !== undefined) return this.#remember(verb, path, { route, params });
+    }
+    throw unknownResource(verb, path, verbsOf(matches));
+  }
+
+  /** Clients ask for few paths very often; which paths exist never changes. */
+  #remember(verb: string, path: string, match: RouteMatch): RouteMatch {
+    if (path.length > RECENT_PATH_LENGTH_MAX) return match;
+    if (this.#recent.size >= RECENT_COUNT_MAX) this.#recent.clear();
+    this.#recent.set(path, { verb, match });
+    return match;
+  }
+
+  /** The verbs of a resource, as Allow lists them; empty when there is no such resource. */
+  allowedVerbs(path: string): Verb[] {
+    return verbsOf(this.#match(path));
+  }
+
+  matchingRoutes(path: string): Route[] {
+    return this.#match(path).flatMap(({ routes }) => [...routes.values()]);
+  }
+
+  /** Most specific first: a literal before a bound element, whole patterns before open ones. */
+  #match(path: string): Match[] {
+    const elements = path.split('/').slice(1);
+    const decoded = elements.map(decodeElement);
+    const matches: Match[] = [];
+    const visit = (node: Node, index: number, params: Record<string, string>): void => {
+      if (index === elements.length) {
+        if (node.routes.size > 0) matches.push({ params, routes: node.routes });
+        if (node.rest.size > 0) {
+          matches.push({ params: { ...params, rest: '' }, routes: node.rest });
+        }
+        return;
+      }
+      const element = decoded[index] as string;
+      const literal = node.literals.get(element);
+      if (literal !== undefined) visit(literal, index + 1, params);
+      if (node.element !== undefined) {
+        visit(node.element.node, index + 1, { ...params, [node.element.name]: element });
+      }
+      if (node.rest.size > 0) {
+        const rest = `/${elements.slice(index).join('/')}`;
+        matches.push({ params: { ...params, rest }, routes: node.rest });
+      }
+    };
+    visit(this.#root, 0, {});
+    return matches;
+  }
+}
+
+function makeNode(): Node {
+  return { literals: new Map(), element: undefined, routes: new Map(), rest: new Map() };
+}
+
+function child(node: Node, pattern: string): Node {
+  if (pattern.startsWith(':')) {
+    node.element ??= { name: pattern.slice(1), node: makeNode() };
+    return node.element.node;
+  }
+  let next = node.literals.get(pattern);
+  if (next === undefined) {
+    next = makeNode();
+    node.literals.set(pattern, next);
+  }
+  return next;
+}
+
+function verbsOf(matches: readonly Match[]): Verb[] {
+  const verbs = new Set<Verb>();
+  for (const { routes } of matches) {
+    for (const route of routes.values()) {
+      verbs.add(route.verb);
+      if (route.verb === 'GET') verbs.add('HEAD');
+    }
+  }
+  return [...verbs].sort();
+}
+
+export function unknownResource(
+  verb: string,
+  path: string,
+  allowed: readonly string[] = [],
+): RowanError {
+  const { code, httpCode, message } = failure(
+    'UNKNOWN_RESOURCE',
+    `unknown resource ${verb} ${path}`,
+  );
+  return new RowanError(
+    code,
+    httpCode,
+    message,
+    allowed.length === 0 ? undefined : { allowedVerbs: allowed },
+  );
+}
+
+function decodeElement(element: string): string {
+  if (!element.includes('%')) return element;
+  try {
+    return decodeURIComponent(element);
+  } catch {
+    throw failure('INVALID_PARAMETER', `path element '${element}' is not percent-encoded UTF-8`);
+  }
+}

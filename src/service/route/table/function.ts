@@ -1,0 +1,185 @@
+// Calling functions and describing them.
+import { failure } from '../../../util/error.ts';
+import { previewJson } from '../../../value/json.ts';
+import { MAIN_THREAD_SCOPE } from '../../engine/engine.ts';
+import type { ApplicationFormat } from '../../engine/engine-task.ts';
+import { applyBatch } from '../../engine/task/batch.ts';
+import { applyFunction } from '../../engine/task/function.ts';
+import { functionInfo } from '../../entity/value-info.ts';
+import { nowSeconds } from '../../id.ts';
+import type { Service } from '../../service.ts';
+import { BATCH_PARAMETERS, batchInputOf } from '../batch-parameters.ts';
+import { applyLines } from '../line-stream.ts';
+import { isBodyDeferred } from '../parameter-binding.ts';
+import { jsonReply, type Reply } from '../request.ts';
+import { type BoundRequest, type ParameterSet, type Route, route } from '../route.ts';
+import { streamTask } from '../streamed-reply.ts';
+
+const JSON_TYPE = 'application/json';
+
+const APPLICATION_PARAMETERS: ParameterSet = {
+  input: { type: 'json', description: 'object: input name to value', default: {} },
+  keepValues: {
+    type: 'json',
+    description: 'names of the outputs to answer, in this order; empty: all',
+    default: [],
+  },
+  outputFormat: { type: 'text', description: 'compat or json', default: 'compat' },
+};
+
+function handleApplication(request: BoundRequest, service: Service): Reply | Promise<Reply> {
+  const { input, keepValues, outputFormat } = request.values as Record<string, unknown>;
+  const entity = service.functions.get(request.params.id as string);
+  const call = {
+    input,
+    keepValues: namesOf(keepValues),
+    format: applicationFormat(outputFormat as string),
+  };
+  if (entity.isLight) {
+    const compiled = service.engine.mirror.compiledFunction(entity.id);
+    const text = applyFunction(compiled, call, MAIN_THREAD_SCOPE);
+    return { status: 200, contentType: JSON_TYPE, text };
+  }
+  const { signal } = request;
+  const args = { function: entity.id, ...call };
+  return streamTask(service, 'apply', args, { contentType: JSON_TYPE, signal });
+}
+
+function applicationFormat(text: string): ApplicationFormat {
+  if (text === 'compat' || text === 'json') return text;
+  throw failure(
+    'INVALID_PARAMETER',
+    `Unknown 'format' for application call: got ${text}, accepted is  'compat' or 'json'.`,
+  );
+}
+
+function namesOf(json: unknown): string[] {
+  if (Array.isArray(json) && json.every((name) => typeof name === 'string')) return json;
+  throw failure(
+    'INVALID_PARAMETER',
+    `parameter 'keepValues': Array of strings was expected; instead got '${previewJson(json)}'`,
+  );
+}
+
+/** More elements than this are computed by a worker, whatever the function. */
+const LIGHT_BATCH_MAX = 64;
+
+function handleBatch(request: BoundRequest, service: Service): Reply | Promise<Reply> {
+  const entity = service.functions.get(request.params.id as string);
+  const { route, verb, path, body, signal } = request;
+  const call = { function: entity.id, ts: nowSeconds() };
+  const options = { contentType: JSON_TYPE, signal };
+  if (isBodyDeferred(route, request)) {
+    const bytes = body.take();
+    const args = { ...call, verb, path, body: bytes };
+    return streamTask(service, 'batch', args, { ...options, transfer: [bytes.buffer] });
+  }
+  const input = batchInputOf(request.values);
+  if (entity.isLight && elementCount(input) <= LIGHT_BATCH_MAX) {
+    const compiled = service.engine.mirror.compiledFunction(entity.id);
+    const text = [...applyBatch(compiled, input, call.ts, MAIN_THREAD_SCOPE)].join('');
+    return { status: 200, contentType: JSON_TYPE, text };
+  }
+  return streamTask(service, 'batch', { ...call, input }, options);
+}
+
+function elementCount(input: unknown): number {
+  if (Array.isArray(input)) return input.length;
+  return typeof input === 'object' && input !== null ? Object.keys(input).length : 1;
+}
+
+const application = {
+  path: '/v1/functions/:id/application',
+  summary: 'Applies a function to one input',
+  role: 'reader' as const,
+  hybrid: APPLICATION_PARAMETERS,
+  isLight: ({ params }: BoundRequest, service: Service) =>
+    service.functions.find(params.id as string)?.isLight === true,
+  handle: handleApplication,
+};
+
+const batch = {
+  path: '/v1/functions/:id/batch',
+  summary: 'Applies a function to many inputs',
+  role: 'reader' as const,
+  hybrid: BATCH_PARAMETERS,
+  defersLargeBodies: true,
+  handle: handleBatch,
+};
+
+export const FUNCTION_ROUTES: readonly Route[] = [
+  route({ ...application, verb: 'GET' }),
+  route({ ...application, verb: 'POST' }),
+  route({ ...batch, verb: 'GET' }),
+  route({ ...batch, verb: 'POST' }),
+  route({
+    verb: 'POST',
+    path: '/v1/functions/:id/stream',
+    summary: 'Applies a function to inputs that arrive one a line, for as long as they come',
+    role: 'reader',
+    body: { description: 'one JSON value a line: an input each' },
+    reply: {
+      description:
+        'one JSON value a line, in the order of the inputs; a line {"error", "line"} is the last',
+    },
+    streamsBody: () => true,
+    bodyMayPause: true,
+    handle(request, service) {
+      const { id } = service.functions.get(request.params.id as string);
+      return {
+        status: 200,
+        contentType: 'application/x-ndjson',
+        stream: applyLines(service, id, request.body.stream(), request.signal),
+      };
+    },
+  }),
+  route({
+    verb: 'GET',
+    path: '/v1/functions/:id/info',
+    summary: 'Describes the inputs and the output of a function',
+    role: 'reader',
+    async handle(request, service) {
+      const {
+        interface: known,
+        functionType,
+        params,
+      } = service.functions.get(request.params.id as string);
+      const bound =
+        known ??
+        (await service.compute(
+          'bind',
+          { type: functionType.name, params },
+          { signal: request.signal },
+        ));
+      return jsonReply(functionInfo('interface' in bound ? bound.interface : bound));
+    },
+  }),
+  route({
+    verb: 'GET',
+    path: '/v1/functions/:id/details',
+    summary: 'Internals of a function, for instance its model',
+    role: 'reader',
+    async handle(request, service) {
+      const id = request.params.id as string;
+      service.functions.get(id);
+      return jsonReply(await service.compute('details', { function: id }));
+    },
+  }),
+  ...(['GET', 'POST', 'PUT', 'DELETE'] as const).map((verb) =>
+    route({
+      verb,
+      path: '/v1/functions/:id/routes/*',
+      summary: 'Routes of the type of a function',
+      role: verb === 'GET' ? 'reader' : 'editor',
+      lenient: true,
+      handle(request, service) {
+        const { type } = service.functions.get(request.params.id as string);
+        throw failure(
+          'INVALID_PARAMETER',
+          `Function of type '${type}' does not respond to custom route '${request.params.rest}'`,
+          { verb, resource: request.path },
+        );
+      },
+    }),
+  ),
+];

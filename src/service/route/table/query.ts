@@ -1,0 +1,168 @@
+// SQL over REST, and GET requests for clients that cannot send a body with GET.
+import { Type } from 'typebox';
+import { contentTypeOf, type FormatName, formatNamed } from '../../../exec/output/format.ts';
+import { errorBody, failure, RowanError } from '../../../util/error.ts';
+import { stringifyJson } from '../../../util/exact-json.ts';
+import type { Service } from '../../service.ts';
+import { parseQueryString } from '../parameter-binding.ts';
+import type { Reply } from '../request.ts';
+import { valueBody } from '../request-body.ts';
+import { type BoundRequest, type ParameterSet, type Route, route } from '../route.ts';
+import { streamTask } from '../streamed-reply.ts';
+
+const QUERY_PARAMETERS: ParameterSet = {
+  q: { type: 'text', description: 'SQL SELECT statement', default: '' },
+  format: {
+    type: 'text',
+    description:
+      'full (default), table, aos, soa, sparse, atom, csv, ndjson or arrow; without it the Accept header may name csv, ndjson or arrow',
+    default: '',
+  },
+  headers: { type: 'boolean', description: 'table, csv: first row of names', default: true },
+  rowNames: { type: 'boolean', description: 'add _rowName; not for full and atom', default: true },
+  rowHashes: { type: 'boolean', description: 'add _rowHash; not for full, atom', default: false },
+  sortColumns: { type: 'boolean', description: 'order columns by name', default: false },
+};
+
+const ACCEPTED_TYPES: Readonly<Record<string, FormatName>> = {
+  'application/json': 'full',
+  'text/csv': 'csv',
+  'application/x-ndjson': 'ndjson',
+  'application/vnd.apache.arrow.stream': 'arrow',
+};
+
+function formatOf(request: BoundRequest): FormatName {
+  const named = request.values.format as string;
+  if (named !== '') return formatNamed(named);
+  return acceptedFormat(request.headers.accept ?? '');
+}
+
+/** What the Accept header likes best; between equals the one that it names first. */
+function acceptedFormat(accept: string): FormatName {
+  let best: { format: FormatName; quality: number } = { format: 'full', quality: 0 };
+  for (const range of accept.split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const weight = parameters.find((parameter) => parameter.startsWith('q='));
+    const quality = weight === undefined ? 1 : Number(weight.slice(2));
+    const format = ACCEPTED_TYPES[type];
+    if (format !== undefined && quality > best.quality) best = { format, quality };
+  }
+  return best.format;
+}
+
+function handleQuery(request: BoundRequest, service: Service): Promise<Reply> {
+  const { q, headers, rowNames, rowHashes, sortColumns } = request.values as {
+    q: string;
+    headers: boolean;
+    rowNames: boolean;
+    rowHashes: boolean;
+    sortColumns: boolean;
+  };
+  const format = formatOf(request);
+  if (q.trim() === '') throw failure('MISSING_PARAMETER', 'the query q is empty');
+  return streamTask(
+    service,
+    'query',
+    { text: q, format, output: { headers, rowNames, rowHashes, sortColumns } },
+    {
+      contentType: contentTypeOf(format),
+      signal: request.signal,
+      ...(format === 'ndjson' ? { onBreak: (error) => errorLine(error, request.requestId) } : {}),
+    },
+  );
+}
+
+function errorLine(error: unknown, requestId: string): Uint8Array {
+  const body = { ...errorBody(error), requestId };
+  return new TextEncoder().encode(`${stringifyJson({ _error: body })}\n`);
+}
+
+const queryRoute = {
+  path: '/v1/query',
+  summary: 'Runs an SQL query',
+  role: 'reader' as const,
+  hybrid: QUERY_PARAMETERS,
+  reply: { description: 'the rows in the format asked for' },
+  examples: [{ path: '/v1/query?q=SELECT%201%20AS%20x&format=table' }],
+  handle: handleQuery,
+};
+
+const redirect = route({
+  verb: 'POST',
+  path: '/v1/redirect/get',
+  summary: 'Performs a GET with a body, for clients that cannot',
+  role: 'reader',
+  body: {
+    description: 'the path to get, and the body to send with it',
+    schema: Type.Object({
+      target: Type.String({ description: 'path, with or without a query string' }),
+      body: Type.Unknown({ description: 'JSON body of the GET' }),
+    }),
+  },
+  examples: [
+    {
+      path: '/v1/redirect/get',
+      body: { target: '/v1/query', body: { q: 'SELECT 1 AS x', format: 'aos' } },
+    },
+  ],
+  async handle(request, service) {
+    const { target, body } = redirectBody(request.body.json());
+    const [path, queryString] = splitTarget(target);
+    const reply = await service.dispatcher.dispatch({
+      ...request,
+      signal: request.signal,
+      verb: 'GET',
+      path,
+      query: queryOf(queryString),
+      body: valueBody(body ?? undefined),
+    });
+    if (reply.status < 400) return reply;
+    throw redirectFailure(codeOf(reply.json), reply.status, reply.json);
+  },
+});
+
+function redirectBody(json: unknown): { target: string; body: unknown } {
+  const members = (json ?? {}) as Record<string, unknown>;
+  for (const name of ['target', 'body']) {
+    if (members[name] === undefined) {
+      throw failure('MISSING_PARAMETER', `key ${name} not found in the body`, { parameter: name });
+    }
+  }
+  const { target, body } = members;
+  if (typeof target !== 'string' || !target.startsWith('/') || target.startsWith('//')) {
+    throw failure(
+      'INVALID_PARAMETER',
+      `target ${stringifyJson(target)} is not a path that begins with '/'`,
+    );
+  }
+  return { target, body };
+}
+
+function queryOf(queryString: string): [string, string][] {
+  try {
+    return parseQueryString(queryString);
+  } catch (thrown) {
+    const body = errorBody(thrown);
+    throw redirectFailure(body.code, body.httpCode, body);
+  }
+}
+
+function redirectFailure(code: string, status: number, context: unknown): RowanError {
+  return new RowanError(code, status, 'failed to redirect call', { context });
+}
+
+function splitTarget(target: string): [path: string, queryString: string] {
+  const mark = target.indexOf('?');
+  return mark === -1 ? [target, ''] : [target.slice(0, mark), target.slice(mark + 1)];
+}
+
+function codeOf(json: unknown): string {
+  const code = (json as { code?: unknown } | undefined)?.code;
+  return typeof code === 'string' ? code : 'INTERNAL';
+}
+
+export const QUERY_ROUTES: readonly Route[] = [
+  route({ ...queryRoute, verb: 'GET' }),
+  route({ ...queryRoute, verb: 'POST' }),
+  redirect,
+];
