@@ -15,12 +15,18 @@ export function isLoopbackHost(host: string): boolean {
   return isIP(name) === 4 && name.startsWith('127.');
 }
 
-/** The name in a `Host` header or an origin's authority, without port. */
-export function hostName(authority: string): string {
-  const bracket = authority.indexOf(']');
-  if (authority.startsWith('[') && bracket > 0) return authority.slice(0, bracket + 1);
-  const colon = authority.lastIndexOf(':');
-  return colon < 0 ? authority : authority.slice(0, colon);
+/**
+ * Host and port of a `Host` header or of an origin. An IPv6 address stands in brackets, which the
+ * host keeps.
+ * @returns undefined for anything else
+ */
+export function splitAuthority(
+  authority: string,
+): { readonly host: string; readonly port: number | undefined } | undefined {
+  const match = /^(\[[0-9a-f:.]+\]|[^\s:/?#@[\]]+)(?::(\d{1,5}))?$/i.exec(authority);
+  if (match === null) return undefined;
+  const [, host, port] = match;
+  return { host: host as string, port: port === undefined ? undefined : Number(port) };
 }
 
 /** `a:b` or one number. @throws Error for anything else */

@@ -1,7 +1,8 @@
-// Which web pages may use the service: CORS, and protection of an open service on this machine
-// from pages that reach it through a name of their own (DNS rebinding).
+// Which web pages may use the service: CORS, and protection of a service without keys from pages of
+// other sites, which can make the browser of whoever opens them send requests here.
+import type { IncomingMessage } from 'node:http';
 import { RowanError } from '../util/error.ts';
-import { hostName, isLoopbackHost } from './address.ts';
+import { isLoopbackHost, splitAuthority } from './address.ts';
 
 export interface OriginPolicy {
   readonly corsOrigins: readonly string[];
@@ -10,6 +11,8 @@ export interface OriginPolicy {
   readonly isLoopback: boolean;
   /** the name given to listen on */
   readonly host: string;
+  /** the port that is served, where connections do not tell it */
+  port?: number;
   /** clients name the same host again and again */
   lastOwnHost?: string;
 }
@@ -23,13 +26,12 @@ const PREFLIGHT = [
   ...['Access-Control-Max-Age', '86400'],
 ];
 
-const OPEN = ['Access-Control-Allow-Origin', '*'];
-const OPEN_EXPOSED = [...OPEN, 'Access-Control-Expose-Headers', EXPOSED];
 const NONE: readonly string[] = [];
+const HTTP_PORT = 80;
+const HTTPS_PORT = 443;
 
 /** Headers of every reply, as a flat list of names and values. */
 export function corsHeaders(policy: OriginPolicy, origin: string | undefined): readonly string[] {
-  if (!policy.authentication.hasKeys) return origin === undefined ? OPEN : OPEN_EXPOSED;
   if (policy.corsOrigins.length === 0) return NONE;
   if (origin === undefined || !isAllowed(policy, origin)) return ['Vary', 'Origin'];
   return [
@@ -44,41 +46,77 @@ export function preflightHeaders(cors: readonly string[]): readonly string[] {
 }
 
 /**
- * Protects a service without keys. A page of a foreign site can make a browser send requests here,
- * but its `Host` or `Origin` gives it away.
+ * A page that reaches a service of this machine by a name of its own (DNS rebinding) is of the same
+ * origin for the browser; only the name gives it away.
  * @throws FORBIDDEN
  */
-export function checkOrigin(
-  policy: OriginPolicy,
-  verb: string,
-  host: string | undefined,
-  origin: string | undefined,
-): void {
+export function checkHost(policy: OriginPolicy, { headers, socket }: IncomingMessage): void {
   if (policy.authentication.hasKeys || !policy.isLoopback) return;
-  if (host !== undefined && !isOwnHost(policy, host)) {
+  const { host } = headers;
+  if (host !== undefined && !isOwnHost(policy, host, socket.localPort)) {
     throw forbidden(`Host '${host}' is not a name of this service`);
-  }
-  if (origin === undefined || verb === 'GET' || verb === 'HEAD' || verb === 'OPTIONS') return;
-  if (!isOwnOrigin(policy, origin) && !isAllowed(policy, origin)) {
-    throw forbidden(`requests that change something are not taken from Origin '${origin}'`);
   }
 }
 
-function isOwnHost(policy: OriginPolicy, authority: string): boolean {
+/**
+ * Protects a service without keys from pages of other sites, whatever the verb: a query can read
+ * files, and what it answers would be the page's. Browsers say where a request comes from in
+ * `Origin`, or in `Sec-Fetch-Site` where they leave the origin out.
+ * @throws FORBIDDEN
+ */
+export function checkOrigin(policy: OriginPolicy, { headers, socket }: IncomingMessage): void {
+  if (policy.authentication.hasKeys) return;
+  const { origin } = headers;
+  if (origin !== undefined) {
+    if (isAllowed(policy, origin) || isOwnOrigin(policy, headers.host, origin, socket.localPort)) {
+      return;
+    }
+    throw forbidden(`requests of pages of Origin '${origin}' are not taken`);
+  }
+  const site = headers['sec-fetch-site'];
+  if (site === 'cross-site' || site === 'same-site') {
+    throw forbidden(`requests and links of pages of other sites are not taken (${site})`);
+  }
+}
+
+/** Programs may leave the port out; a name alone is enough to tell a foreign one. */
+function isOwnHost(policy: OriginPolicy, authority: string, localPort?: number): boolean {
   if (authority === policy.lastOwnHost) return true;
-  const name = hostName(authority);
-  const isOwn = isLoopbackHost(name) || name.toLowerCase() === policy.host.toLowerCase();
+  const parts = splitAuthority(authority);
+  if (parts === undefined || !isOwnName(policy, parts.host)) return false;
+  const isOwn = parts.port === undefined || isOwnPort(policy, parts.port, localPort);
   if (isOwn) policy.lastOwnHost = authority;
   return isOwn;
 }
 
-function isOwnOrigin(policy: OriginPolicy, origin: string): boolean {
-  const match = /^https?:\/\/([^/]+)$/i.exec(origin);
-  return match !== null && isOwnHost(policy, match[1] as string);
+function isOwnName(policy: OriginPolicy, name: string): boolean {
+  return isLoopbackHost(name) || name.toLowerCase() === policy.host.toLowerCase();
 }
 
-function isAllowed({ corsOrigins }: OriginPolicy, origin: string): boolean {
-  return corsOrigins.includes('*') || corsOrigins.includes(origin);
+/** Requests that another process passes on come through a socket without a port. */
+function isOwnPort({ port }: OriginPolicy, asked: number, localPort = port): boolean {
+  return localPort === undefined || asked === localPort;
+}
+
+function isOwnOrigin(
+  policy: OriginPolicy,
+  host: string | undefined,
+  origin: string,
+  localPort?: number,
+): boolean {
+  const match = /^http(s?):\/\/([^/]+)$/i.exec(origin);
+  const authority = match?.[2];
+  if (authority === undefined) return false;
+  if (!policy.isLoopback) return authority.toLowerCase() === host?.toLowerCase();
+  const parts = splitAuthority(authority);
+  if (parts === undefined || !isOwnName(policy, parts.host)) return false;
+  const port = parts.port ?? (match?.[1] === '' ? HTTP_PORT : HTTPS_PORT);
+  return isOwnPort(policy, port, localPort);
+}
+
+/** Every origin is let in only where keys say who asks. */
+function isAllowed({ corsOrigins, authentication }: OriginPolicy, origin: string): boolean {
+  return corsOrigins.includes(origin) || (authentication.hasKeys && corsOrigins.includes('*'));
 }
 
 function forbidden(message: string): RowanError {

@@ -23,7 +23,13 @@ import { checkFraming } from './framing.ts';
 import { HttpRequest } from './http-request.ts';
 import type { Metrics } from './metrics.ts';
 import type { RestOptions } from './options.ts';
-import { checkOrigin, corsHeaders, type OriginPolicy, preflightHeaders } from './origin.ts';
+import {
+  checkHost,
+  checkOrigin,
+  corsHeaders,
+  type OriginPolicy,
+  preflightHeaders,
+} from './origin.ts';
 import type { PassingOn } from './port-sharing.ts';
 import { QueuedReplies } from './queued-replies.ts';
 import { breakOff, errorReply, writeReply } from './reply-writer.ts';
@@ -112,22 +118,22 @@ export class RequestHandler {
   #accept(exchange: Exchange): RouteMatch | undefined {
     const { request } = exchange;
     const verb = request.method as string;
-    const { host, origin } = request.headers;
     const policy = this.#parts.originPolicy;
-    const cors = corsHeaders(policy, origin);
+    const cors = corsHeaders(policy, request.headers.origin);
     for (const text of cors) exchange.commonHeaders.push(text);
     this.#checkHead(request);
     const target = parseTarget(request.url as string);
     exchange.path = target.path;
     exchange.query = target.query;
     if (this.#parts.isStopping() && target.path !== HEALTH_PATH) throw stopping();
-    checkOrigin(policy, verb, host, origin);
+    checkHost(policy, request);
     if (verb === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined) {
       exchange.response.writeHead(204, [...exchange.commonHeaders, ...preflightHeaders(cors)]);
       exchange.response.end();
       return undefined;
     }
     if (verb === 'OPTIONS') {
+      checkOrigin(policy, request);
       void this.#answerOptions(exchange);
       return undefined;
     }
@@ -181,13 +187,14 @@ export class RequestHandler {
 
   /** Who asks is checked before what is there: a stranger learns nothing from a 404. */
   #find(exchange: Exchange, verb: string, path: string): RouteMatch {
-    const { authentication } = this.#parts;
+    const { authentication, originPolicy } = this.#parts;
     const { router } = this.#parts.dispatcher;
     const headers = exchange.request.headers as Record<string, string>;
     let match: RouteMatch;
     try {
       match = router.find(verb, path);
     } catch (thrown) {
+      checkOrigin(originPolicy, exchange.request);
       exchange.caller = authentication.identify(headers);
       requireRole(exchange.caller, 'reader');
       throw thrown;
@@ -197,6 +204,7 @@ export class RequestHandler {
       exchange.caller = { role: 'open', keyId: undefined };
       return match;
     }
+    checkOrigin(originPolicy, exchange.request);
     exchange.caller = authentication.identify(headers);
     requireRole(exchange.caller, match.route.role);
     return match;

@@ -19,6 +19,7 @@ import { answerClientError, answerUnknownVerb, refuseConnection } from './client
 import type { Exchange } from './exchange.ts';
 import { isMisframed } from './framing.ts';
 import { DEFAULT_REST_OPTIONS, type RestOptions } from './options.ts';
+import type { OriginPolicy } from './origin.ts';
 import { boundPipelining } from './pipelining.ts';
 import type { PassingOn, PortSharing } from './port-sharing.ts';
 import { readEscaped } from './raw-target.ts';
@@ -75,6 +76,7 @@ export class Server {
   /** what the port belongs to */
   readonly #front: NetServer;
   readonly #isLoopback: boolean;
+  readonly #originPolicy: OriginPolicy;
   readonly #idleWaiters = new Set<() => void>();
   readonly #refused = new WeakSet<Socket>();
   #connectionCount = 0;
@@ -87,6 +89,9 @@ export class Server {
     this.#web = web;
     this.#options = options;
     this.#isLoopback = listenHost(options.host) !== undefined && isLoopbackHost(options.host);
+    const { corsOrigins, host } = options;
+    const { authentication } = web;
+    this.#originPolicy = { corsOrigins, authentication, isLoopback: this.#isLoopback, host };
     this.#handler = this.#createHandler();
     this.#node = this.#createNodeServer();
     this.#front = parts.sharing === undefined ? this.#node : this.#createFront(parts.sharing);
@@ -104,10 +109,17 @@ export class Server {
           'make one with: rowan keys create --role admin (or give --allow-unauthenticated)',
       );
     }
+    if (this.#options.corsOrigins.includes('*') && !this.#web.authentication.hasKeys) {
+      throw new Error(
+        "--cors-origin '*' would let every web page use a service without API keys; " +
+          'name the origins, or make a key with: rowan keys create --role admin',
+      );
+    }
     this.#openToOthers();
     for (const port of ports) {
       if (await tryListen(this.#front, port, listenHost(host))) {
         const bound = this.#front.address() as AddressInfo;
+        this.#originPolicy.port = bound.port;
         await this.#listenInPrivate();
         this.#address = formatUrl(listenHost(host) ?? bound.address, bound.port);
         return;
@@ -187,7 +199,6 @@ export class Server {
   #createHandler(): RequestHandler {
     const { dispatcher, service } = this.#rowan;
     const { metrics, authentication } = this.#web;
-    const { corsOrigins, host } = this.#options;
     return new RequestHandler({
       options: this.#options,
       dispatcher,
@@ -195,7 +206,7 @@ export class Server {
       metrics,
       authentication,
       admission: new Admission(this.#options),
-      originPolicy: { corsOrigins, authentication, isLoopback: this.#isLoopback, host },
+      originPolicy: this.#originPolicy,
       isStopping: () => this.#isStopping,
       passingOn: this.#parts.passingOn,
       onEnd: (exchange) => this.#ended(exchange),

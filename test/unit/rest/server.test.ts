@@ -13,7 +13,10 @@ let port: number;
 
 beforeAll(async () => {
   rowan = await Rowan.open({ dataDir: null, workers: 2 });
-  origin = await rowan.listen({ heavyCountMax: 2, heavyQueueLengthMax: 1 });
+  origin = await rowan.listen({
+    ...{ heavyCountMax: 2, heavyQueueLengthMax: 1 },
+    corsOrigins: ['https://console.example'],
+  });
   port = Number(new URL(origin).port);
 });
 
@@ -80,11 +83,11 @@ describe('replies', () => {
     expect([none.status, none.headers.get('allow')]).toEqual([400, '']);
     const preflight = await fetch(`${origin}/v1/datasets`, {
       method: 'OPTIONS',
-      headers: { 'Access-Control-Request-Method': 'PUT', Origin: 'http://localhost:1' },
+      headers: { 'Access-Control-Request-Method': 'PUT', Origin: 'https://console.example' },
     });
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get('access-control-allow-methods')).toContain('PUT');
-    expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('https://console.example');
     expect(preflight.headers.get('access-control-expose-headers')).toBe(
       'Location, EntityPath, X-Request-Id, Retry-After',
     );
