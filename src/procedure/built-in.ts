@@ -3,6 +3,7 @@ import { classifierTest } from './classifier-test.ts';
 import { classifierTrain } from './classifier-train.ts';
 import { createEntity } from './create-entity.ts';
 import { exportCsv } from './export-csv.ts';
+import { importJson } from './import-json.ts';
 import { importText } from './import-text.ts';
 import { importVectors } from './import-vectors.ts';
 import { mock } from './mock.ts';
@@ -18,6 +19,7 @@ export const PROCEDURE_TYPES: readonly ProcedureType[] = [
   classifierTrain,
   createEntity,
   exportCsv,
+  importJson,
   importText,
   importVectors,
   mock,

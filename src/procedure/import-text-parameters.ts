@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { type OutputDatasetSpec, outputDataset } from '../dataset/parameter.ts';
 import type { TextEncoding, TextFormat } from '../format/csv/text-format.ts';
 import { failure } from '../util/error.ts';
+import { fileUrls } from './file-list.ts';
 import { runOnCreation } from './parameter.ts';
 
 export interface ImportTextParams {
@@ -95,11 +96,7 @@ const ENCODINGS: Readonly<Record<string, TextEncoding>> = {
 
 /** What is wrong whatever the text looks like. @throws INVALID_PARAMETER, MISSING_PARAMETER */
 export function checkImportText(params: ImportTextParams): void {
-  const { dataFileUrl } = params;
-  const urls = typeof dataFileUrl === 'string' ? [dataFileUrl] : (dataFileUrl ?? []);
-  if (urls.length === 0 || urls.includes('')) {
-    throw failure('MISSING_PARAMETER', 'dataFileUrl is a required property and must not be empty');
-  }
+  fileUrls(params.dataFileUrl);
   for (const name of ['rowNameColumn', 'rowNamePrefix'] as const) {
     if (params[name] !== undefined) {
       throw invalid(`${name} has been removed; name rows with the expression named`);

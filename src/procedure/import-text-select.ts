@@ -9,11 +9,10 @@ import type { BoundExpression, ProjectItem } from '../plan/expression.ts';
 import type { ScopeFunctions } from '../plan/scope.ts';
 import { atomType, type ValueType } from '../plan/type.ts';
 import { failure } from '../util/error.ts';
-import type { Atom } from '../value/atom.ts';
 import { normalizeInteger } from '../value/atom.ts';
 import { Path } from '../value/path.ts';
 import { hashPath } from '../value/path-hash.ts';
-import { MINUS_INFINITY, NOT_A_DATE, parseTimestamp, Timestamp } from '../value/timestamp.ts';
+import { MINUS_INFINITY, Timestamp } from '../value/timestamp.ts';
 import {
   constant,
   flatten,
@@ -25,6 +24,7 @@ import {
 } from '../value/value.ts';
 import type { ImportTextParams } from './import-text-parameters.ts';
 import type { ProcedureContext } from './procedure-type.ts';
+import { secondsOf } from './row-import.ts';
 
 const DEFAULT = {
   where: /^\s*true\s*$/i,
@@ -292,18 +292,4 @@ function usedColumns(
     ({ path }, index) =>
       path !== undefined && (readsAll || taken.has(index) || names.has(path.elements[0] as string)),
   );
-}
-
-/** The timestamp that a value stands for: a timestamp, seconds, or ISO 8601 text. */
-function secondsOf(value: Value): number {
-  if (!(value instanceof Scalar)) {
-    throw failure('SQL_EXECUTION', 'the expression timestamp must give one value, not a row');
-  }
-  const atom: Atom = value.atom;
-  if (atom === null) return NOT_A_DATE;
-  if (atom instanceof Timestamp) return atom.seconds;
-  if (typeof atom === 'number' || typeof atom === 'bigint') return Number(atom);
-  const seconds = typeof atom === 'string' ? parseTimestamp(atom) : null;
-  if (seconds !== null) return seconds;
-  throw failure('SQL_EXECUTION', `the expression timestamp gives no timestamp: ${String(atom)}`);
 }

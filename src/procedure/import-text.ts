@@ -8,8 +8,9 @@ import { lineFailure } from '../format/csv/line-error.ts';
 import { LineReader, type ReadLine } from '../format/csv/line-reader.ts';
 import type { TextFormat } from '../format/csv/text-format.ts';
 import { splitLine, trimLine } from '../format/csv/text-format.ts';
-import { failure, RowanError } from '../util/error.ts';
+import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';
+import { fileUrls, withFile } from './file-list.ts';
 import { recordedOutput, type TextOutput, tableOutput } from './import-text-output.ts';
 import {
   checkImportText,
@@ -87,14 +88,13 @@ class TextImport {
   }
 
   async run(): Promise<ProcedureResult> {
-    const { dataFileUrl = [], outputDataset } = this.#params;
+    const { dataFileUrl, outputDataset } = this.#params;
     const progress = this.#context.steps([{ name: 'iterating', type: 'lines' }], {
       topLevel: true,
     });
     this.#progress = progress;
     progress.next();
-    const patterns = typeof dataFileUrl === 'string' ? [dataFileUrl] : dataFileUrl;
-    const urls = await this.#context.files.expand(patterns);
+    const urls = await this.#context.files.expand(fileUrls(dataFileUrl));
     this.#hasManyFiles = urls.length > 1;
     this.#output = this.#context.output(outputDataset, 'tabular');
     try {
@@ -343,11 +343,4 @@ class TextImport {
       ? tableOutput(output, paths, this.#context.arenas)
       : recordedOutput(output, paths);
   }
-}
-
-/** Says in which of several files it happened. */
-function withFile(thrown: unknown, dataFileUrl: string): unknown {
-  if (!(thrown instanceof RowanError) || thrown.details?.dataFileUrl !== undefined) return thrown;
-  const { code, httpCode, message, details, extra } = thrown;
-  return new RowanError(code, httpCode, message, { ...details, dataFileUrl }, extra);
 }

@@ -107,6 +107,8 @@ export interface OutputDataset {
   recordColumns(snapshot: ColumnarSnapshot): void;
   /** true: the type stores plain columns with one timestamp a row */
   readonly takesColumns: boolean;
+  /** true: `takesColumns`, and rows may bring columns that those before them did not have */
+  readonly addsColumns: boolean;
   /** Makes everything visible. @returns the `status` of the dataset */
   commit(): unknown;
 }

@@ -76,9 +76,14 @@ export class ColumnBuilder {
 
   append(atom: Atom): void {
     if (atom === null) this.appendNulls(1);
-    else if (typeof atom === 'number') this.#appendNumber(atom);
+    else if (typeof atom === 'number') this.appendNumber(atom);
     else if (atom instanceof Timestamp) this.#appendSeconds(atom.seconds);
     else this.#appendCode(this.#toCodes().add(atom));
+  }
+
+  /** Appends a text that is UTF-8 in `bytes`. */
+  appendText(bytes: Uint8Array, start: number, end: number): void {
+    this.#appendCode(this.#toCodes().addTextBytes(bytes, start, end));
   }
 
   appendNulls(count: number): void {
@@ -104,7 +109,7 @@ export class ColumnBuilder {
     if (this.#mode !== 'number' || validity !== undefined) {
       values.forEach((value, i) => {
         const isValue = validity === undefined || isBitSet(validity, i);
-        if (isValue) this.#appendNumber(value);
+        if (isValue) this.appendNumber(value);
         else this.appendNulls(1);
       });
       return;
@@ -164,7 +169,8 @@ export class ColumnBuilder {
     }
   }
 
-  #appendNumber(value: number): void {
+  /** Appends a number that is not -0. */
+  appendNumber(value: number): void {
     if (this.#mode !== 'number') {
       if (this.#mode !== 'null') {
         this.#appendCode(this.#toCodes().add(value));

@@ -75,6 +75,10 @@ class PendingOutput implements OutputDataset {
     return this.#type.name === 'tabular';
   }
 
+  get addsColumns(): boolean {
+    return this.takesColumns && this.#params.unknownColumns === 'add';
+  }
+
   get #recording() {
     const { recording } = this.#type;
     assert(recording !== undefined, 'an output dataset is recordable');

@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ArrayMode } from '../../../../src/format/json/json-columns.ts';
+import { visitJson } from '../../../../src/format/json/json-columns.ts';
+import type { JsonUnit } from '../../../../src/format/json/json-unit.ts';
+import { JSON_CONTROL, readJsonUnit } from '../../../../src/format/json/json-unit.ts';
+import { parseJson } from '../../../../src/util/exact-json.ts';
+import { ArenaSet } from '../../../../src/value/arena-set.ts';
+import type { Atom } from '../../../../src/value/atom.ts';
+import { ColumnView } from '../../../../src/value/column-view.ts';
+import { concatenateColumns, freeParts } from '../../../../src/value/concatenate.ts';
+
+const arenas = ArenaSet.create({ budgetBytes: 100e6, arenaPageCount: 2048 });
+
+afterEach(() => expect(arenas.usedBytes).toBe(0));
+
+type Cells = Record<string, Atom>;
+
+/** Reads lines in units of a size, and gives each row as its cells. */
+function read(lines: readonly string[], unitSize: number, arrays: ArrayMode): Cells[] {
+  const text = Buffer.from(lines.join('\n'));
+  const bytes = new Uint8Array(new SharedArrayBuffer(text.length));
+  bytes.set(text);
+  const unitCount = Math.ceil(bytes.length / unitSize);
+  const control = new Int32Array(new SharedArrayBuffer(JSON_CONTROL.count * 4));
+  control[JSON_CONTROL.lastUnit] = unitCount;
+  const source = { kind: 'memory', bytes } as const;
+  const end = bytes.length;
+  const job = { source, start: 0, end, unitSize, arrays, ignoreBadLines: true, control };
+  const units = Array.from(
+    { length: unitCount },
+    (_, unit) => readJsonUnit(job, unit, arenas, () => {}) as JsonUnit,
+  );
+  expect(units.reduce((sum, { lineCount }) => sum + lineCount, 0)).toBe(lines.length);
+  const parts = units.map(({ part }) => part);
+  const rowCount = parts.flatMap((part) => part.chunkRowCounts).reduce((a, b) => a + b, 0);
+  const columns = concatenateColumns(parts, arenas);
+  const rows = Array.from({ length: rowCount }, (): Cells => ({}));
+  for (const column of columns) {
+    const view = new ColumnView(column, arenas);
+    expect(view.rowCount).toBe(rowCount);
+    rows.forEach((row, index) => {
+      const atom = view.atomAt(index);
+      if (atom !== null) row[JSON.stringify(column.path)] = atom;
+    });
+  }
+  freeParts([{ chunkRowCounts: [], columns }], arenas);
+  return rows;
+}
+
+/** The same by the exact parser alone. */
+function readPlainly(lines: readonly string[], arrays: ArrayMode): Cells[] {
+  return lines.flatMap((line) => {
+    let document: unknown;
+    try {
+      document = parseJson(line);
+    } catch {
+      return [];
+    }
+    if (typeof document !== 'object' || document === null) return [];
+    const row: Cells = {};
+    visitJson(document, arrays, (path, atom) => {
+      if (atom !== null) row[JSON.stringify(path)] = atom;
+    });
+    return [row];
+  });
+}
+
+const names = fc.constantFrom('a', 'b', 'é', '0', '1', 'x y', '"', '__proto__', '');
+const atoms = fc.oneof(
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constantFrom(
+    true,
+    false,
+    null,
+    '',
+    'text',
+    'a"b\\c\n',
+    'ü€😀',
+    0.1,
+    1e300,
+    -0,
+    123456789012345,
+  ),
+);
+const { document } = fc.letrec((tie) => ({
+  value: fc.oneof({ depthSize: 'small' }, atoms, tie('array'), tie('document')),
+  array: fc.array(tie('value'), { maxLength: 3 }),
+  document: fc.dictionary(names, tie('value'), { maxKeys: 4 }),
+}));
+const bad = fc.constantFrom('{', '{"a":}', '{"a":01}', '{"a":1} x', '7', '"t"', '{"a":.5}', '[1,]');
+const hard = fc.constantFrom(
+  '{"a":18446744073709551615,"b":9007199254740993}',
+  '{"a":1,"a":2}',
+  '{"a":{"b":1},"a":{"c":2}}',
+  ' { "a" : [ 1 , { "b" : null } ] } ',
+  '{"\\u0061":"\\ud83d\\ude00"}',
+  '[1,"x",[2]]',
+  '{"a":1e400,"b":-1e-400,"c":1E5}',
+);
+
+describe('documents as columns', () => {
+  test.each(['parse', 'encode'] as const)('are what the exact parser reads (%s)', (arrays) => {
+    const line = fc.oneof(
+      { weight: 4, arbitrary: document.map((d) => JSON.stringify(d)) },
+      bad,
+      hard,
+    );
+    fc.assert(
+      fc.property(
+        fc.array(line, { minLength: 1, maxLength: 12 }),
+        fc.integer({ min: 1, max: 200 }),
+        (lines, unitSize) => {
+          expect(read(lines, unitSize, arrays)).toEqual(readPlainly(lines, arrays));
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  test('keep numbers and texts apart in one column', () => {
+    const lines = ['{"a":1}', '{"a":"1"}', '{"a":2.5}', '{"a":null}', '{"b":true}'];
+    expect(read(lines, 9, 'parse')).toEqual([
+      { '["a"]': 1 },
+      { '["a"]': '1' },
+      { '["a"]': 2.5 },
+      {},
+      { '["b"]': 1 },
+    ]);
+  });
+});
