@@ -10,6 +10,9 @@ import { describeContent } from './mime.ts';
 
 const { scalar, value } = family('blob');
 
+const MIME_MESSAGE =
+  'Mime type extraction requires that an atomic value of type BLOB is passed to it';
+
 export const blobFunctions: readonly FunctionDeclaration[] = [
   scalar({
     name: 'blob_length',
@@ -26,11 +29,10 @@ export const blobFunctions: readonly FunctionDeclaration[] = [
     examples: [["mime_type(CAST('{}' AS blob))", '"JSON text data"']],
     result: STRING_TYPE,
     nulls: 'handle',
+    structuredMessage: () => MIME_MESSAGE,
     evaluate: (blob = null) => {
       if (blob instanceof Uint8Array) return describeContent(blob);
-      const message =
-        'Mime type extraction requires that an atomic value of type BLOB is passed to it';
-      throw failure('SQL_EXECUTION', message);
+      throw failure('SQL_EXECUTION', MIME_MESSAGE);
     },
   }),
   value({

@@ -1,9 +1,10 @@
 // What is known about an expression before anything runs.
 import type { BoundArgument, ValueFunction } from '../plan/function.ts';
-import { OPEN_ROW_TYPE, typeName, type ValueType } from '../plan/type.ts';
+import { OPEN_ROW_TYPE, type ValueType } from '../plan/type.ts';
+import { knownColumns, typeInfo } from '../plan/type-info.ts';
 import type { Atom } from '../value/atom.ts';
 import { MINUS_INFINITY } from '../value/timestamp.ts';
-import { constant, Embedding, Row, sortedRow, type Value } from '../value/value.ts';
+import { constant, Embedding, sortedRow, type Value } from '../value/value.ts';
 import { truthAtom } from './conversion.ts';
 import { family, INTEGER_TYPE, parameter } from './declare.ts';
 
@@ -47,7 +48,7 @@ export const introspectionFunctions: readonly ValueFunction[] = [
     examples: [['static_expression_info(1 + 2)[expr]', '"1 + 2"']],
     result: OPEN_ROW_TYPE,
     describe: (argument) =>
-      rowOf({ expr: constant(argument.surface), info: describeType(argument) }),
+      sortedRow(['expr', 'info'], [constant(argument.surface), describeType(argument)]),
   }),
   staticFunction({
     name: 'static_known_columns',
@@ -56,16 +57,7 @@ export const introspectionFunctions: readonly ValueFunction[] = [
     examples: [['static_known_columns({a: 1})["0".columnName]', '"a"']],
     result: OPEN_ROW_TYPE,
     describe: ({ type }) =>
-      indexedRow(
-        knownColumns(type).map(([name, member], index) =>
-          rowOf({
-            columnName: constant(name),
-            offset: constant(index),
-            sparsity: constant(type.kind === 'row' && type.open ? 'sparse' : 'dense'),
-            valueInfo: typeRow(member),
-          }),
-        ),
-      ),
+      valueOfJson(knownColumns(type).map((column, offset) => ({ ...column, offset }))),
   }),
   staticFunction({
     name: '__isconst',
@@ -79,58 +71,27 @@ export const introspectionFunctions: readonly ValueFunction[] = [
   }),
 ];
 
-function describeType(argument: BoundArgument): Row {
-  const isConstant = constant(truthAtom(argument.constant !== undefined));
-  return rowOf({ ...typeMembers(argument.type), isConstant });
+function describeType({ type, constant: known }: BoundArgument): Value {
+  return valueOfJson({ kind: 'any', ...typeInfo(type, known !== undefined) });
 }
 
-function typeRow(type: ValueType): Row {
-  return rowOf(typeMembers(type));
-}
-
-function typeMembers(type: ValueType): Record<string, Value> {
-  switch (type.kind) {
-    case 'atom':
-      return { kind: constant('scalar'), scalar: constant(type.atom), type: typeText(type) };
-    case 'embedding': {
-      const shape = type.shape === undefined ? {} : { shape: vectorOf(type.shape) };
-      return { kind: constant('embedding'), ...shape, type: typeText(type) };
-    }
-    case 'row': {
-      const columns = type.members.map(({ name }) => name);
-      return { kind: constant('row'), knownColumns: vectorOf(columns), type: typeText(type) };
-    }
-    case 'any':
-      return { kind: constant('any'), type: typeText(type) };
+/** Lists of atoms are embeddings, other lists and objects rows. */
+function valueOfJson(json: unknown): Value {
+  if (typeof json !== 'object' || json === null) return constant(atomOfJson(json));
+  if (
+    Array.isArray(json) &&
+    json.length > 0 &&
+    json.every((element) => typeof element !== 'object')
+  ) {
+    return new Embedding([json.length], json.map(atomOfJson), MINUS_INFINITY);
   }
-}
-
-function typeText(type: ValueType): Value {
-  return constant(typeName(type));
-}
-
-function knownColumns(type: ValueType): (readonly [name: string, type: ValueType])[] {
-  if (type.kind === 'row') return type.members.map(({ name, type: member }) => [name, member]);
-  const [size, ...inner] = type.kind === 'embedding' ? (type.shape ?? []) : [];
-  if (type.kind !== 'embedding' || size === undefined || size < 0) return [];
-  const member: ValueType =
-    inner.length === 0
-      ? { kind: 'atom', atom: type.element }
-      : { kind: 'embedding', shape: inner, element: type.element };
-  return Array.from({ length: size }, (_, index) => [String(index), member]);
-}
-
-function vectorOf(atoms: readonly Atom[]): Embedding {
-  return new Embedding([atoms.length], atoms, MINUS_INFINITY);
-}
-
-function rowOf(members: Record<string, Value>): Row {
-  return sortedRow(Object.keys(members), Object.values(members));
-}
-
-function indexedRow(members: readonly Row[]): Row {
-  return new Row(
-    members.map((_, index) => String(index)),
-    members,
+  const members = Object.entries(json);
+  return sortedRow(
+    members.map(([name]) => name),
+    members.map(([, member]) => valueOfJson(member)),
   );
+}
+
+function atomOfJson(json: unknown): Atom {
+  return typeof json === 'boolean' ? truthAtom(json) : (json as Atom);
 }

@@ -5,6 +5,7 @@ import { failure, RowanError } from '../util/error.ts';
 import { JsonSyntaxError, parseJson, stringifyJson } from '../util/exact-json.ts';
 import { type Atom, normalizeInteger } from '../value/atom.ts';
 import { atomToJsonText } from '../value/json.ts';
+import { compareText } from '../value/natural-order.ts';
 import { atomText } from '../value/text.ts';
 import { MINUS_INFINITY } from '../value/timestamp.ts';
 import { Embedding, Row, Scalar, sortedRow, type Value } from '../value/value.ts';
@@ -159,8 +160,18 @@ function encodeArray(array: readonly unknown[], ts: number): Row | undefined {
   if (!array.every((element) => isContainer(element) && !Array.isArray(element))) return undefined;
   return new Row(
     array.map((_, index) => String(index)),
-    array.map((element) => new Scalar(stringifyJson(element), ts)),
+    array.map((element) => new Scalar(textWithSortedKeys(element), ts)),
   );
+}
+
+/** Equal objects have equal texts, whatever the order in which they were written. */
+function textWithSortedKeys(json: unknown): string {
+  if (!isContainer(json)) return stringifyJson(json);
+  if (Array.isArray(json)) return `[${json.map(textWithSortedKeys).join(',')}]`;
+  const members = Object.entries(json)
+    .sort(([a], [b]) => compareText(a, b))
+    .map(([key, member]) => `${JSON.stringify(key)}:${textWithSortedKeys(member)}`);
+  return `{${members.join(',')}}`;
 }
 
 function isContainer(json: unknown): json is object {

@@ -7,6 +7,9 @@ import { family, INTEGER_TYPE, parameter, STRING_TYPE } from './declare.ts';
 
 const { scalar } = family('string');
 
+const LEVENSHTEIN_MESSAGE =
+  'The parameters passed to the levenshtein_distance function must be strings';
+
 const TEXT = parameter('s', 'a string, or another atom with a text form');
 
 export const stringFunctions: readonly ScalarFunction[] = [
@@ -71,10 +74,10 @@ export const stringFunctions: readonly ScalarFunction[] = [
     result: INTEGER_TYPE,
     nulls: 'handle',
     timestamps: 'first',
+    structuredMessage: () => LEVENSHTEIN_MESSAGE,
     evaluate: (a = null, b = null) => {
       if (typeof a === 'string' && typeof b === 'string') return levenshteinDistance(a, b);
-      const message = 'The parameters passed to the levenshtein_distance function must be strings';
-      throw failure('SQL_EXECUTION', message);
+      throw failure('SQL_EXECUTION', LEVENSHTEIN_MESSAGE);
     },
   }),
 ];

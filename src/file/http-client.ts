@@ -5,7 +5,9 @@ import { request as httpsRequest } from 'node:https';
 import type { AddressGuard } from './address-guard.ts';
 
 const STALL_WINDOW_MS = 5000;
-const STALL_SIZE_MIN = 10_000 * (STALL_WINDOW_MS / 1000);
+const STALL_SIZE_MIN = 10 * 1024 * (STALL_WINDOW_MS / 1000);
+/** A stall is seen this long after it has lasted for a window, at most. */
+const STALL_LOOK_MS = 500;
 /** For the connection and the head of the reply, and for bodies that nobody takes. */
 const REPLY_TIMEOUT_MS = 30_000;
 /** Between two signs of life of a connection over which nothing comes. */
@@ -16,6 +18,8 @@ export interface HttpRequest {
   readonly address: URL;
   readonly headers: OutgoingHttpHeaders;
   readonly body?: Uint8Array;
+  /** Gives up when the head of the reply is not there after 5 seconds. */
+  readonly failOnStall?: boolean;
 }
 
 export class HttpClient {
@@ -31,7 +35,7 @@ export class HttpClient {
    * @throws FORBIDDEN when the address may not be reached; else the error of the connection
    */
   async send(
-    { method, address, headers, body }: HttpRequest,
+    { method, address, headers, body, failOnStall = false }: HttpRequest,
     url: string,
   ): Promise<IncomingMessage> {
     this.#guard.checkHost(address.hostname, url);
@@ -43,9 +47,18 @@ export class HttpClient {
     };
     return new Promise((resolve, reject) => {
       const open = address.protocol === 'https:' ? httpsRequest : httpRequest;
-      const request = open(address, options, resolve);
-      request.on('timeout', () => request.destroy(new Error('Timeout was reached')));
-      request.on('error', reject);
+      const request = open(address, options, (response) => {
+        clearTimeout(stalled);
+        resolve(response);
+      });
+      const giveUp = () => request.destroy(new StallError('Timeout was reached'));
+      // Bytes of a head that come one by one keep a connection alive, but are no reply.
+      const stalled = failOnStall ? setTimeout(giveUp, STALL_WINDOW_MS) : undefined;
+      request.on('timeout', giveUp);
+      request.on('error', (error) => {
+        clearTimeout(stalled);
+        reject(error);
+      });
       request.end(body);
     });
   }
@@ -56,7 +69,7 @@ export class StallError extends Error {}
 
 /**
  * The body of a reply.
- * @param failOnStall gives up when less than 10 kB/s arrive for 5 seconds while they are waited for
+ * @param failOnStall gives up when less than 10 KiB/s arrive for 5 seconds while they are waited for
  * @throws the error of the connection; StallError
  */
 export async function* receiveBody(
@@ -80,17 +93,23 @@ export async function* receiveBody(
   }
 }
 
+/** What came while it was waited for, and for how long. */
+interface Wait {
+  ms: number;
+  bytes: number;
+}
+
 /** Counts only time in which bytes are waited for: a slow reader is no slow server. */
 class StallWatch {
   readonly #response: IncomingMessage;
   readonly #timer: NodeJS.Timeout;
-  #receivedBytes = 0;
-  #waitedMs = 0;
+  /** the latest spans between two looks, the current one last; together about a window */
+  readonly #waits: Wait[] = [{ ms: 0, bytes: 0 }];
   #waitingSince: number | undefined;
 
   constructor(response: IncomingMessage) {
     this.#response = response;
-    this.#timer = setInterval(() => this.#look(), STALL_WINDOW_MS);
+    this.#timer = setInterval(() => this.#look(), STALL_LOOK_MS);
   }
 
   startWaiting(): void {
@@ -100,27 +119,35 @@ class StallWatch {
   stopWaiting(receivedBytes: number): void {
     this.#countWait();
     this.#waitingSince = undefined;
-    this.#receivedBytes += receivedBytes;
+    this.#current().bytes += receivedBytes;
   }
 
   stop(): void {
     clearInterval(this.#timer);
   }
 
+  #current(): Wait {
+    return this.#waits[this.#waits.length - 1] as Wait;
+  }
+
   #countWait(): void {
     if (this.#waitingSince === undefined) return;
     const now = performance.now();
-    this.#waitedMs += now - this.#waitingSince;
+    this.#current().ms += now - this.#waitingSince;
     this.#waitingSince = now;
   }
 
   #look(): void {
     this.#countWait();
-    const isWaiting = this.#waitedMs > STALL_WINDOW_MS * 0.9;
-    if (isWaiting && this.#receivedBytes < STALL_SIZE_MIN) {
+    const waits = this.#waits;
+    let waitedMs = waits.reduce((sum, { ms }) => sum + ms, 0);
+    const receivedBytes = waits.reduce((sum, { bytes }) => sum + bytes, 0);
+    if (waitedMs >= STALL_WINDOW_MS && receivedBytes < STALL_SIZE_MIN) {
       this.#response.destroy(new StallError('Timeout was reached'));
     }
-    this.#receivedBytes = 0;
-    this.#waitedMs = 0;
+    while (waits.length > 0 && waitedMs - (waits[0] as Wait).ms >= STALL_WINDOW_MS) {
+      waitedMs -= (waits.shift() as Wait).ms;
+    }
+    waits.push({ ms: 0, bytes: 0 });
   }
 }

@@ -44,13 +44,13 @@ export class HttpScheme implements Scheme {
   }
 
   async open(url: FileUrl, options: ReadOptions): Promise<SourceFile> {
-    const found = await this.#follow(url);
+    const found = await this.#follow(url, options);
     const { facts, sizeBytes } = found;
     const lastModified = Date.parse(facts.lastModified ?? '') / 1000;
     let first: Found | undefined = found;
     const content = async function* (scheme: HttpScheme): AsyncIterable<Uint8Array> {
       // A reply can be read once; who reads the file again asks again.
-      const source = first ?? (await scheme.#follow(url));
+      const source = first ?? (await scheme.#follow(url, options));
       first = undefined;
       yield* decoded(source.body(options), source.facts.contentEncoding, url);
     };
@@ -63,10 +63,10 @@ export class HttpScheme implements Scheme {
     };
   }
 
-  async #follow(url: FileUrl): Promise<Found> {
+  async #follow(url: FileUrl, options: ReadOptions): Promise<Found> {
     let address = readAddress(url.text, url);
     for (let count = 0; count <= REDIRECT_COUNT_MAX; count++) {
-      const answer = await this.#ask(address, url);
+      const answer = await this.#ask(address, url, options);
       if (!(answer instanceof URL)) return answer;
       address = answer;
       if (!/^https?:$/.test(address.protocol)) break;
@@ -75,16 +75,21 @@ export class HttpScheme implements Scheme {
   }
 
   /** The file at an address, or where else it is. */
-  async #ask(address: URL, url: FileUrl, usesCopy = true): Promise<Found | URL> {
+  async #ask(
+    address: URL,
+    url: FileUrl,
+    options: ReadOptions,
+    usesCopy = true,
+  ): Promise<Found | URL> {
     const key = keyOf(address);
     const copy = usesCopy ? await this.#cache?.find(key) : undefined;
-    const { response, isAuthorized } = await this.#request(address, url, copy?.facts);
+    const { response, isAuthorized } = await this.#request(address, url, copy?.facts, options);
     const status = response.statusCode ?? 0;
     if (status === 304 && copy !== undefined) {
       response.resume();
       if (await copy.checkAndTouch()) return this.#kept(copy, address, url);
       // The copy was not what it should be.
-      return this.#ask(address, url, false);
+      return this.#ask(address, url, options, false);
     }
     const { location } = response.headers;
     if (status >= 300 && status < 400 && location !== undefined) {
@@ -114,14 +119,14 @@ export class HttpScheme implements Scheme {
   }
 
   #kept(copy: RemoteCopy, address: URL, url: FileUrl): Found {
-    const ask = (): Promise<Found> => this.#follow(url);
+    const follow = (options: ReadOptions) => this.#follow(url, options);
     return {
       address,
       facts: copy.facts,
       sizeBytes: copy.sizeBytes,
       async *body(options) {
         // Another process may have made room since.
-        yield* (await copy.read()) ?? (await ask()).body(options);
+        yield* (await copy.read()) ?? (await follow(options)).body(options);
       },
     };
   }
@@ -131,16 +136,17 @@ export class HttpScheme implements Scheme {
     address: URL,
     url: FileUrl,
     known: CopyFacts | undefined,
+    options: ReadOptions,
   ): Promise<{ response: IncomingMessage; isAuthorized: boolean }> {
     const hasOwn = address.username !== '' || address.password !== '';
-    const response = await this.#send(address, url, known);
+    const response = await this.#send(address, url, known, options);
     if (response.statusCode !== 401 && response.statusCode !== 403) {
       return { response, isAuthorized: hasOwn };
     }
     const credential = await this.#credentials.find('http', address.href);
     if (credential === undefined) return { response, isAuthorized: hasOwn };
     response.destroy();
-    const authorized = await this.#send(address, url, known, authorization(credential));
+    const authorized = await this.#send(address, url, known, options, authorization(credential));
     return { response: authorized, isAuthorized: true };
   }
 
@@ -148,6 +154,7 @@ export class HttpScheme implements Scheme {
     address: URL,
     url: FileUrl,
     known: CopyFacts | undefined,
+    { failOnStall = false }: ReadOptions,
     authorizedBy?: string,
   ): Promise<IncomingMessage> {
     const headers = {
@@ -157,7 +164,7 @@ export class HttpScheme implements Scheme {
       ...(authorizedBy === undefined ? {} : { authorization: authorizedBy }),
     };
     try {
-      return await this.#client.send({ method: 'GET', address, headers }, url.text);
+      return await this.#client.send({ method: 'GET', address, headers, failOnStall }, url.text);
     } catch (error) {
       throw error instanceof RowanError ? error : httpFailure(url, (error as Error).message);
     }

@@ -49,7 +49,7 @@ export interface Listing {
 }
 
 export interface ReadOptions {
-  /** Gives up when less than 10 kB/s arrive for 5 seconds (network schemes). */
+  /** Gives up when less than 10 KiB/s arrive for 5 seconds (network schemes). */
   readonly failOnStall?: boolean;
 }
 

@@ -35,8 +35,8 @@ function bindBuiltin(
   const prefix = `Binding builtin function ${node.name}: `;
   const problem = arityProblem(arityOf(declaration.parameters), node.args.length);
   if (problem !== undefined) {
-    const message = declaration.arityMessage?.(node.args.length) ?? `${prefix}${problem}`;
-    throw bindingError(context.text, node, message);
+    const message = declaration.arityMessage?.(node.args.length) ?? problem;
+    throw bindingError(context.text, node, prefix + message);
   }
   const args = node.args.map((arg) => context.bind(arg, scope));
   const surfaces = node.args.map((arg) => surfaceOf(arg, context));
@@ -115,6 +115,9 @@ function unknownFunction(node: CallNode, scope: Scope, context: BindContext): Er
   return bindingError(context.text, node, message + hintAbout(node.name, context));
 }
 
+const NOT_BUILT_IN =
+  " The function is not a built-in function, and either it's not a registered user function, or user functions are not available in the scope of the expression.";
+
 function hintAbout(name: string, context: BindContext): string {
   const { builtins } = context.catalog;
   if (builtins.findFunction(name)?.kind === 'aggregate') {
@@ -124,7 +127,7 @@ function hintAbout(name: string, context: BindContext): string {
   const lower = name.toLowerCase();
   const sameInLowerCase = [...names].find((known) => known.toLowerCase() === lower);
   const near = sameInLowerCase ?? findNearestWord(name, names);
-  return near === undefined ? '' : ` Did you mean '${near}'?`;
+  return near === undefined ? NOT_BUILT_IN : `${NOT_BUILT_IN} Did you mean '${near}'?`;
 }
 
 export function surfaceOf(node: Expression, context: BindContext): string {

@@ -30,6 +30,9 @@ function bindWithoutTable(query: Query, context: BindContext): BoundQuery {
     bindingError(context.text, span, `${clause} usage requires a FROM statement`);
   if (query.groupBy[0] !== undefined) throw refuse('GROUP BY', query.groupBy[0]);
   if (query.having !== undefined) throw refuse('HAVING', query.having);
+  for (const item of query.select) {
+    if (item.kind === 'wildcard') bindItem(item, 'item', NO_TABLE_SCOPE, context);
+  }
   const row: PlanNode = { kind: 'single-row' };
   const source = filtered(row, query.where, NO_TABLE_SCOPE, context);
   return bindSelection(query, source, NO_TABLE_SCOPE, undefined, context);

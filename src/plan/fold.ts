@@ -5,6 +5,7 @@ import { NULL_VALUE, Scalar } from '../value/value.ts';
 import { childrenOf } from './children.ts';
 import type { BindContext } from './context.ts';
 import type { BoundExpression, ConstantExpression, ProjectItem } from './expression.ts';
+import type { ValueType } from './type.ts';
 import { typeOfValue } from './value-type.ts';
 
 /**
@@ -17,10 +18,17 @@ export function fold(expression: BoundExpression, context: BindContext): BoundEx
   if (!isFoldable(expression, context)) return expression;
   try {
     const value = context.evaluate(expression);
-    return { kind: 'constant', value, type: typeOfValue(value), ...spanOf(expression) };
+    const type = asOpenAs(expression.type, typeOfValue(value));
+    return { kind: 'constant', value, type, ...spanOf(expression) };
   } catch {
     return expression;
   }
+}
+
+/** A row whose members nobody could name before stays so: its value is no promise about others. */
+function asOpenAs(declared: ValueType, found: ValueType): ValueType {
+  const isClosed = declared.kind === 'row' && !declared.open;
+  return found.kind === 'row' && !isClosed ? { ...found, open: true } : found;
 }
 
 /** AND and OR that one constant operand decides, whatever the others are. */

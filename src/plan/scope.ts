@@ -38,17 +38,19 @@ export function boundColumn(
 
 /**
  * `operand[index]`: columns are members of the operand, functions come from outside.
- * A member that certainly is not there is an error when the operand's members are all known.
+ * A member that certainly is not there is an error when the operand's members are all known; a path
+ * of several elements that leads nowhere is null.
  */
 export function memberScope(operandType: ValueType, outside: Scope): Scope {
   return {
     column(node, context) {
       const type = typeAtPath(operandType, node.path);
-      if (type === undefined) {
+      if (type === undefined && node.path.length === 1) {
         const name = new Path(node.path).toString();
         throw bindingError(context.text, node, `Couldn't find column '${name}' in extract`);
       }
-      return { kind: 'member', path: node.path, type, start: node.start, end: node.end };
+      const { path, start, end } = node;
+      return { kind: 'member', path, type: type ?? atomType('null'), start, end };
     },
     call: (node, context) => outside.call(node, context),
     star: (star) => patternOfStar(star.path, star.dotted),

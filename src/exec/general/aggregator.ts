@@ -107,16 +107,23 @@ class ColumnwiseState implements AggregateState {
     );
   }
 
+  /** Rows without columns contribute nothing, whether they are the row or one of its columns. */
   #updateColumns(row: Row): void {
-    this.#columns ??= new Map();
     for (let i = 0; i < row.length; i++) {
+      const value = row.values[i] as Value;
+      if (isEmptyRow(value)) continue;
+      this.#columns ??= new Map();
       const name = row.names[i] as string;
       let state = this.#columns.get(name);
       if (state === undefined) {
         state = this.#declaration.init();
         this.#columns.set(name, state);
       }
-      this.#declaration.update(state, [row.values[i] as Value]);
+      this.#declaration.update(state, [value]);
     }
   }
+}
+
+function isEmptyRow(value: Value): boolean {
+  return !(value instanceof Scalar) && value.length === 0;
 }

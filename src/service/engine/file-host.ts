@@ -30,7 +30,7 @@ export function fileHostCalls(
     async fetch({ url }) {
       requireReadableUrl(url, callerRole());
       try {
-        const file = await files.open(url);
+        const file = await files.open(url, { failOnStall: true });
         return { content: await collectBytes(file.stream()), lastModified: file.lastModified };
       } catch (thrown) {
         return { error: thrown instanceof Error ? thrown.message : String(thrown) };

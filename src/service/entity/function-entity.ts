@@ -6,7 +6,7 @@ import type { ReadyFunction } from '../engine/definition.ts';
 import type { FunctionInterface } from '../engine/engine-task.ts';
 import type { LiveEntity } from './collection.ts';
 import type { EntityConfig } from './config.ts';
-import { functionInfo } from './value-info.ts';
+import { functionInfo } from './function-info.ts';
 
 export interface FunctionOptions {
   readonly id: string;

@@ -33,6 +33,7 @@ describe('mime_type', () => {
   test('wants a blob', () => {
     expect(() => resultOf("mime_type('text')")).toThrow('of type BLOB');
     expect(() => resultOf('mime_type(null)')).toThrow('of type BLOB');
+    expect(() => resultOf('mime_type({a: 1})')).toThrow('of type BLOB');
     expect(() => resultOf('blob_length(5)')).toThrow('is not a blob');
     expect(resultOf('blob_length(null)')).toBeNull();
   });

@@ -86,8 +86,12 @@ describe('JSON', () => {
     ["parse_json('[18446744073709551615]')", '[18446744073709551615]'],
     ['parse_json(\' {"a.b": {"c": "\u00e9\\n"}} \')', '{"a.b":{"c":"\u00e9\\n"}}'],
     ["parse_json('[1.5, \"a\", null]', {arrays: 'encode'})", '{"1.5":1,"a":1}'],
+    [
+      `parse_json('[{"z": {"10": 1, "9": 2}, "a": [{"c": 1, "b": 2}]}]', {arrays: 'encode'})`,
+      '["{\\"a\\":[{\\"b\\":2,\\"c\\":1}],\\"z\\":{\\"10\\":1,\\"9\\":2}}"]',
+    ],
     ["parse_json('[[1], {\"a\": [2]}]', {arrays: 'encode'})", '[{"1":1},{"a":{"2":1}}]'],
-    ['parse_json(\'[{"b": 1, "a": [2]}]\', {arrays: \'encode\'})', '["{\\"b\\":1,\\"a\\":[2]}"]'],
+    ['parse_json(\'[{"b": 1, "a": [2]}]\', {arrays: \'encode\'})', '["{\\"a\\":[2],\\"b\\":1}"]'],
     ["parse_json('5', {ignoreErrors: true})", '{"__parse_json_error__":1}'],
     ["parse_json('{', {ignoreErrors: 'true'})", '{"__parse_json_error__":1}'],
     ['parse_json(\'{"a": 1, "a": 2}\')', '{"a":2}'],

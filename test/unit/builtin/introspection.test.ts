@@ -19,6 +19,18 @@ test('the columns of rows and vectors are known', () => {
   expect(resultOf('static_known_columns({b: 1, a: 2})["1".columnName]')).toBe('b');
 });
 
+test('types are told in the words of the info of functions', () => {
+  expect(jsonOf('static_type(5)')).toBe(
+    '{"isConstant":1,"kind":"scalar","scalar":"long","type":"MLDB::IntegerValueInfo"}',
+  );
+  expect(jsonOf('static_expression_info({a: 1.5})[info]')).toBe(
+    '{"hasUnknownColumns":0,"hasUnknownColumnsRecursive":0,"isConstant":1,"kind":"row","knownColumns":[{"columnName":"a","sparsity":"dense","valueInfo":{"isConstant":0,"kind":"scalar","scalar":"float","type":"MLDB::NumericValueInfo"}}],"type":"MLDB::RowValueInfo"}',
+  );
+  expect(jsonOf("static_known_columns({a: 'x'})")).toBe(
+    '[{"columnName":"a","offset":0,"sparsity":"dense","valueInfo":{"isConstant":0,"kind":"scalar","scalar":"string","type":"MLDB::Utf8StringValueInfo"}}]',
+  );
+});
+
 test('scripts and sensors want constant texts', () => {
   expect(() => resultOf('jseval(value, 5) FROM row_dataset([1])')).toThrow('constant string');
   expect(() => resultOf("jseval('return 1')")).toThrow(

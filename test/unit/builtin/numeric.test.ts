@@ -53,6 +53,10 @@ describe('numbers', () => {
     ["mod('a', 2)", 'to integer'],
     ['mod(1, 0)', 'Integer Modulus by a zero dividend'],
     ['pow({a: 1}, {a: 2})', 'two rows'],
+    [
+      'log(1, 2, 3)',
+      'Binding builtin function log: the log function expected 1 or 2 arguments, got 3',
+    ],
     ['log()', 'the log function expected 1 or 2 arguments, got 0'],
     ['pi(1)', 'Binding builtin function pi: expected 0 arguments, got 1'],
     ['clamp({a: {b: 1}}, 0, 1)', "of type 'structured'"],

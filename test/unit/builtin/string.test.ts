@@ -21,6 +21,7 @@ test.each([
   ["remove_prefix(null, 'a')", 'The arguments passed to remove_prefix must be two strings'],
   ["remove_suffix('a', null)", 'The arguments passed to remove_suffix must be two strings'],
   ["levenshtein_distance('a', null)", 'function must be strings'],
+  ["levenshtein_distance({a: 'x'}, 'x')", 'function must be strings'],
   ["lower({a: 'A'})", "of type 'structured' to 'atomic value'"],
   ["lower('a', 'b')", 'expected 1 argument, got 2'],
 ])('%s fails', (expression, message) => {

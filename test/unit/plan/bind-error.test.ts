@@ -28,14 +28,14 @@ const CASES: readonly [sql: string, message: string, place: [line: number, colum
   ['SELECT 1 AS *', 'Expression with AS * must return a row', [1, 8]],
   [
     'SELECT uper(1)',
-    "Unable to find function 'uper' binding function call 'uper(1)'. Did you mean 'upper'?",
+    "Unable to find function 'uper' binding function call 'uper(1)'. The function is not a built-in function, and either it's not a registered user function, or user functions are not available in the scope of the expression. Did you mean 'upper'?",
     [1, 8],
   ],
   ['SELECT upper(1, 2)', 'Binding builtin function upper: expected 1 argument, got 2', [1, 8]],
   ['SELECT try()', 'Binding builtin function try: requires one or two arguments, got 0', [1, 8]],
   [
     'SELECT x,\n nofn(x) FROM d',
-    "Binding error: Unable to find function 'nofn' binding function call 'nofn(x)'.",
+    "Binding error: Unable to find function 'nofn' binding function call 'nofn(x)'. The function is not a built-in function, and either it's not a registered user function, or user functions are not available in the scope of the expression.",
     [2, 2],
   ],
   [

@@ -184,7 +184,7 @@ const TARGET_CASES: Case[] = [
   },
   {
     name: 'empty id',
-    bytes: request('PUT', '/v1/datasets/', '{"type":"tabular"}'),
+    bytes: request('PUT', '/v1/datasets', '{"type":"tabular","id":""}'),
     status: 400,
     says: 'empty id',
   },

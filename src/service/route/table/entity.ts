@@ -47,11 +47,11 @@ export function entityRoutes(kind: EntityKind): Route[] {
   async function create(request: BoundRequest, service: Service): Promise<Reply> {
     if (request.body.isEmpty) throw emptyPayload(request.verb, plural);
     const config = parseConfig(request.body.json());
-    const isCollection = request.params.id === undefined;
-    if (config.id === '' || request.params.id === '') {
+    if (config.id === '') {
       throw failure('INVALID_PARAMETER', 'empty id', { path: request.path });
     }
-    return createReply(kind, withPathId(kind, config, request), request, service, !isCollection);
+    const isItem = idOfPath(request) !== undefined;
+    return createReply(kind, withPathId(kind, config, request), request, service, isItem);
   }
 
   return [
@@ -116,8 +116,13 @@ export function entityRoutes(kind: EntityKind): Route[] {
   ];
 }
 
+/** A path that ends with the slash of its collection names no entity. */
+function idOfPath({ params }: BoundRequest): string | undefined {
+  return params.id === '' ? undefined : params.id;
+}
+
 function withPathId(kind: EntityKind, config: EntityConfig, request: BoundRequest): EntityConfig {
-  const { id } = request.params;
+  const id = idOfPath(request);
   if (id === undefined) return config;
   if (config.id !== undefined && config.id !== id) {
     throw ambiguousId(kind, id, config.id, config);

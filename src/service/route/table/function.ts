@@ -5,7 +5,7 @@ import { MAIN_THREAD_SCOPE } from '../../engine/engine.ts';
 import type { ApplicationFormat } from '../../engine/engine-task.ts';
 import { applyBatch } from '../../engine/task/batch.ts';
 import { applyFunction } from '../../engine/task/function.ts';
-import { functionInfo } from '../../entity/value-info.ts';
+import { functionInfo } from '../../entity/function-info.ts';
 import { nowSeconds } from '../../id.ts';
 import type { Service } from '../../service.ts';
 import { BATCH_PARAMETERS, batchInputOf } from '../batch-parameters.ts';
