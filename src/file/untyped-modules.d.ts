@@ -1,4 +1,9 @@
 // The parts that Rowan uses of libraries that come without types.
+declare module '@bokuweb/zstd-wasm' {
+  export function init(): Promise<void>;
+  export function compress(content: Uint8Array, level: number): Uint8Array;
+}
+
 declare module 'lz4js' {
   const lz4js: {
     compressBound(size: number): number;

@@ -1,5 +1,4 @@
-// Zstandard: Node's own codec where it has one (22.15 and later); else a portable decoder, and no
-// writing.
+// Zstandard: Node's own codec where it has one (22.15 and later), else portable ones.
 import type { Duplex } from 'node:stream';
 import * as zlib from 'node:zlib';
 import type { ByteStream } from '../byte-stream.ts';
@@ -27,9 +26,10 @@ export const zstd: Codec = {
         ? decodePortably
         : (frame) => throughTransform(frame, createZstdDecompress()),
     ),
-  ...(createZstdCompress === undefined
-    ? {}
-    : { compress: (source: ByteStream) => throughTransform(source, createZstdCompress()) }),
+  compress: (source) =>
+    createZstdCompress === undefined
+      ? encodePortably(source)
+      : throughTransform(source, createZstdCompress()),
 };
 
 /**
@@ -94,4 +94,37 @@ async function* decodePortably(frame: ByteStream): AsyncIterable<Uint8Array> {
   // A frame below 18 bytes is only decoded when the decoder hears that no more will come.
   decoder.push(new Uint8Array(0), true);
   yield* ready.splice(0);
+}
+
+/** The library takes a whole frame at a time, and readers take frames that follow one another. */
+const WRITTEN_FRAME_SIZE = 1 << 22;
+/** What Node's codec and the command line use. */
+const LEVEL = 3;
+
+type Encoder = typeof import('@bokuweb/zstd-wasm');
+let encoder: Promise<Encoder> | undefined;
+
+/** Once: a second `init` takes the memory from under the first. */
+function loadEncoder(): Promise<Encoder> {
+  encoder ??= import('@bokuweb/zstd-wasm').then(async (loaded) => {
+    await loaded.init();
+    return loaded;
+  });
+  return encoder;
+}
+
+async function* encodePortably(source: ByteStream): AsyncIterable<Uint8Array> {
+  const { compress } = await loadEncoder();
+  const reader = new ByteReader(source);
+  try {
+    // Empty content is a frame too.
+    let size = 0;
+    do {
+      const content = await reader.read(WRITTEN_FRAME_SIZE);
+      if (size === 0 || content.length > 0) yield compress(content, LEVEL);
+      size = content.length;
+    } while (size === WRITTEN_FRAME_SIZE);
+  } finally {
+    await reader.close();
+  }
 }

@@ -70,6 +70,13 @@ describe('codecs that are written', () => {
   }
 });
 
+test('what is longer than a frame of zstd is written as several', async () => {
+  const content = Buffer.alloc(9_000_000, CONTENT);
+  const packed = compressed(stream(content, 100_000), 'x.zst', 'file://x.zst');
+  const back = decompressed(stream(await collectBytes(packed), 10_000), 'x', 'file://x');
+  expect(Buffer.compare(await collectBytes(back), content)).toBe(0);
+});
+
 describe('decompressed', () => {
   test('reads zstd, frame by frame', async () => {
     const packed = Buffer.from(ZSTD_SAMPLE, 'base64');
