@@ -105,7 +105,8 @@ function fileLimits(options: ServeOptions): FileLimits {
   const isPublic = !isLoopbackHost(options.httpListenHost);
   const roots = options.fileRoot.length > 0 || isPublic ? options.fileRoot : undefined;
   return {
-    ...(roots === undefined ? {} : { fileRoots: rootsWithOwn(roots, options) }),
+    ...(roots === undefined ? {} : { fileRoots: roots }),
+    readOnlyDirectories: options.pluginDirectory.map((url) => url.replace(/^file:\/\//, '')),
     allowPrivateUrls: !isPublic || options.allowPrivateUrls,
     ...(options.cacheDir === undefined
       ? {}
@@ -150,13 +151,6 @@ async function openService(
 
 function keptDirectory({ dataDir }: ServeOptions): string | null {
   return dataDir === 'none' ? null : dataDir;
-}
-
-/** What the service keeps itself is always within reach. */
-function rootsWithOwn(roots: readonly string[], options: ServeOptions): string[] {
-  const dataDir = keptDirectory(options);
-  const plugins = options.pluginDirectory.map((url) => url.replace(/^file:\/\//, ''));
-  return [...roots, ...(dataDir === null ? [] : [dataDir]), ...plugins];
 }
 
 function parseCredential(text: string): unknown {

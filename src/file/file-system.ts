@@ -11,6 +11,7 @@ import { isPattern, patternPrefix, patternToRegExp } from './glob.ts';
 import { HttpClient } from './http-client.ts';
 import { HttpScheme } from './http-scheme.ts';
 import { LazyScheme } from './lazy-scheme.ts';
+import type { LocalAccessOptions } from './local-access.ts';
 import { LocalScheme } from './local-scheme.ts';
 import type { MemoryStore } from './memory-scheme.ts';
 import { MapMemoryStore, MemoryScheme } from './memory-scheme.ts';
@@ -19,9 +20,7 @@ import type { FileSink, Listing, ReadOptions, Scheme, SourceFile } from './schem
 import type { FileUrl } from './url.ts';
 import { decodePercent, parseFileUrl } from './url.ts';
 
-export interface FileSystemOptions {
-  /** directories that file:// is limited to; absent: anywhere */
-  readonly fileRoots?: readonly string[];
+export interface FileSystemOptions extends LocalAccessOptions {
   /** false: http(s) to loopback and link-local addresses is refused */
   readonly allowPrivateUrls?: boolean;
   /** where copies of remote files are kept; absent: they are not */
@@ -57,7 +56,7 @@ export class FileSystem {
     const cache = options.cache === undefined ? undefined : new RemoteCache(options.cache);
     const environment = options.environment ?? process.env;
     for (const scheme of [
-      new LocalScheme({ roots: options.fileRoots }),
+      new LocalScheme(accessOf(options)),
       new MemoryScheme(options.memory ?? new MapMemoryStore()),
       new HttpScheme('http', { guard, credentials, cache }),
       new HttpScheme('https', { guard, credentials, cache }),
@@ -181,6 +180,15 @@ export class FileSystem {
       { url: url.text, schemes: [...this.#schemes.keys()] },
     );
   }
+}
+
+/** Copies of remote files may be of files that only some may read. */
+function accessOf({ cache, ...options }: FileSystemOptions): LocalAccessOptions {
+  if (cache === undefined) return options;
+  return {
+    ...options,
+    closedDirectories: [...(options.closedDirectories ?? []), cache.directory],
+  };
 }
 
 async function isCompressed(stored: SourceFile): Promise<boolean> {

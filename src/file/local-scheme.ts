@@ -1,31 +1,27 @@
 // file://: two slashes are relative to the working directory, three absolute.
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { failure, RowanError } from '../util/error.ts';
+import { LocalAccess, type LocalAccessOptions } from './local-access.ts';
 import type { FileFacts, FileSink, Listing, Scheme, SourceFile } from './scheme.ts';
 import type { FileUrl } from './url.ts';
 import { decodePercent, fileUrlOf } from './url.ts';
 
 const READ_SIZE = 1 << 20;
 
-export interface LocalSchemeOptions {
-  /** Directories that files must lie in, links resolved; absent: anywhere. */
-  readonly roots?: readonly string[] | undefined;
-}
-
 export class LocalScheme implements Scheme {
   readonly name = 'file';
   readonly hasEscapes = true;
-  readonly #roots: readonly string[] | undefined;
+  readonly #access: LocalAccess;
 
-  constructor(options: LocalSchemeOptions = {}) {
-    this.#roots = options.roots;
+  constructor(access: LocalAccessOptions = {}) {
+    this.#access = new LocalAccess(access);
   }
 
   async open(url: FileUrl): Promise<SourceFile> {
-    const path = await this.#path(url);
+    const path = await this.#readable(url);
     const found = await stat(path).catch((error: unknown) => {
       throw localFailure(error, path, url);
     });
@@ -34,19 +30,21 @@ export class LocalScheme implements Scheme {
         url: url.text,
       });
     }
+    if (!found.isFile()) throw notRegular(path, url);
     return {
       url: url.text,
       name: path,
-      // Pipes and devices have no size and cannot be read at a position.
-      ...(found.isFile() ? { sizeBytes: found.size, localPath: path } : {}),
+      sizeBytes: found.size,
+      localPath: path,
       lastModified: found.mtimeMs / 1000,
       stream: () => readLocal(path, url),
     };
   }
 
   async create(url: FileUrl): Promise<FileSink> {
-    const path = await this.#path(url);
+    const path = pathOf(url);
     try {
+      await this.#access.checkWrite(path, url.text);
       await mkdir(dirname(path), { recursive: true });
       const existing = await stat(path).catch(() => undefined);
       if (existing?.isDirectory()) {
@@ -54,6 +52,7 @@ export class LocalScheme implements Scheme {
           url: url.text,
         });
       }
+      if (existing?.isFile() === false) throw notRegular(path, url);
       return await LocalSink.create(path, url);
     } catch (error) {
       throw localFailure(error, path, url);
@@ -61,7 +60,7 @@ export class LocalScheme implements Scheme {
   }
 
   async list(url: FileUrl): Promise<Listing> {
-    const path = await this.#path(url);
+    const path = await this.#readable(url);
     const entries = await readdir(path).catch((error: unknown) => {
       throw localFailure(error, path, url);
     });
@@ -89,55 +88,42 @@ export class LocalScheme implements Scheme {
 
   async *candidates(_pattern: FileUrl, prefix: string): AsyncIterable<string> {
     const path = prefix.slice('file://'.length);
-    await this.#checkRoots(resolve(path), prefix);
-    yield* walk(path);
+    await this.#access.checkRead(resolve(path), prefix);
+    yield* this.#walk(path);
   }
 
-  async #path(url: FileUrl): Promise<string> {
-    const decoded = decodePercent(url.rest);
-    if (decoded === '' || decoded.includes('\0')) {
-      throw failure('INVALID_URL', `not a path of a file: ${url.text}`, { url: url.text });
+  async *#walk(directory: string): AsyncIterable<string> {
+    const place = directory === '' ? '.' : directory;
+    const entries = await readdir(place, { withFileTypes: true }).catch(() => []);
+    for (const entry of await this.#access.nameable(place, entries)) {
+      const path = directory === '' ? entry.name : join(directory, entry.name);
+      if (entry.isDirectory()) yield* this.#walk(path);
+      else yield fileUrlOf(path);
     }
-    const path = resolve(decoded);
-    await this.#checkRoots(path, url.text);
+  }
+
+  async #readable(url: FileUrl): Promise<string> {
+    const path = pathOf(url);
+    try {
+      await this.#access.checkRead(path, url.text);
+    } catch (error) {
+      throw localFailure(error, path, url);
+    }
     return path;
   }
-
-  async #checkRoots(path: string, url: string): Promise<void> {
-    if (this.#roots === undefined) return;
-    const real = await realPathOfNearest(path);
-    for (const root of this.#roots) {
-      const realRoot = await realPathOfNearest(resolve(root));
-      if (
-        real === realRoot ||
-        real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)
-      ) {
-        return;
-      }
-    }
-    throw failure('FORBIDDEN', `file access outside the allowed roots: ${url}`, { url });
-  }
 }
 
-/** Links resolved as far as the path exists, so that none leads out of the allowed roots. */
-async function realPathOfNearest(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(path) === path) throw error;
-    return join(await realPathOfNearest(dirname(path)), basename(path));
+function pathOf(url: FileUrl): string {
+  const decoded = decodePercent(url.rest);
+  if (decoded === '' || decoded.includes('\0')) {
+    throw failure('INVALID_URL', `not a path of a file: ${url.text}`, { url: url.text });
   }
+  return resolve(decoded);
 }
 
-async function* walk(directory: string): AsyncIterable<string> {
-  const entries = await readdir(directory === '' ? '.' : directory, { withFileTypes: true }).catch(
-    () => [],
-  );
-  for (const entry of entries) {
-    const path = directory === '' ? entry.name : join(directory, entry.name);
-    if (entry.isDirectory()) yield* walk(path);
-    else yield fileUrlOf(path);
-  }
+/** A pipe or a device may never end, and opening one may wait for ever. */
+function notRegular(path: string, url: FileUrl): RowanError {
+  return failure('INVALID_URL', `not a regular file: ${url.text}`, { url: url.text, path });
 }
 
 async function* readLocal(path: string, url: FileUrl): AsyncIterable<Uint8Array> {

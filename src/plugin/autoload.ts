@@ -8,19 +8,29 @@ import { parseJson } from '../util/exact-json.ts';
 const CONFIG_NAMES = ['mldb_plugin.json', 'rowan_plugin.json'];
 const DEPTH_MAX = 16;
 
+interface PluginHost {
+  readonly service: Service;
+  /** where the plugins that were found lie */
+  readonly startAddresses: Set<string>;
+}
+
 /**
  * Loads the plugin that a directory holds, or else every one below it. A plugin that cannot be
  * loaded is logged and left out.
  */
-export async function loadPlugins(service: Service, directory: string): Promise<void> {
+export async function loadPlugins(
+  { service, startAddresses }: PluginHost,
+  directory: string,
+): Promise<void> {
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(directory) ? directory : `file://${directory}`;
-  await loadBelow(service, url.replace(/\/+$/, ''), 0);
+  await loadBelow({ service, startAddresses }, url.replace(/\/+$/, ''), 0);
 }
 
-async function loadBelow(service: Service, url: string, depth: number): Promise<void> {
-  let listing: Awaited<ReturnType<Service['files']['list']>>;
+async function loadBelow(host: PluginHost, url: string, depth: number): Promise<void> {
+  const { service } = host;
+  let listing: Awaited<ReturnType<Service['startFiles']['list']>>;
   try {
-    listing = await service.files.list(url);
+    listing = await service.startFiles.list(url);
   } catch (thrown) {
     service.logger.warn(
       { logger: 'plugin', url, err: thrown },
@@ -30,18 +40,22 @@ async function loadBelow(service: Service, url: string, depth: number): Promise<
   }
   const config = listing.files.find((file) => CONFIG_NAMES.includes(baseName(file)));
   if (config !== undefined) {
-    await loadPlugin(service, url, config);
+    await loadPlugin(host, url, config);
     return;
   }
   if (depth >= DEPTH_MAX) return;
   for (const dir of [...listing.dirs].sort()) {
-    await loadBelow(service, dir.replace(/\/+$/, ''), depth + 1);
+    await loadBelow(host, dir.replace(/\/+$/, ''), depth + 1);
   }
 }
 
-async function loadPlugin(service: Service, directory: string, url: string): Promise<void> {
+async function loadPlugin(
+  { service, startAddresses }: PluginHost,
+  directory: string,
+  url: string,
+): Promise<void> {
   try {
-    const file = await service.files.open(url);
+    const file = await service.startFiles.open(url);
     const json = parseJson(new TextDecoder().decode(await collectBytes(file.stream())));
     const config = parseConfig((json as { config?: unknown } | null)?.config);
     if (config.type !== 'javascript') {
@@ -51,6 +65,7 @@ async function loadPlugin(service: Service, directory: string, url: string): Pro
       );
       return;
     }
+    startAddresses.add(directory);
     // The directory is read at every start, so the plugin needs no other memory.
     await service.plugins.put({
       ...config,

@@ -102,7 +102,7 @@ class JavaScriptPlugin implements PluginEntity {
       ...(address === undefined ? {} : { address }),
       args: args ?? null,
     };
-    const loaded = await loadProgram(given, runtime.service.files, 'plugin');
+    const loaded = await loadProgram(given, runtime.filesFor(address), 'plugin');
     const plugin = new JavaScriptPlugin(runtime, config, loaded);
     try {
       await plugin.#runProgram(signal);

@@ -1,5 +1,6 @@
 // The service's side of scripts: sandboxes, limits, and runs of programs.
 import { availableParallelism } from 'node:os';
+import type { FileSystem } from '../file/file-system.ts';
 import type { WireValue } from '../service/engine/wire-value.ts';
 import { callContext } from '../service/route/call-context.ts';
 import type { Role } from '../service/route/request.ts';
@@ -40,6 +41,8 @@ export class ScriptRuntime {
   readonly #runTimeoutMs: number | undefined;
   readonly #sandboxOptions: SandboxOptions;
   readonly #pool: SandboxPool;
+  /** directories of plugins that are loaded at start: they may lie where no URL of a user leads */
+  readonly startAddresses = new Set<string>();
   /** the address of the HTTP server, empty without one */
   address = '';
 
@@ -57,6 +60,12 @@ export class ScriptRuntime {
 
   close(): Promise<void> {
     return this.#pool.close();
+  }
+
+  /** What a program's address is read through. */
+  filesFor(address: string | undefined): FileSystem {
+    const { files, startFiles } = this.service;
+    return address !== undefined && this.startAddresses.has(address) ? startFiles : files;
   }
 
   makeSandbox(): Sandbox {

@@ -55,12 +55,12 @@ export class Scripting implements RowanExtension {
 
   /** Loads the plugins of the directories, once everything else is there. */
   async loadPlugins(): Promise<void> {
-    const { service } = this.#started;
+    const runtime = this.#started;
     const { dataDir, pluginDirectories = [] } = this.#options;
     const standard = dataDir === null ? undefined : join(dataDir, 'plugins', 'autoload');
     await runForService(async () => {
-      if (standard !== undefined && existsSync(standard)) await loadPlugins(service, standard);
-      for (const directory of pluginDirectories) await loadPlugins(service, directory);
+      if (standard !== undefined && existsSync(standard)) await loadPlugins(runtime, standard);
+      for (const directory of pluginDirectories) await loadPlugins(runtime, directory);
     });
   }
 

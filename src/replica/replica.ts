@@ -94,7 +94,7 @@ export class Replica implements PassingOn {
       taskCountMax: TASK_COUNT_MAX,
       memoryBytes,
       runOnCreation: false,
-      files,
+      files: { ...files, dataDirectory: dataDir },
       credentials: new CredentialStore({ directory: undefined, logger }),
       reachesHost: false,
     });

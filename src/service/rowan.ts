@@ -106,7 +106,7 @@ export class RowanService extends LocalClient {
       taskCountMax: Math.max(4, threadCount * 2),
       memoryBytes: options.memoryBytes,
       runOnCreation: options.runOnCreation ?? false,
-      files: options.files ?? {},
+      files: fileLimitsOf(options),
       credentials,
     });
     const routes = [...extensions.flatMap((extension) => extension.routes ?? []), ...ROUTES];
@@ -114,7 +114,7 @@ export class RowanService extends LocalClient {
     service.connect(dispatcher);
     for (const extension of extensions) await extension.start?.(service, dispatcher);
     service.engine.warmUp();
-    await fetchCredentials(options.credentialUrls ?? [], credentials, service.files);
+    await fetchCredentials(options.credentialUrls ?? [], credentials, service.startFiles);
     await service.restore();
     service.becomeReady();
     return [service, dispatcher, extensions];
@@ -135,4 +135,15 @@ export class RowanService extends LocalClient {
     for (const extension of this.#extensions) await extension.close?.();
     await this.service.close();
   }
+}
+
+/** What the service keeps is out of reach of every URL. */
+function fileLimitsOf({ files, dataDir, credentialsPath }: RowanOptions): FileLimits {
+  return {
+    ...files,
+    ...(dataDir === null ? {} : { dataDirectory: dataDir }),
+    ...(credentialsPath === undefined
+      ? {}
+      : { closedDirectories: [credentialsPath.replace(/^file:\/\//, '')] }),
+  };
 }

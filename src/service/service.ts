@@ -61,6 +61,8 @@ export class Service {
   readonly logger: Logger;
   /** files as this thread sees them; mem:// is kept here */
   readonly files: FileSystem;
+  /** files that whoever starts the service names, without the limits of users' URLs */
+  readonly startFiles: FileSystem;
   readonly options: ServiceOptions;
   readonly credentials: CredentialStore;
   readonly tally = new ServiceTally();
@@ -102,6 +104,7 @@ export class Service {
     const memoryFiles = new MapMemoryStore();
     const { credentials } = this;
     this.files = new FileSystem({ ...options.files, memory: memoryFiles, credentials });
+    this.startFiles = new FileSystem({ memory: memoryFiles, credentials });
     const hostCalls = fileHostCalls(this.files, memoryFiles, credentials);
     for (const [kind, handler] of Object.entries(hostCalls)) this.onHostCall(kind, handler);
     this.onHostCall('log', async (call: HostRequest & { kind: 'log' }) => this.#logRun(call));

@@ -2,6 +2,7 @@
 import { collectBytes } from '../../file/byte-stream.ts';
 import type { Credential, CredentialSource, ResourceType } from '../../file/credential.ts';
 import type { FileSystem } from '../../file/file-system.ts';
+import type { LocalAccessOptions } from '../../file/local-access.ts';
 import type { MemoryFile, MemoryStore } from '../../file/memory-scheme.ts';
 import type { RemoteCacheOptions } from '../../file/remote-cache.ts';
 import { callerRole, requireReadableUrl } from '../route/caller-role.ts';
@@ -9,8 +10,7 @@ import type { HostHandler, HostRequest } from './host-call.ts';
 import type { TaskScope } from './task-scope.ts';
 
 /** Which files and addresses may be reached (absent: any), and where copies of remote ones are kept. */
-export interface FileLimits {
-  readonly fileRoots?: readonly string[];
+export interface FileLimits extends LocalAccessOptions {
   readonly allowPrivateUrls?: boolean;
   readonly cache?: RemoteCacheOptions;
 }
