@@ -1,10 +1,11 @@
 // What a dataset type declares: how rows are admitted and stored, or how a view is built.
+import type { TObject } from 'typebox';
 import type { Relation, RelationRow } from '../plan/catalog.ts';
 import type { RowanError } from '../util/error.ts';
 import type { ArenaAllocator } from '../value/arena-set.ts';
 import type { Path } from '../value/path.ts';
 import type { Snapshot } from '../value/snapshot.ts';
-import type { EntityType } from './entity-type.ts';
+import type { EntityType, ParamsOf } from './entity-type.ts';
 import type { RecordedRow } from './recorded-row.ts';
 
 export type Params = Readonly<Record<string, unknown>>;
@@ -16,45 +17,52 @@ export interface DatasetContent {
   readonly state: unknown;
 }
 
-export interface DatasetType extends EntityType {
+export interface DatasetType<Schema extends TObject = TObject> extends EntityType<Schema> {
   readonly kind: 'dataset';
   /** Checks what the schema cannot say. @throws INVALID_PARAMETER */
-  check?(params: Params): void;
+  check?(params: ParamsOf<Schema>): void;
   /** present on types into which rows can be recorded */
-  readonly recording?: Recording;
+  readonly recording?: Recording<ParamsOf<Schema>>;
   /** present on views: they are built once, from other datasets, when they are created */
-  readonly view?: View;
+  readonly view?: View<ParamsOf<Schema>>;
   /** the type-specific member `status` */
   status(content: DatasetContent): unknown;
   /** present when content can be saved to a URL of the user's choice, and loaded from there */
-  readonly file?: DatasetFile;
+  readonly file?: DatasetFile<ParamsOf<Schema>>;
   /** the names that GET …/columns lists; default natural order */
   columnNames?(content: DatasetContent): readonly Path[];
 }
 
-export interface DatasetFile {
+/** Declares a dataset type whose members get the parameters that its schema describes. */
+export function datasetType<Schema extends TObject>(
+  declaration: Omit<DatasetType<Schema>, 'kind'>,
+): DatasetType<Schema> {
+  return { kind: 'dataset', ...declaration };
+}
+
+export interface DatasetFile<Given = Params> {
   /** where content is loaded from and each commit is saved to; undefined: nowhere */
-  url(params: Params): string | undefined;
+  url(params: Given): string | undefined;
   /** the type that loads what this one saves */
   readonly loadedAs: string;
   /** what the type remembers of loaded content */
   stateOf(snapshot: Snapshot): unknown;
 }
 
-export interface Recording {
+export interface Recording<Given = Params> {
   /** `write`: what was recorded is visible to the next request without a commit */
-  visibility(params: Params): 'commit' | 'write';
+  visibility(params: Given): 'commit' | 'write';
   /** the state of a dataset without rows */
   readonly initialState: unknown;
   /**
    * Checks rows and brings them into the form that is stored. All or nothing.
    * @returns the rows and the state after them
    */
-  admit(rows: readonly RecordedRow[], params: Params, state: unknown): Admission;
+  admit(rows: readonly RecordedRow[], params: Given, state: unknown): Admission;
   /** present when a row name may be recorded only once */
   duplicateRow?(name: Path): RowanError;
   /** Starts new content: that of `previous` and the rows that will be added. */
-  openWriter(context: WriterContext): ContentWriter;
+  openWriter(context: WriterContext<Given>): ContentWriter;
 }
 
 export interface Admission {
@@ -62,8 +70,8 @@ export interface Admission {
   readonly state: unknown;
 }
 
-export interface WriterContext {
-  readonly params: Params;
+export interface WriterContext<Given = Params> {
+  readonly params: Given;
   readonly previous: { readonly snapshot: Snapshot; readonly relation: Relation } | undefined;
   readonly arenas: ArenaAllocator;
   checkCancelled(): void;
@@ -76,12 +84,12 @@ export interface ContentWriter {
   finish(state: unknown): Snapshot;
 }
 
-export interface View {
-  build(context: ViewContext): DatasetContent;
+export interface View<Given = Params> {
+  build(context: ViewContext<Given>): DatasetContent;
 }
 
-export interface ViewContext {
-  readonly params: Params;
+export interface ViewContext<Given = Params> {
+  readonly params: Given;
   dataset(id: string): Relation;
   /** the type-specific status of a dataset */
   status(id: string): unknown;

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { choice } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';
 import { openColumnarWriter } from './columnar-writer.ts';
-import type { Admission, DatasetType, Params } from './dataset-type.ts';
-import { choice } from './parameter.ts';
+import { type Admission, datasetType, type Params } from './dataset-type.ts';
 import type { RecordedCell, RecordedRow } from './recorded-row.ts';
 import { oneTimestamp } from './tabular.ts';
 
@@ -11,8 +11,7 @@ import { oneTimestamp } from './tabular.ts';
 type EmbeddingState = readonly (readonly string[])[] | null;
 
 /** Points of a space: the same numeric columns in every row, 32 bits each. */
-export const embedding: DatasetType = {
-  kind: 'dataset',
+export const embedding = datasetType({
   name: 'embedding',
   summary:
     'Points of a space: the same numeric columns in every row, for nearest-neighbour search.',
@@ -40,7 +39,7 @@ export const embedding: DatasetType = {
   status: () => null,
   columnNames: (content) =>
     ((content.state as EmbeddingState) ?? []).map((elements) => new Path(elements)),
-};
+});
 
 function admitRows(rows: readonly RecordedRow[], _params: Params, state: unknown): Admission {
   let columns = state as EmbeddingState;

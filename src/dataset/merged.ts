@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 import type { RelationRow } from '../plan/catalog.ts';
+import { datasetReference } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
-import type { DatasetType, ViewContext } from './dataset-type.ts';
-import { datasetReference, referenceIds } from './parameter.ts';
+import { datasetType, type ViewContext } from './dataset-type.ts';
+import { referenceIds } from './parameter.ts';
 import { recordedRows, viewContent } from './view-content.ts';
 
 /** The cells of several datasets, united by row name. */
-export const merged: DatasetType = {
-  kind: 'dataset',
+export const merged = datasetType({
   name: 'merged',
   summary: 'A view that unites the cells of several datasets by row name.',
   parameters: Type.Object({
@@ -17,7 +17,7 @@ export const merged: DatasetType = {
     }),
   }),
   check(params) {
-    if ((params.datasets as unknown[]).length > 0) return;
+    if (params.datasets.length > 0) return;
     throw failure('INVALID_PARAMETER', 'Attempt to merge no datasets together');
   },
   view: {
@@ -27,7 +27,7 @@ export const merged: DatasetType = {
     },
   },
   status: (content) => content.state,
-};
+});
 
 function* allRows(ids: readonly string[], context: ViewContext): Iterable<RelationRow> {
   for (const id of ids) yield* context.dataset(id).scan('all');

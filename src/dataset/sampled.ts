@@ -1,8 +1,9 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import { tableReference } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { every } from '../util/every.ts';
-import type { DatasetType, ViewContext } from './dataset-type.ts';
-import { quoteName, tableReference } from './parameter.ts';
+import { datasetType, type ViewContext } from './dataset-type.ts';
+import { quoteName } from './parameter.ts';
 import { BatchEncoder, decodeBatch } from './recorded-batch.ts';
 import type { RecordedRow } from './recorded-row.ts';
 import { recordedRows, viewContent } from './view-content.ts';
@@ -14,28 +15,34 @@ const DRAWS_PER_CHECK = 65_536;
 
 const ROWS_IN_BATCH = 1024;
 
+const PARAMETERS = Type.Object({
+  dataset: tableReference({
+    description: 'dataset or FROM text to draw from; needed',
+    default: '',
+  }),
+  rows: Type.Integer({ description: 'how many rows to draw', default: 0, minimum: 0 }),
+  fraction: Type.Number({ description: 'share of the rows to draw, 0 to 1', default: 0 }),
+  withReplacement: Type.Boolean({
+    description: 'whether a row may be drawn several times',
+    default: false,
+  }),
+  seed: Type.Optional(
+    Type.Integer({ description: 'equal seeds draw equal samples; default random', minimum: 0 }),
+  ),
+});
+
+type SampledParams = Static<typeof PARAMETERS>;
+
 /** A random choice of the rows of a dataset, drawn once. */
-export const sampled: DatasetType = {
-  kind: 'dataset',
+export const sampled = datasetType({
   name: 'sampled',
   summary: 'A view of a random choice of the rows of a dataset, drawn when it is created.',
-  parameters: Type.Object({
-    dataset: Type.Optional(tableReference({ description: 'dataset or FROM text to draw from' })),
-    rows: Type.Integer({ description: 'how many rows to draw', default: 0, minimum: 0 }),
-    fraction: Type.Number({ description: 'share of the rows to draw, 0 to 1', default: 0 }),
-    withReplacement: Type.Boolean({
-      description: 'whether a row may be drawn several times',
-      default: false,
-    }),
-    seed: Type.Optional(
-      Type.Integer({ description: 'equal seeds draw equal samples; default random', minimum: 0 }),
-    ),
-  }),
+  parameters: PARAMETERS,
   check(params) {
-    if (params.dataset === undefined) {
+    if (params.dataset === '') {
       throw failure('MISSING_PARAMETER', 'You need to define the dataset key');
     }
-    const { rows, fraction } = params as { rows: number; fraction: number };
+    const { rows, fraction } = params;
     if (rows !== 0 && fraction !== 0) {
       throw failure(
         'INVALID_PARAMETER',
@@ -53,16 +60,16 @@ export const sampled: DatasetType = {
     build: (context) => viewContent(context, drawRows(context), null),
   },
   status: () => null,
-};
+});
 
-function drawRows(context: ViewContext): Iterable<RecordedRow> {
+function drawRows(context: ViewContext<SampledParams>): Iterable<RecordedRow> {
   const { params } = context;
   const source = sourceOf(context);
   const { rowCount } = source;
-  const seed = (params.seed as number | undefined) ?? Math.floor(Math.random() * SEED_COUNT);
+  const seed = params.seed ?? Math.floor(Math.random() * SEED_COUNT);
   const random = randomFrom(seed);
-  const wanted = (params.rows as number) || Math.floor(rowCount * (params.fraction as number));
-  if (params.withReplacement === true) {
+  const wanted = params.rows || Math.floor(rowCount * params.fraction);
+  if (params.withReplacement) {
     const drawn = new Uint32Array(rowCount === 0 ? 0 : wanted);
     for (let i = 0; i < drawn.length; i++) drawn[i] = random(rowCount);
     return rowsInOrder(source, drawn);
@@ -83,11 +90,12 @@ interface Source {
 }
 
 /** A dataset is read twice; what a FROM text gives may differ each time, so it is kept as bytes. */
-function sourceOf({ params, dataset, query, checkCancelled }: ViewContext): Source {
-  const reference = params.dataset as string | { readonly id: string };
+function sourceOf({ params, dataset, query, checkCancelled }: ViewContext<SampledParams>): Source {
+  const reference = params.dataset;
   if (typeof reference !== 'string') {
-    const rows = query(`SELECT * FROM ${quoteName(reference.id)}`);
-    return { rowCount: dataset(reference.id).rowCount, rows: () => recordedRows(rows) };
+    const { id = '' } = reference;
+    const rows = query(`SELECT * FROM ${quoteName(id)}`);
+    return { rowCount: dataset(id).rowCount, rows: () => recordedRows(rows) };
   }
   const batches: Uint8Array[] = [];
   let rowCount = 0;

@@ -1,14 +1,13 @@
 import { Type } from 'typebox';
+import { choice } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
-import type { DatasetType, Params } from './dataset-type.ts';
-import { choice } from './parameter.ts';
+import { datasetType } from './dataset-type.ts';
 import type { RecordedRow } from './recorded-row.ts';
 import { openSparseWriter, sparseStatus } from './sparse-writer.ts';
 import { makeQuantiser } from './time-quantum.ts';
 
 /** Any rows with any columns; every data point has its own timestamp. */
-export const sparseMutable: DatasetType = {
-  kind: 'dataset',
+export const sparseMutable = datasetType({
   name: 'sparse.mutable',
   summary:
     'Rows with any columns, recorded at any time; keeps every data point with its timestamp.',
@@ -29,7 +28,7 @@ export const sparseMutable: DatasetType = {
     }),
   }),
   check(params) {
-    const quantum = params.timeQuantumSeconds as number;
+    const quantum = params.timeQuantumSeconds;
     if (quantum > 1 && !Number.isInteger(quantum)) {
       throw failure(
         'INVALID_PARAMETER',
@@ -41,14 +40,14 @@ export const sparseMutable: DatasetType = {
     visibility: (params) =>
       params.consistencyLevel === 'consistentAfterWrite' ? 'write' : 'commit',
     initialState: null,
-    admit: (rows, params) => ({ rows: quantise(rows, params), state: null }),
+    admit: (rows, params) => ({ rows: quantise(rows, params.timeQuantumSeconds), state: null }),
     openWriter: openSparseWriter,
   },
   status: sparseStatus,
-};
+});
 
-function quantise(rows: readonly RecordedRow[], params: Params): RecordedRow[] {
-  const quantised = makeQuantiser(params.timeQuantumSeconds as number);
+function quantise(rows: readonly RecordedRow[], timeQuantumSeconds: number): RecordedRow[] {
+  const quantised = makeQuantiser(timeQuantumSeconds);
   return rows.map(({ name, cells }) => ({
     name,
     cells: cells.map(([column, atom, ts]) => [column, atom, quantised(ts)] as const),

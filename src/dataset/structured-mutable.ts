@@ -1,11 +1,10 @@
 import { Type } from 'typebox';
 import { failure } from '../util/error.ts';
-import type { DatasetType } from './dataset-type.ts';
+import { datasetType } from './dataset-type.ts';
 import { openSparseWriter } from './sparse-writer.ts';
 
 /** Rows as they were recorded, with their nested structure. */
-export const structuredMutable: DatasetType = {
-  kind: 'dataset',
+export const structuredMutable = datasetType({
   name: 'structured.mutable',
   summary: 'Rows of nested values in the order in which they were recorded; visible at once.',
   parameters: Type.Object({}),
@@ -23,4 +22,4 @@ export const structuredMutable: DatasetType = {
       columnCount: snapshot.layout === 'sparse' ? snapshot.columnCount : snapshot.columns.length,
     };
   },
-};
+});

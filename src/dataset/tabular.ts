@@ -1,4 +1,5 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import { choice, url } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import type { ArenaAllocator } from '../value/arena-set.ts';
 import { comparePaths, Path } from '../value/path.ts';
@@ -7,36 +8,37 @@ import type { Snapshot } from '../value/snapshot.ts';
 import { freeSnapshot } from '../value/snapshot-memory.ts';
 import { laterOf, MINUS_INFINITY } from '../value/timestamp.ts';
 import { columnarStatus, openColumnarWriter } from './columnar-writer.ts';
-import type {
-  Admission,
-  ContentWriter,
-  DatasetType,
-  Params,
-  WriterContext,
+import {
+  type Admission,
+  type ContentWriter,
+  datasetType,
+  type WriterContext,
 } from './dataset-type.ts';
-import { choice, url } from './parameter.ts';
 import type { RecordedCell, RecordedRow } from './recorded-row.ts';
 
 /** The columns of the first recorded row; null before it. Elements of each path. */
 type TabularState = readonly (readonly string[])[] | null;
 
+const PARAMETERS = Type.Object({
+  unknownColumns: choice(['error', 'ignore', 'add'], {
+    description: 'what to do with a column that the first row did not have',
+    default: 'error',
+  }),
+  dataFileUrl: Type.Optional(
+    url({
+      description:
+        'file to load, as POST …/routes/saves writes it; when there is none yet, each commit writes it',
+    }),
+  ),
+});
+
+type TabularParams = Static<typeof PARAMETERS>;
+
 /** Many rows with mostly the same columns, stored by column; one timestamp a row. */
-export const tabular: DatasetType = {
-  kind: 'dataset',
+export const tabular = datasetType({
   name: 'tabular',
   summary: 'Many rows with the same columns, stored by column; the first row fixes the columns.',
-  parameters: Type.Object({
-    unknownColumns: choice(['error', 'ignore', 'add'], {
-      description: 'what to do with a column that the first row did not have',
-      default: 'error',
-    }),
-    dataFileUrl: Type.Optional(
-      url({
-        description:
-          'file to load, as POST …/routes/saves writes it; when there is none yet, each commit writes it',
-      }),
-    ),
-  }),
+  parameters: PARAMETERS,
   recording: {
     visibility: () => 'commit',
     initialState: null,
@@ -44,15 +46,19 @@ export const tabular: DatasetType = {
     openWriter: openUniqueWriter,
   },
   file: {
-    url: (params) => params.dataFileUrl as string | undefined,
+    url: (params) => params.dataFileUrl,
     loadedAs: 'tabular',
     stateOf: (snapshot) =>
       snapshot.layout === 'columnar' ? snapshot.columns.map(({ path }) => path) : null,
   },
   status: columnarStatus,
-};
+});
 
-function admitRows(rows: readonly RecordedRow[], params: Params, state: unknown): Admission {
+function admitRows(
+  rows: readonly RecordedRow[],
+  { unknownColumns }: TabularParams,
+  state: unknown,
+): Admission {
   let columns = state as TabularState;
   const admitted: RecordedRow[] = [];
   let known = new Set((columns ?? []).map((elements) => new Path(elements).toString()));
@@ -67,8 +73,8 @@ function admitRows(rows: readonly RecordedRow[], params: Params, state: unknown)
     for (const cell of row.cells) {
       const key = cell[0].toString();
       if (!known.has(key)) {
-        if (params.unknownColumns === 'error') throw newColumn(cell[0], columns);
-        if (params.unknownColumns === 'ignore') continue;
+        if (unknownColumns === 'error') throw newColumn(cell[0], columns);
+        if (unknownColumns === 'ignore') continue;
       }
       latest.set(key, cell);
     }

@@ -1,14 +1,14 @@
 import { Type } from 'typebox';
 import type { RelationRow } from '../plan/catalog.ts';
+import { datasetReference } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';
-import type { DatasetType, ViewContext } from './dataset-type.ts';
-import { datasetReference, referenceIds } from './parameter.ts';
+import { datasetType, type ViewContext } from './dataset-type.ts';
+import { referenceIds } from './parameter.ts';
 import { recordedRows, viewContent } from './view-content.ts';
 
 /** The rows of several datasets, one after the other; the index of the dataset leads the row name. */
-export const union: DatasetType = {
-  kind: 'dataset',
+export const union = datasetType({
   name: 'union',
   summary:
     'A view that stacks the rows of several datasets; row names begin with the index of theirs.',
@@ -19,7 +19,7 @@ export const union: DatasetType = {
     }),
   }),
   check(params) {
-    if ((params.datasets as unknown[]).length > 0) return;
+    if (params.datasets.length > 0) return;
     throw failure('INVALID_PARAMETER', 'Attempt to unify no datasets together');
   },
   view: {
@@ -29,7 +29,7 @@ export const union: DatasetType = {
     },
   },
   status: (content) => content.state,
-};
+});
 
 function* stackedRows(ids: readonly string[], context: ViewContext): Iterable<RelationRow> {
   for (const [index, id] of ids.entries()) {

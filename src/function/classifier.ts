@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import { url } from '../dataset/parameter.ts';
 import { threadKernels } from '../exec/thread-memory.ts';
 import { collectBytes } from '../file/byte-stream.ts';
 import {
@@ -15,6 +14,7 @@ import type { TreeEnsemble } from '../learn/tree/ensemble.ts';
 import { compileScorer } from '../learn/tree/scorer.ts';
 import type { JobScope, Workspace } from '../learn/workspace.ts';
 import { atomType, type ValueType } from '../plan/type.ts';
+import { url } from '../schema/declare.ts';
 import { failure, RowanError } from '../util/error.ts';
 import { parseJson } from '../util/exact-json.ts';
 import type { ArenaAllocator } from '../value/arena-set.ts';
@@ -23,7 +23,7 @@ import { atomToJsonText } from '../value/json.ts';
 import { Path } from '../value/path.ts';
 import { laterOf, MINUS_INFINITY } from '../value/timestamp.ts';
 import { flatten, latestOf, Row, Scalar, sortedRow, type Value } from '../value/value.ts';
-import type { FunctionType } from './function-type.ts';
+import { functionType } from './function-type.ts';
 import { atomFromJson, type PlainCall } from './plain-call.ts';
 
 /** A model in shared memory: plain data that any thread can score with. */
@@ -33,8 +33,7 @@ interface LoadedClassifier {
 }
 
 /** A trained classifier as a function of its features. */
-export const classifier: FunctionType = {
-  kind: 'function',
+export const classifier = functionType({
   name: 'classifier',
   summary: 'Scores rows of features with a trained classifier.',
   parameters: Type.Object({
@@ -42,11 +41,11 @@ export const classifier: FunctionType = {
   }),
   binding: () => 'creation',
   async load({ modelFileUrl }, { files, arenas, checkCancelled }) {
-    const file = await files.open(modelFileUrl as string);
+    const file = await files.open(modelFileUrl);
     const bytes = await collectBytes(file.stream());
     checkCancelled();
     const workspace = workspaceOf(arenas);
-    const model = readModel(workspace, bytes, modelFileUrl as string, { checkCancelled });
+    const model = readModel(workspace, bytes, modelFileUrl, { checkCancelled });
     checkCancelled();
     const ensemble = ensembleOf(workspace, model, 0);
     const loaded: LoadedClassifier = { model, ensemble };
@@ -55,7 +54,7 @@ export const classifier: FunctionType = {
   compile(_params, { arenas, callScope }, artifact) {
     return compileClassifier(artifact as LoadedClassifier, workspaceOf(arenas), callScope);
   },
-};
+});
 
 function workspaceOf(memory: ArenaAllocator): Workspace {
   return { memory, kernels: threadKernels };

@@ -1,5 +1,6 @@
 // What a function type declares: how a function of it is checked, compiled and described.
-import type { EntityType } from '../dataset/entity-type.ts';
+import type { TObject } from 'typebox';
+import type { EntityType, ParamsOf } from '../dataset/entity-type.ts';
 import type { Accelerator } from '../exec/general/compiler.ts';
 import type { FileSystem } from '../file/file-system.ts';
 import type { Catalog } from '../plan/catalog.ts';
@@ -10,31 +11,36 @@ import type { Span } from '../value/snapshot.ts';
 import type { Value } from '../value/value.ts';
 import type { PlainCalls } from './plain-call.ts';
 
-export type FunctionParams = Readonly<Record<string, unknown>>;
-
-export interface FunctionType extends EntityType {
+export interface FunctionType<Schema extends TObject = TObject> extends EntityType<Schema> {
   readonly kind: 'function';
   /**
    * When the parameters meet the catalogue: `creation` keeps what was bound then, `use` looks
    * names up again whenever the catalogue has changed.
    */
-  binding(params: FunctionParams): 'creation' | 'use';
+  binding(params: ParamsOf<Schema>): 'creation' | 'use';
   /** true: calls ask the service for something, which not every process can answer */
   readonly reachesHost?: boolean;
   /** Checks what the schema cannot say, without the catalogue. @throws what is wrong */
-  check?(params: FunctionParams): void;
+  check?(params: ParamsOf<Schema>): void;
   /**
    * Reads what the function is made from, once, when it is created, in an engine worker. What it
    * gives is kept with the function and handed to `compile` in every thread.
    */
-  load?(params: FunctionParams, context: LoadContext): Promise<LoadedArtifact>;
+  load?(params: ParamsOf<Schema>, context: LoadContext): Promise<LoadedArtifact>;
   compile(
-    params: FunctionParams,
+    params: ParamsOf<Schema>,
     scope: FunctionScope,
     artifact?: LoadedArtifact['data'],
   ): CompiledFunction;
   /** the type-specific member `status`, beside `info` */
-  status?(params: FunctionParams): Readonly<Record<string, unknown>>;
+  status?(params: ParamsOf<Schema>): Readonly<Record<string, unknown>>;
+}
+
+/** Declares a function type whose members get the parameters that its schema describes. */
+export function functionType<Schema extends TObject>(
+  declaration: Omit<FunctionType<Schema>, 'kind'>,
+): FunctionType<Schema> {
+  return { kind: 'function', ...declaration };
 }
 
 export interface LoadContext {

@@ -8,10 +8,9 @@ import { nestCells } from '../value/nest.ts';
 import { comparePaths, type Path } from '../value/path.ts';
 import { NULL_VALUE, Row, Scalar, type Value } from '../value/value.ts';
 import { datedOutput } from './function-json.ts';
-import type { FunctionType } from './function-type.ts';
+import { functionType } from './function-type.ts';
 
-export const scriptApply: FunctionType = {
-  kind: 'function',
+export const scriptApply = functionType({
   name: 'script.apply',
   summary: 'Runs a program for each call: it sees the input as `args`, its value is the output.',
   flags: ['INTERNAL_ENTITY'],
@@ -43,11 +42,11 @@ export const scriptApply: FunctionType = {
   binding: () => 'use',
   reachesHost: true,
   check({ language, scriptConfig }) {
-    requireJavaScript(language as string);
-    requireProgram(scriptConfig as ProgramPlace, 'script');
+    requireJavaScript(language);
+    requireProgram(scriptConfig, 'script');
   },
   compile(params) {
-    const { source, address } = params.scriptConfig as { source?: string; address?: string };
+    const { source, address } = params.scriptConfig;
     return {
       input: [{ kind: 'row', members: [{ name: 'args', type: OPEN_ROW_TYPE }], open: false }],
       output: { kind: 'row', members: [{ name: 'return', type: ANY_TYPE }], open: false },
@@ -67,7 +66,7 @@ export const scriptApply: FunctionType = {
       },
     };
   },
-};
+});
 
 /** Where a program is to be found; exactly one is given. */
 export interface ProgramPlace {

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
-import { type EntityReference, entityReference } from '../dataset/parameter.ts';
 import { compileSelect, type PreparedSelect } from '../exec/prepared-row.ts';
 import type { CallScope } from '../plan/function.ts';
 import { OPEN_ROW_TYPE } from '../plan/type.ts';
+import { type EntityReference, entityReference } from '../schema/declare.ts';
 import { embeddingAsRow, Row, Scalar, sortedRow, type Value } from '../value/value.ts';
-import type { CompiledFunction, FunctionScope, FunctionType } from './function-type.ts';
+import { type CompiledFunction, type FunctionScope, functionType } from './function-type.ts';
 
 interface StepConfig extends EntityReference {
   readonly with: string;
@@ -18,8 +18,7 @@ interface Step {
 }
 
 /** Functions one after the other, each fed from the values known so far. */
-export const serialFunction: FunctionType = {
-  kind: 'function',
+export const serialFunction = functionType({
   name: 'serial',
   summary: 'Functions applied one after the other; each step adds what it extracts.',
   parameters: Type.Object({
@@ -43,7 +42,7 @@ export const serialFunction: FunctionType = {
   }),
   binding: () => 'use',
   compile(params, scope) {
-    const steps = (params.steps as readonly StepConfig[]).map((step) => compileStep(step, scope));
+    const steps = params.steps.map((step) => compileStep(step, scope));
     return {
       input: [OPEN_ROW_TYPE],
       output: OPEN_ROW_TYPE,
@@ -52,7 +51,7 @@ export const serialFunction: FunctionType = {
       apply: (input, callScope) => applySteps(steps, asRow(input), callScope),
     };
   },
-};
+});
 
 function compileStep(step: StepConfig, scope: FunctionScope): Step {
   const options = { catalog: scope.catalog, scope: scope.callScope };

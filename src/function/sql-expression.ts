@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { compileSelect, type PreparedSelect } from '../exec/prepared-row.ts';
 import type { FunctionCatalog } from '../plan/function.ts';
 import { ANY_TYPE, OPEN_ROW_TYPE, type ValueType } from '../plan/type.ts';
@@ -7,52 +7,47 @@ import { printSql } from '../sql/printer.ts';
 import { failure } from '../util/error.ts';
 import { atomToJsonText, previewJson } from '../value/json.ts';
 import { embeddingAsRow, Row, Scalar, type Value } from '../value/value.ts';
-import type { CompiledFunction, FunctionType } from './function-type.ts';
+import { type CompiledFunction, functionType } from './function-type.ts';
 import { areLightItems } from './light-expression.ts';
 import { plainCallsOf } from './plain-call.ts';
 
-interface SqlExpressionParams {
-  readonly expression: string;
-  readonly prepared: boolean;
-  readonly raw: boolean;
-  readonly autoInput: boolean;
-}
+const PARAMETERS = Type.Object({
+  expression: Type.String({ description: 'SELECT list, for example `x + y AS z, *`' }),
+  prepared: Type.Boolean({
+    description: 'bind once, when the function is created, for inputs of any type',
+    default: false,
+  }),
+  raw: Type.Boolean({
+    description: 'the value of the only clause is the output, instead of a row',
+    default: false,
+  }),
+  autoInput: Type.Boolean({
+    description: 'the argument is the value of the only variable, instead of a row',
+    default: false,
+  }),
+});
+
+type SqlExpressionParams = Static<typeof PARAMETERS>;
 
 /** A SELECT list as a function of its columns. */
-export const sqlExpression: FunctionType = {
-  kind: 'function',
+export const sqlExpression = functionType({
   name: 'sql.expression',
   summary: 'A SELECT list as a function: the columns that it reads are its inputs.',
-  parameters: Type.Object({
-    expression: Type.String({ description: 'SELECT list, for example `x + y AS z, *`' }),
-    prepared: Type.Boolean({
-      description: 'bind once, when the function is created, for inputs of any type',
-      default: false,
-    }),
-    raw: Type.Boolean({
-      description: 'the value of the only clause is the output, instead of a row',
-      default: false,
-    }),
-    autoInput: Type.Boolean({
-      description: 'the argument is the value of the only variable, instead of a row',
-      default: false,
-    }),
-  }),
-  binding: (params) => (params.prepared === true ? 'creation' : 'use'),
+  parameters: PARAMETERS,
+  binding: (params) => (params.prepared ? 'creation' : 'use'),
   check(params) {
-    parseSelectList(params.expression as string);
+    parseSelectList(params.expression);
   },
   compile(params, { catalog, callScope }) {
-    const typed = params as unknown as SqlExpressionParams;
-    const select = compileSelect(typed.expression, { catalog, scope: callScope });
-    checkShape(select, typed);
-    return compiledFunction(select, typed, catalog.builtins);
+    const select = compileSelect(params.expression, { catalog, scope: callScope });
+    checkShape(select, params);
+    return compiledFunction(select, params, catalog.builtins);
   },
   status(params) {
-    const surface = params.expression as string;
+    const surface = params.expression;
     return { expression: { surface, ast: parseSelectList(surface).map(printSql).join(', ') } };
   },
-};
+});
 
 function compiledFunction(
   select: PreparedSelect,

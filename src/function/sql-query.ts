@@ -1,19 +1,19 @@
 import { Type } from 'typebox';
-import { choice, type InputQuery, inputQuery, queryTextOf } from '../dataset/parameter.ts';
+import { queryTextOf } from '../dataset/parameter.ts';
 import { ANY_PARAMETERS, type PreparedQuery, prepareQuery, readQuery } from '../exec/query.ts';
 import type { RelationRow } from '../plan/catalog.ts';
 import { ANY_TYPE, OPEN_ROW_TYPE, type ValueType } from '../plan/type.ts';
+import { choice, inputQuery } from '../schema/declare.ts';
 import { printSql } from '../sql/printer.ts';
 import { findParameters } from '../sql/walk.ts';
 import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';
 import { atomText } from '../value/text.ts';
 import { NULL_VALUE, Row, Scalar, sortedRow, type Value } from '../value/value.ts';
-import type { FunctionType } from './function-type.ts';
+import { functionType } from './function-type.ts';
 
 /** A query with parameters as a function. */
-export const sqlQuery: FunctionType = {
-  kind: 'function',
+export const sqlQuery = functionType({
   name: 'sql.query',
   summary: 'A SELECT statement as a function: its inputs are the parameters `$name` of the query.',
   parameters: Type.Object({
@@ -26,10 +26,10 @@ export const sqlQuery: FunctionType = {
   }),
   binding: () => 'use',
   check(params) {
-    readQuery(queryTextOf(params.query as InputQuery));
+    readQuery(queryTextOf(params.query));
   },
   compile(params, { catalog, callScope, accelerate }) {
-    const text = queryTextOf(params.query as InputQuery);
+    const text = queryTextOf(params.query);
     const names = parameterNames(text);
     const prepare = () =>
       prepareQuery(text, {
@@ -58,10 +58,10 @@ export const sqlQuery: FunctionType = {
     };
   },
   status(params) {
-    const query = readQuery(queryTextOf(params.query as InputQuery));
+    const query = readQuery(queryTextOf(params.query));
     return { expression: { query: { surface: query.text, ast: printSql(query) } } };
   },
-};
+});
 
 const NAMED_COLUMNS_TYPE: ValueType = {
   kind: 'row',

@@ -1,6 +1,7 @@
 // Function calls: scope functions first, then function entities, then builtins.
-import { findNearestWord } from '../sql/keyword.ts';
+
 import type { CallNode, Expression } from '../sql/node.ts';
+import { findNearestWord } from '../util/nearest-word.ts';
 import { arityOf, arityProblem } from './arity.ts';
 import { boundArguments, constantAtoms } from './bound-argument.ts';
 import type { BindContext, Scope } from './context.ts';

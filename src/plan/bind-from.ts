@@ -1,7 +1,8 @@
 // FROM: tables, table functions and joins become plan nodes; their names become a scope.
-import { findNearestWord } from '../sql/keyword.ts';
+
 import type { DatasetTable, FunctionTable, JoinTable, Span, TableExpression } from '../sql/node.ts';
 import { unreachable } from '../sql/node.ts';
+import { findNearestWord } from '../util/nearest-word.ts';
 import type { Relation } from './catalog.ts';
 import type { BindContext, Scope } from './context.ts';
 import { bindingError } from './error.ts';

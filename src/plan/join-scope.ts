@@ -1,7 +1,7 @@
 // Names in a join: every column begins with the alias of its table.
 
-import { findNearestWord } from '../sql/keyword.ts';
 import type { CallNode, ColumnNode, Span, Star } from '../sql/node.ts';
+import { findNearestWord } from '../util/nearest-word.ts';
 import type { BindContext, Scope, WildcardPlace } from './context.ts';
 import { bindingError } from './error.ts';
 import type { BoundExpression, JoinSide } from './expression.ts';

@@ -1,10 +1,10 @@
 // The plugin type javascript: a program that stays, with handlers for requests and its status.
 import { stat } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { ConstructionScope } from '../service/entity/collection.ts';
 import type { EntityConfig } from '../service/entity/config.ts';
-import type { PluginEntity, PluginType } from '../service/entity/plugin-type.ts';
+import { type PluginEntity, type PluginType, pluginType } from '../service/entity/plugin-type.ts';
 import type { Reply, RouteRequest } from '../service/route/request.ts';
 import { unknownResource } from '../service/route/router.ts';
 import { type StaticFolder, serveFile } from '../service/route/static-folder.ts';
@@ -18,46 +18,40 @@ import { type LoadedProgram, loadProgram } from './script-config.ts';
 import { pluginFailure } from './script-error.ts';
 import type { ScriptHost } from './script-host.ts';
 
-interface PluginParams {
-  readonly source?: { readonly main?: string };
-  readonly address?: string;
-  readonly args?: unknown;
-}
+const PARAMETERS = Type.Object({
+  source: Type.Optional(
+    Type.Object(
+      {
+        main: Type.Optional(Type.String({ description: 'the program' })),
+        routes: Type.Optional(Type.String({ description: 'accepted for compatibility' })),
+        status: Type.Optional(Type.String({ description: 'accepted for compatibility' })),
+      },
+      {
+        description: 'the program itself',
+        examples: [{ main: 'plugin.setRequestHandler((path) => ({ path }))' }],
+      },
+    ),
+  ),
+  address: Type.Optional(
+    Type.String({
+      description:
+        'instead of source: URL of a directory or an archive with main.js, or of a .js file',
+    }),
+  ),
+  args: Type.Optional(
+    Type.Unknown({ description: 'any JSON, `plugin.args` of the program', default: null }),
+  ),
+});
 
 /** @param runtime the runtime, once the service has started */
 export function javascriptPlugin(runtime: () => ScriptRuntime): PluginType {
-  return {
-    kind: 'plugin',
+  return pluginType({
     name: 'javascript',
     summary: 'A program in a sandbox that answers requests and uses the service.',
     creationRole: 'admin',
-    parameters: Type.Object({
-      source: Type.Optional(
-        Type.Object(
-          {
-            main: Type.Optional(Type.String({ description: 'the program' })),
-            routes: Type.Optional(Type.String({ description: 'accepted for compatibility' })),
-            status: Type.Optional(Type.String({ description: 'accepted for compatibility' })),
-          },
-          {
-            description: 'the program itself',
-            examples: [{ main: 'plugin.setRequestHandler((path) => ({ path }))' }],
-          },
-        ),
-      ),
-      address: Type.Optional(
-        Type.String({
-          description:
-            'instead of source: URL of a directory or an archive with main.js, or of a .js file',
-        }),
-      ),
-      args: Type.Optional(
-        Type.Unknown({ description: 'any JSON, `plugin.args` of the program', default: null }),
-      ),
-    }),
-    create: (config, params, scope) =>
-      JavaScriptPlugin.load(runtime(), config, params as PluginParams, scope),
-  };
+    parameters: PARAMETERS,
+    create: (config, params, scope) => JavaScriptPlugin.load(runtime(), config, params, scope),
+  });
 }
 
 interface ServedFolder extends StaticFolder {
@@ -94,7 +88,7 @@ class JavaScriptPlugin implements PluginEntity {
   static async load(
     runtime: ScriptRuntime,
     config: EntityConfig & { readonly id: string },
-    { source, address, args }: PluginParams,
+    { source, address, args }: Static<typeof PARAMETERS>,
     { signal }: ConstructionScope,
   ): Promise<JavaScriptPlugin> {
     const given = {

@@ -1,6 +1,6 @@
 // The routes of plugins, and those of the plugin type javascript.
 import { Type } from 'typebox';
-import { validate } from '../service/entity/parameter-validation.ts';
+import { parse } from '../schema/parse.ts';
 import { jsonReply, type Reply } from '../service/route/request.ts';
 import { type BoundRequest, type Route, route } from '../service/route/route.ts';
 import { unknownResource } from '../service/route/router.ts';
@@ -8,7 +8,7 @@ import type { Service } from '../service/service.ts';
 import { failure } from '../util/error.ts';
 import type { ModuleExports } from './message.ts';
 import type { ScriptRuntime } from './runtime.ts';
-import { SCRIPT_CONFIG, type ScriptConfig } from './script-config.ts';
+import { SCRIPT_CONFIG } from './script-config.ts';
 
 const TYPE_PATH = '/v1/types/plugins/javascript/routes';
 
@@ -71,8 +71,8 @@ export function pluginRoutes(runtime: () => ScriptRuntime): Route[] {
       },
       examples: [{ path: `${TYPE_PATH}/run`, body: { source: 'args.x + 1', args: { x: 41 } } }],
       async handle(request) {
-        const config = validate(SCRIPT_CONFIG, request.body.json() ?? {}, 'script');
-        return jsonReply(await runtime().run(config as ScriptConfig, { signal: request.signal }));
+        const config = parse(SCRIPT_CONFIG, request.body.json() ?? {}, 'script');
+        return jsonReply(await runtime().run(config, { signal: request.signal }));
       },
     }),
     route({

@@ -10,7 +10,7 @@ import { parseJson } from '../util/exact-json.ts';
 import type { LogEntry, ModuleExports, ScriptFunction } from './message.ts';
 import { Sandbox, type SandboxOptions } from './sandbox.ts';
 import { SandboxPool } from './sandbox-pool.ts';
-import { loadProgram, type ScriptConfig } from './script-config.ts';
+import { loadProgram, type ScriptSource } from './script-config.ts';
 import { scriptFailure } from './script-error.ts';
 import { ScriptHost, type ScriptHostOptions } from './script-host.ts';
 
@@ -80,7 +80,7 @@ export class ScriptRuntime {
    * Runs a program in a scope of its own, with all rights.
    * @throws SCRIPT_EXCEPTION with the exception and the logs; TIMEOUT, OUT_OF_MEMORY, CANCELLED
    */
-  async run(config: ScriptConfig, { signal, onLog }: RunOptions = {}): Promise<ScriptResult> {
+  async run(config: ScriptSource, { signal, onLog }: RunOptions = {}): Promise<ScriptResult> {
     const { program } = await loadProgram(config, this.service.files, 'script');
     const host = this.makeHost({
       role: 'admin',

@@ -1,9 +1,9 @@
 // Where a program comes from: a text, a file, or an address.
 import { dirname } from 'node:path';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { collectBytes } from '../file/byte-stream.ts';
 import type { FileSystem } from '../file/file-system.ts';
-import { type ProgramPlace, requireProgram } from '../function/script-apply.ts';
+import { requireProgram } from '../function/script-apply.ts';
 import { failure } from '../util/error.ts';
 import type { Program } from './message.ts';
 
@@ -31,9 +31,10 @@ export const SCRIPT_CONFIG = Type.Object(SCRIPT_MEMBERS, {
   description: 'where the program is: source, or address; and its arguments',
 });
 
-export interface ScriptConfig extends ProgramPlace {
-  readonly args?: unknown;
-}
+export type ScriptConfig = Static<typeof SCRIPT_CONFIG>;
+
+/** What of a script's configuration says which program is run, with which arguments. */
+export type ScriptSource = Omit<ScriptConfig, 'writeSourceToFile'>;
 
 /** A program and the directory that its files lie in, empty when there is none. */
 export interface LoadedProgram {
@@ -43,7 +44,7 @@ export interface LoadedProgram {
 
 /** @throws INVALID_PARAMETER; what reading the address throws */
 export async function loadProgram(
-  config: ScriptConfig,
+  config: ScriptSource,
   files: FileSystem,
   owner: string,
 ): Promise<LoadedProgram> {

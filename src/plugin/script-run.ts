@@ -2,15 +2,14 @@
 import { Type } from 'typebox';
 import { requireJavaScript, requireProgram } from '../function/script-apply.ts';
 import { runOnCreation } from '../procedure/parameter.ts';
-import type { ServiceProcedureType } from '../procedure/procedure-type.ts';
+import { type ServiceProcedureType, serviceProcedure } from '../procedure/procedure-type.ts';
 import { RowanError } from '../util/error.ts';
 import type { RunOptions, ScriptRuntime } from './runtime.ts';
-import { SCRIPT_CONFIG, type ScriptConfig } from './script-config.ts';
+import { SCRIPT_CONFIG, type ScriptSource } from './script-config.ts';
 
 /** @param runtime the runtime, once the service has started */
 export function scriptRun(runtime: () => ScriptRuntime): ServiceProcedureType {
-  return {
-    kind: 'procedure',
+  return serviceProcedure({
     name: 'script.run',
     summary: 'Runs a program in the sandbox; its value is the result.',
     flags: ['INTERNAL_ENTITY'],
@@ -23,13 +22,11 @@ export function scriptRun(runtime: () => ScriptRuntime): ServiceProcedureType {
       ),
       ...runOnCreation,
     }),
-    execution: 'service',
     check({ language, scriptConfig }) {
-      requireJavaScript(language as string);
-      requireProgram(scriptConfig as ScriptConfig, 'script');
+      requireJavaScript(language);
+      requireProgram(scriptConfig, 'script');
     },
-    async run(context, params) {
-      const { scriptConfig, args } = params as { scriptConfig: ScriptConfig; args?: unknown };
+    async run(context, { scriptConfig, args }) {
       const progress = context.steps([{ name: 'running', type: 'done' }]);
       progress.next();
       const config = args === undefined ? scriptConfig : { ...scriptConfig, args };
@@ -48,11 +45,11 @@ export function scriptRun(runtime: () => ScriptRuntime): ServiceProcedureType {
         },
       };
     },
-  };
+  });
 }
 
 /** The exception and the logs of a script that threw become the details of the failed run. */
-async function runWithDetails(runtime: ScriptRuntime, config: ScriptConfig, options: RunOptions) {
+async function runWithDetails(runtime: ScriptRuntime, config: ScriptSource, options: RunOptions) {
   try {
     return await runtime.run(config, options);
   } catch (thrown) {

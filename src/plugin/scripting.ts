@@ -13,7 +13,7 @@ import { loadPlugins } from './autoload.ts';
 import { javascriptPlugin } from './javascript.ts';
 import { pluginRoutes } from './routes.ts';
 import { type ScriptLimits, type ScriptResult, ScriptRuntime } from './runtime.ts';
-import type { ScriptConfig } from './script-config.ts';
+import type { ScriptSource } from './script-config.ts';
 import { scriptRun } from './script-run.ts';
 
 export interface ScriptingOptions {
@@ -65,7 +65,7 @@ export class Scripting implements RowanExtension {
   }
 
   /** Runs a program, as the route does. @throws SCRIPT_EXCEPTION, TIMEOUT, OUT_OF_MEMORY */
-  run(config: ScriptConfig, signal?: AbortSignal): Promise<ScriptResult> {
+  run(config: ScriptSource, signal?: AbortSignal): Promise<ScriptResult> {
     return this.#started.run(config, { signal });
   }
 

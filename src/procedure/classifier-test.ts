@@ -1,11 +1,4 @@
-import { Type } from 'typebox';
-import {
-  choice,
-  type InputQuery,
-  inputQuery,
-  type OutputDatasetSpec,
-  outputDataset,
-} from '../dataset/parameter.ts';
+import { type Static, Type } from 'typebox';
 import { MODES, type Mode } from '../learn/label.ts';
 import {
   booleanCurve,
@@ -17,56 +10,50 @@ import { categoricalReport, predictedLabels } from '../learn/metric/categorical.
 import { multilabelReport } from '../learn/metric/multilabel.ts';
 import { regressionReport } from '../learn/metric/regression.ts';
 import { emptyTestSet } from '../learn/metric/test-set.ts';
+import { choice, inputQuery, type OutputDatasetSpec, outputDataset } from '../schema/declare.ts';
 import { every } from '../util/every.ts';
 import type { Atom } from '../value/atom.ts';
 import { Path } from '../value/path.ts';
 import { atomText } from '../value/text.ts';
 import { runOnCreation } from './parameter.ts';
-import type { OutputDataset, ProcedureContext, WorkerProcedureType } from './procedure-type.ts';
+import { type OutputDataset, type ProcedureContext, workerProcedure } from './procedure-type.ts';
 import { type LabelledScores, readTestRows, type TestRow } from './test-rows.ts';
 import { checkTrainingQuery } from './training-query.ts';
 
 const TYPE = 'classifier.test';
 
-interface ClassifierTestParams {
-  readonly mode: Mode;
-  readonly testingData: InputQuery;
-  readonly outputDataset?: OutputDatasetSpec;
-  readonly uniqueScoresOnly: boolean;
-  readonly recallOverN: readonly number[];
-}
+const PARAMETERS = Type.Object({
+  mode: choice(MODES, { description: 'the mode of the model', default: 'boolean' }),
+  testingData: inputQuery({ description: 'selects a score, a label, and perhaps a weight' }),
+  outputDataset: Type.Optional(
+    outputDataset({ description: 'a row for each tested row', defaultType: 'tabular' }),
+  ),
+  uniqueScoresOnly: Type.Boolean({
+    description: 'in mode boolean: one row of output for each distinct score',
+    default: false,
+  }),
+  recallOverN: Type.Array(Type.Integer({ minimum: 1 }), {
+    description: 'how many best labels count, in modes categorical and multilabel',
+    default: [],
+  }),
+  ...runOnCreation,
+});
+
+type ClassifierTestParams = Static<typeof PARAMETERS>;
 
 /** Compares scores with labels. */
-export const classifierTest: WorkerProcedureType = {
-  kind: 'procedure',
+export const classifierTest = workerProcedure({
   name: TYPE,
   summary: 'Measures how well scores agree with labels.',
-  parameters: Type.Object({
-    mode: choice(MODES, { description: 'the mode of the model', default: 'boolean' }),
-    testingData: inputQuery({ description: 'selects a score, a label, and perhaps a weight' }),
-    outputDataset: Type.Optional(
-      outputDataset({ description: 'a row for each tested row', defaultType: 'tabular' }),
-    ),
-    uniqueScoresOnly: Type.Boolean({
-      description: 'in mode boolean: one row of output for each distinct score',
-      default: false,
-    }),
-    recallOverN: Type.Array(Type.Integer({ minimum: 1 }), {
-      description: 'how many best labels count, in modes categorical and multilabel',
-      default: [],
-    }),
-    ...runOnCreation,
-  }),
-  execution: 'worker',
+  parameters: PARAMETERS,
   check(params) {
-    checkTrainingQuery(params.testingData as InputQuery, {
+    checkTrainingQuery(params.testingData, {
       type: TYPE,
       shape: 'score and label',
       plain: true,
     });
   },
-  run(context, params) {
-    const options = params as unknown as ClassifierTestParams;
+  run(context, options) {
     const steps = context.steps([
       { name: 'extracting features', type: 'percentile' },
       { name: 'testing', type: 'percentile' },
@@ -80,7 +67,7 @@ export const classifierTest: WorkerProcedureType = {
     steps.finish();
     return { result: withNumberTexts(result) };
   },
-};
+});
 
 function openOutput(context: ProcedureContext, spec: OutputDatasetSpec): OutputDataset | undefined {
   if (spec === undefined || spec === null) return undefined;

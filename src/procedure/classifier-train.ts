@@ -1,5 +1,4 @@
-import { Type } from 'typebox';
-import { choice, type InputQuery, inputQuery, url } from '../dataset/parameter.ts';
+import { type Static, Type } from 'typebox';
 import { collectBytes } from '../file/byte-stream.ts';
 import { type ConfigurationEntry, readOptions, resolveEntry } from '../learn/configuration.ts';
 import { buildMatrix } from '../learn/feature/matrix.ts';
@@ -9,6 +8,7 @@ import { findLearner } from '../learn/learners.ts';
 import type { ClassifierModel } from '../learn/model/classifier.ts';
 import { classifierToJson } from '../learn/model/classifier-json.ts';
 import { equalizedWeights, normalized } from '../learn/weight.ts';
+import { choice, inputQuery, url } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { every } from '../util/every.ts';
 import { JsonSyntaxError, parseJson } from '../util/exact-json.ts';
@@ -18,7 +18,7 @@ import { fitContext, workspaceOf } from './fit-context.ts';
 import { withModelFile } from './model-file.ts';
 import { checkModelUrl, functionName, modelFileUrl, randomSeed } from './model-parameter.ts';
 import { runOnCreation } from './parameter.ts';
-import type { ProcedureContext, WorkerProcedureType } from './procedure-type.ts';
+import { type ProcedureContext, workerProcedure } from './procedure-type.ts';
 import {
   type LabelForm,
   readTrainingData,
@@ -29,61 +29,51 @@ import { checkTrainingQuery } from './training-query.ts';
 
 const TYPE = 'classifier.train';
 
-interface ClassifierTrainParams {
-  readonly trainingData: InputQuery;
-  readonly mode: Mode;
-  readonly algorithm: string;
-  readonly configuration?: unknown;
-  readonly configurationFile?: string;
-  readonly equalizationFactor: number;
-  readonly modelFileUrl: string;
-  readonly functionName: string;
-  readonly randomSeed: number;
-}
+const PARAMETERS = Type.Object({
+  trainingData: inputQuery({
+    description: 'selects a row named features, a label, and perhaps a weight',
+  }),
+  mode: choice(MODES, {
+    description: 'what the label is: a truth value, a number, one of several values, or a set',
+    default: 'boolean',
+  }),
+  multilabelStrategy: choice(['random', 'decompose', 'one-vs-all'], {
+    description: 'how rows of several labels are trained on, in mode multilabel',
+    default: 'one-vs-all',
+  }),
+  algorithm: Type.String({
+    description: 'dot path of the entry in the configuration; empty: the configuration itself',
+    default: '',
+  }),
+  configuration: Type.Optional(
+    Type.Unsafe<unknown>({
+      anyOf: [{ type: 'object' }, { type: 'null' }],
+      description: 'algorithm configuration; instead of configurationFile',
+    }),
+  ),
+  configurationFile: Type.Optional(
+    url({ description: 'JSON file of named configurations; default: the bundled ones' }),
+  ),
+  equalizationFactor: Type.Number({
+    description: '0: rows weigh as given; 1: every class has the same total',
+    default: 0.5,
+  }),
+  modelFileUrl,
+  functionName,
+  randomSeed,
+  ...runOnCreation,
+});
+
+type ClassifierTrainParams = Static<typeof PARAMETERS>;
 
 /** Trains a classifier with an algorithm that a configuration names. */
-export const classifierTrain: WorkerProcedureType = {
-  kind: 'procedure',
+export const classifierTrain = workerProcedure({
   name: TYPE,
   summary: 'Trains a classifier or a regressor with a configurable algorithm.',
-  parameters: Type.Object({
-    trainingData: inputQuery({
-      description: 'selects a row named features, a label, and perhaps a weight',
-    }),
-    mode: choice(MODES, {
-      description: 'what the label is: a truth value, a number, one of several values, or a set',
-      default: 'boolean',
-    }),
-    multilabelStrategy: choice(['random', 'decompose', 'one-vs-all'], {
-      description: 'how rows of several labels are trained on, in mode multilabel',
-      default: 'one-vs-all',
-    }),
-    algorithm: Type.String({
-      description: 'dot path of the entry in the configuration; empty: the configuration itself',
-      default: '',
-    }),
-    configuration: Type.Optional(
-      Type.Unsafe<unknown>({
-        anyOf: [{ type: 'object' }, { type: 'null' }],
-        description: 'algorithm configuration; instead of configurationFile',
-      }),
-    ),
-    configurationFile: Type.Optional(
-      url({ description: 'JSON file of named configurations; default: the bundled ones' }),
-    ),
-    equalizationFactor: Type.Number({
-      description: '0: rows weigh as given; 1: every class has the same total',
-      default: 0.5,
-    }),
-    modelFileUrl: Type.Optional(modelFileUrl),
-    functionName,
-    randomSeed,
-    ...runOnCreation,
-  }),
-  execution: 'worker',
+  parameters: PARAMETERS,
   check(params) {
     checkModelUrl(TYPE, params);
-    checkTrainingQuery(params.trainingData as InputQuery, {
+    checkTrainingQuery(params.trainingData, {
       type: TYPE,
       shape: 'features and label',
       plain: true,
@@ -95,8 +85,7 @@ export const classifierTrain: WorkerProcedureType = {
       );
     }
   },
-  async run(context, params) {
-    const options = params as unknown as ClassifierTrainParams;
+  async run(context, options) {
     const steps = context.steps([
       { name: 'extracting features', type: 'percentile' },
       { name: 'training', type: 'percentile' },
@@ -136,7 +125,7 @@ export const classifierTrain: WorkerProcedureType = {
       },
     };
   },
-};
+});
 
 /** The `verbosity` of learners that tells what is learned from. */
 const VERBOSITY_OF_COUNTS = 3;

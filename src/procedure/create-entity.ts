@@ -1,15 +1,13 @@
 import { Type } from 'typebox';
 import type { EntityKind } from '../dataset/entity-type.ts';
-import type { EntityReference } from '../dataset/parameter.ts';
 import { failure } from '../util/error.ts';
 import { runOnCreation } from './parameter.ts';
-import type { ServiceProcedureType } from './procedure-type.ts';
+import { serviceProcedure } from './procedure-type.ts';
 
 const KINDS: readonly string[] = ['dataset', 'function', 'procedure', 'plugin'];
 
 /** Creates an entity, or takes the existing one. */
-export const createEntity: ServiceProcedureType = {
-  kind: 'procedure',
+export const createEntity = serviceProcedure({
   name: 'createEntity',
   summary: 'Creates an entity of any kind unless one of its id exists.',
   flags: ['INTERNAL_ENTITY'],
@@ -30,16 +28,8 @@ export const createEntity: ServiceProcedureType = {
     ),
     ...runOnCreation,
   }),
-  execution: 'service',
   async run(context, params) {
-    const {
-      kind,
-      runOnCreation: _,
-      ...config
-    } = params as unknown as EntityReference & {
-      kind: string;
-      runOnCreation?: boolean;
-    };
+    const { kind, runOnCreation: _, ...config } = params;
     if (!KINDS.includes(kind)) {
       throw failure(
         'INVALID_PARAMETER',
@@ -49,4 +39,4 @@ export const createEntity: ServiceProcedureType = {
     const entity = await context.obtain(kind as EntityKind, config);
     return { result: { kind, config: entity.config, status: entity.status() ?? null } };
   },
-};
+});

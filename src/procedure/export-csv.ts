@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
-import { type InputQuery, inputQuery, queryTextOf, url } from '../dataset/parameter.ts';
+import { type Static, Type } from 'typebox';
+import { queryTextOf } from '../dataset/parameter.ts';
 import { decodeBatch, encodeBatch } from '../dataset/recorded-batch.ts';
 import type { RecordedCell, RecordedRow } from '../dataset/recorded-row.ts';
 import { ChunkSink } from '../exec/output/sink.ts';
@@ -8,6 +8,7 @@ import type { FileSink } from '../file/scheme.ts';
 import { parseFileUrl } from '../file/url.ts';
 import { CsvFieldWriter } from '../format/csv/csv-field.ts';
 import type { RelationRow } from '../plan/catalog.ts';
+import { inputQuery, url } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import type { Atom } from '../value/atom.ts';
 import { comparePaths, Path } from '../value/path.ts';
@@ -16,45 +17,38 @@ import { compareSeconds } from '../value/timestamp.ts';
 import { flatten } from '../value/value.ts';
 import { knownItemColumns, separatedRow, separateItems } from './export-columns.ts';
 import { runOnCreation } from './parameter.ts';
-import type { ProcedureContext, ProcedureResult, WorkerProcedureType } from './procedure-type.ts';
-
-interface ExportCsvParams {
-  readonly exportData: InputQuery;
-  readonly dataFileUrl: string;
-  readonly headers: boolean;
-  readonly delimiter: string;
-  readonly quoteChar: string;
-  readonly skipDuplicateCells: boolean;
-}
+import { type ProcedureContext, type ProcedureResult, workerProcedure } from './procedure-type.ts';
 
 /** Rows between two looks at the cancel flag and reports of progress, and in a spooled batch. */
 const ROWS_PER_REPORT = 512;
 
+const PARAMETERS = Type.Object({
+  exportData: inputQuery({ description: 'the query; it must have a FROM clause' }),
+  dataFileUrl: url({ description: 'file to write, compressed when its suffix says so' }),
+  headers: Type.Boolean({ description: 'write a line of column names first', default: true }),
+  delimiter: Type.String({ description: 'byte between fields', default: ',' }),
+  quoteChar: Type.String({
+    description: 'byte around fields that need it',
+    default: '"',
+    aliases: ['quotechar'],
+  }),
+  skipDuplicateCells: Type.Boolean({
+    description: 'write the latest value of cells that have several, instead of failing',
+    default: false,
+  }),
+  ...runOnCreation,
+});
+
+type ExportCsvParams = Static<typeof PARAMETERS>;
+
 /** Writes the result of a query as delimited text. */
-export const exportCsv: WorkerProcedureType = {
-  kind: 'procedure',
+export const exportCsv = workerProcedure({
   name: 'export.csv',
   summary: 'Writes the result of a query as delimited text.',
-  parameters: Type.Object({
-    exportData: inputQuery({ description: 'the query; it must have a FROM clause' }),
-    dataFileUrl: url({ description: 'file to write, compressed when its suffix says so' }),
-    headers: Type.Boolean({ description: 'write a line of column names first', default: true }),
-    delimiter: Type.String({ description: 'byte between fields', default: ',' }),
-    quoteChar: Type.String({
-      description: 'byte around fields that need it',
-      default: '"',
-      aliases: ['quotechar'],
-    }),
-    skipDuplicateCells: Type.Boolean({
-      description: 'write the latest value of cells that have several, instead of failing',
-      default: false,
-    }),
-    ...runOnCreation,
-  }),
-  execution: 'worker',
-  check: (params) => check(params as unknown as ExportCsvParams),
-  run: (context, params) => new CsvExport(context, params as unknown as ExportCsvParams).run(),
-};
+  parameters: PARAMETERS,
+  check: check,
+  run: (context, params) => new CsvExport(context, params).run(),
+});
 
 function check({ exportData, dataFileUrl, delimiter, quoteChar }: ExportCsvParams): void {
   if (Buffer.byteLength(delimiter) !== 1) {

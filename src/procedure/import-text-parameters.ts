@@ -1,36 +1,10 @@
 // The parameters of import.text, and what they mean together.
-import { Type } from 'typebox';
-import { type OutputDatasetSpec, outputDataset } from '../dataset/parameter.ts';
+import { type Static, Type } from 'typebox';
 import type { TextEncoding, TextFormat } from '../format/csv/text-format.ts';
+import { outputDataset } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { fileUrls } from './file-list.ts';
 import { runOnCreation } from './parameter.ts';
-
-export interface ImportTextParams {
-  readonly dataFileUrl?: string | readonly string[];
-  readonly outputDataset?: OutputDatasetSpec;
-  readonly headers: readonly string[];
-  readonly autoGenerateHeaders: boolean;
-  readonly delimiter: string;
-  readonly quoteChar: string;
-  readonly encoding: string;
-  readonly replaceInvalidCharactersWith: string;
-  readonly preHeaderOffset: number;
-  readonly offset: number;
-  readonly limit: number;
-  readonly ignoreBadLines: boolean;
-  readonly ignoreExtraColumns: boolean;
-  readonly structuredColumnNames: boolean;
-  readonly allowMultiLines: boolean;
-  readonly processExcelFormulas: boolean;
-  readonly skipLineRegex?: string;
-  readonly select: string;
-  readonly where: string;
-  readonly named: string;
-  readonly timestamp: string;
-  readonly rowNameColumn?: unknown;
-  readonly rowNamePrefix?: unknown;
-}
 
 const flag = (description: string, value: boolean) => Type.Boolean({ description, default: value });
 const text = (description: string, value: string, more: object = {}) =>
@@ -84,6 +58,9 @@ export const importTextParameters = Type.Object({
   rowNamePrefix: Type.Optional(Type.Unknown({ description: 'removed; see named' })),
   ...runOnCreation,
 });
+
+/** Parsed parameters of an import of text. */
+export type ImportTextParams = Static<typeof importTextParameters>;
 
 const ENCODINGS: Readonly<Record<string, TextEncoding>> = {
   'utf-8': 'utf-8',

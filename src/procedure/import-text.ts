@@ -22,24 +22,22 @@ import {
 import { type RowCounts, RowReader } from './import-text-rows.ts';
 import { bindExpressions, type LineState, type TextExpressions } from './import-text-select.ts';
 import { importThreads } from './import-text-threads.ts';
-import type {
-  OutputDataset,
-  ProcedureContext,
-  ProcedureResult,
-  Progress,
-  WorkerProcedureType,
+import {
+  type OutputDataset,
+  type ProcedureContext,
+  type ProcedureResult,
+  type Progress,
+  workerProcedure,
 } from './procedure-type.ts';
 
 /** Reads delimited text (CSV, TSV) or plain lines into a dataset. */
-export const importText: WorkerProcedureType = {
-  kind: 'procedure',
+export const importText = workerProcedure({
   name: 'import.text',
   summary: 'Reads delimited text (CSV, TSV) or plain lines into a dataset.',
   parameters: importTextParameters,
-  execution: 'worker',
-  check: (params) => checkImportText(params as unknown as ImportTextParams),
-  run: (context, params) => new TextImport(context, params as unknown as ImportTextParams).run(),
-};
+  check: checkImportText,
+  run: (context, params) => new TextImport(context, params).run(),
+});
 
 /** The columns of the first file, to which later files must fit. */
 interface Layout {

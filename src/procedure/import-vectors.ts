@@ -1,58 +1,52 @@
 // Reads files of word vectors into a dataset.
-import { Type } from 'typebox';
-import { type OutputDatasetSpec, outputDataset, url } from '../dataset/parameter.ts';
+import { type Static, Type } from 'typebox';
 import type { RecordedCell } from '../dataset/recorded-row.ts';
 import { compileExpression } from '../exec/prepared-row.ts';
 import { readVectors } from '../format/vectors/vector-file.ts';
 import { atomType } from '../plan/type.ts';
+import { outputDataset, url } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';
 import { atomText } from '../value/text.ts';
 import { MINUS_INFINITY, Timestamp } from '../value/timestamp.ts';
 import { constant, Row, Scalar } from '../value/value.ts';
 import { runOnCreation } from './parameter.ts';
-import type { ProcedureContext, ProcedureResult, WorkerProcedureType } from './procedure-type.ts';
-
-interface ImportVectorsParams {
-  readonly dataFileUrl: string;
-  readonly outputDataset?: OutputDatasetSpec;
-  readonly offset: number;
-  readonly limit: number;
-  readonly named: string;
-}
+import { type ProcedureContext, type ProcedureResult, workerProcedure } from './procedure-type.ts';
 
 /** Words between two reports of progress. */
 const WORDS_PER_REPORT = 1024;
 const NAMED_DEFAULT = 'word';
 
-export const importVectors: WorkerProcedureType = {
-  kind: 'procedure',
+const PARAMETERS = Type.Object({
+  dataFileUrl: url({ description: 'file of vectors: word2vec (binary or text) or GloVe' }),
+  outputDataset: Type.Optional(
+    outputDataset({
+      description: 'dataset to make',
+      defaultType: 'embedding',
+      aliases: ['output'],
+    }),
+  ),
+  offset: Type.Integer({ description: 'words to skip', default: 0, minimum: 0 }),
+  limit: Type.Integer({
+    description: 'words to record after the offset; negative: all',
+    default: -1,
+  }),
+  named: Type.String({
+    description: 'row name: an expression over word and fileTimestamp()',
+    default: NAMED_DEFAULT,
+  }),
+  ...runOnCreation,
+});
+
+type ImportVectorsParams = Static<typeof PARAMETERS>;
+
+export const importVectors = workerProcedure({
   name: 'import.vectors',
   aliases: ['import.word2vec'],
   summary: 'Reads the word vectors of word2vec and GloVe, a row each.',
-  parameters: Type.Object({
-    dataFileUrl: url({ description: 'file of vectors: word2vec (binary or text) or GloVe' }),
-    outputDataset: Type.Optional(
-      outputDataset({
-        description: 'dataset to make',
-        defaultType: 'embedding',
-        aliases: ['output'],
-      }),
-    ),
-    offset: Type.Integer({ description: 'words to skip', default: 0, minimum: 0 }),
-    limit: Type.Integer({
-      description: 'words to record after the offset; negative: all',
-      default: -1,
-    }),
-    named: Type.String({
-      description: 'row name: an expression over word and fileTimestamp()',
-      default: NAMED_DEFAULT,
-    }),
-    ...runOnCreation,
-  }),
-  execution: 'worker',
-  run: (context, params) => run(context, params as unknown as ImportVectorsParams),
-};
+  parameters: PARAMETERS,
+  run: run,
+});
 
 async function run(
   context: ProcedureContext,

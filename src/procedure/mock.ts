@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { runOnCreation } from './parameter.ts';
-import type { ServiceProcedureType } from './procedure-type.ts';
+import { serviceProcedure } from './procedure-type.ts';
 
 /** Pretends to work in two equal steps. */
-export const mock: ServiceProcedureType = {
-  kind: 'procedure',
+export const mock = serviceProcedure({
   name: 'mock',
   summary: 'Pretends to work for a while, with progress; for tests of clients.',
   flags: ['INTERNAL_ENTITY'],
@@ -22,9 +21,8 @@ export const mock: ServiceProcedureType = {
     }),
     ...runOnCreation,
   }),
-  execution: 'service',
   async run(context, params) {
-    const { durationMs, refreshRateMs } = params as { durationMs: number; refreshRateMs: number };
+    const { durationMs, refreshRateMs } = params;
     const progress = context.steps([
       { name: 'step 1', type: 'counter' },
       { name: 'step 2', type: 'counter' },
@@ -42,4 +40,4 @@ export const mock: ServiceProcedureType = {
     }
     return {};
   },
-};
+});

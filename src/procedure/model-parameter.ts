@@ -1,9 +1,12 @@
 // Parameters that every training procedure has.
 import { Type } from 'typebox';
-import { url } from '../dataset/parameter.ts';
+import { url } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 
-export const modelFileUrl = url({ description: 'where the trained model is saved' });
+export const modelFileUrl = url({
+  description: 'where the trained model is saved; needed',
+  default: '',
+});
 
 export const functionName = Type.String({
   description: 'id of the function that the run creates or replaces; empty: none',
@@ -19,11 +22,10 @@ export const randomSeed = Type.Integer({
 /** @throws MISSING_PARAMETER when there is no model file, or a function without one */
 export function checkModelUrl(
   type: string,
-  params: { readonly modelFileUrl?: unknown; readonly functionName?: unknown },
+  { modelFileUrl: model, functionName: name }: { modelFileUrl: string; functionName: string },
 ): void {
-  const { modelFileUrl: model, functionName: name } = params;
-  if (typeof model === 'string' && model !== '') return;
-  if (typeof name === 'string' && name !== '') {
+  if (model !== '') return;
+  if (name !== '') {
     throw failure(
       'MISSING_PARAMETER',
       `${type} requires a valid modelFileUrl when specifying a functionName. modelFileUrl '' is invalid.`,

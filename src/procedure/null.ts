@@ -1,14 +1,12 @@
 import { Type } from 'typebox';
 import { runOnCreation } from './parameter.ts';
-import type { ServiceProcedureType } from './procedure-type.ts';
+import { serviceProcedure } from './procedure-type.ts';
 
 /** Does nothing. */
-export const nullProcedure: ServiceProcedureType = {
-  kind: 'procedure',
+export const nullProcedure = serviceProcedure({
   name: 'null',
   summary: 'Does nothing; for tests of clients.',
   flags: ['INTERNAL_ENTITY'],
   parameters: Type.Object({ ...runOnCreation }),
-  execution: 'service',
   run: async () => ({}),
-};
+});

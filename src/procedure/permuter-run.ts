@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import { type EntityReference, entityReference } from '../dataset/parameter.ts';
+import { type EntityReference, entityReference } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { previewJson } from '../value/json.ts';
 import { runOnCreation } from './parameter.ts';
-import type { ServiceProcedureType } from './procedure-type.ts';
+import { serviceProcedure } from './procedure-type.ts';
 
 interface Leaf {
   readonly path: readonly string[];
@@ -11,8 +11,7 @@ interface Leaf {
 }
 
 /** Runs a procedure with every combination of some parameters. */
-export const permuterRun: ServiceProcedureType = {
-  kind: 'procedure',
+export const permuterRun = serviceProcedure({
   name: 'permuter.run',
   summary: 'Runs a procedure once for each combination of alternative parameters.',
   parameters: Type.Object({
@@ -30,9 +29,8 @@ export const permuterRun: ServiceProcedureType = {
     }),
     ...runOnCreation,
   }),
-  execution: 'service',
   async run(context, params) {
-    const child = params.procedure as EntityReference;
+    const child = params.procedure;
     const configurations = permute(child.params ?? {}, params.permutations);
     const progress = context.steps([{ name: 'iterating', type: 'percentile' }]);
     progress.next();
@@ -52,7 +50,7 @@ export const permuterRun: ServiceProcedureType = {
     progress.finish();
     return { result: results };
   },
-};
+});
 
 /** All combinations in the order of nested loops over the leaves; the last leaf varies fastest. */
 export interface Permutations {

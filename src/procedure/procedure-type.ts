@@ -1,8 +1,7 @@
 // What a procedure type declares, and what its runs may use.
-
+import type { TObject } from 'typebox';
 import type { DatasetContent } from '../dataset/dataset-type.ts';
-import type { EntityKind, EntityType } from '../dataset/entity-type.ts';
-import type { EntityReference, InputQuery, OutputDatasetSpec } from '../dataset/parameter.ts';
+import type { EntityKind, EntityType, ParamsOf } from '../dataset/entity-type.ts';
 import type { RecordedRow } from '../dataset/recorded-row.ts';
 import type { Parallel } from '../exec/parallel.ts';
 import type { PreparedQuery } from '../exec/query.ts';
@@ -10,6 +9,7 @@ import type { FileSystem } from '../file/file-system.ts';
 import type { Catalog } from '../plan/catalog.ts';
 import type { CallScope } from '../plan/function.ts';
 import type { QueryPlan } from '../plan/plan.ts';
+import type { EntityReference, InputQuery, OutputDatasetSpec } from '../schema/declare.ts';
 import type { ArenaAllocator } from '../value/arena-set.ts';
 import type { Path } from '../value/path.ts';
 import type { ColumnarSnapshot } from '../value/snapshot.ts';
@@ -19,27 +19,43 @@ export type ProcedureParams = Readonly<Record<string, unknown>>;
 
 export type ProcedureType = WorkerProcedureType | ServiceProcedureType;
 
-interface ProcedureDeclaration extends EntityType {
+interface ProcedureDeclaration<Schema extends TObject> extends EntityType<Schema> {
   readonly kind: 'procedure';
   /** Checks what the schema cannot say; quick, without the catalogue. @throws what is wrong */
-  check?(params: ProcedureParams): void;
+  check?(params: ParamsOf<Schema>): void;
 }
 
 /** Computes in an engine worker. */
-export interface WorkerProcedureType extends ProcedureDeclaration {
+export interface WorkerProcedureType<Schema extends TObject = TObject>
+  extends ProcedureDeclaration<Schema> {
   readonly execution: 'worker';
   run(
     context: ProcedureContext,
-    params: ProcedureParams,
+    params: ParamsOf<Schema>,
   ): ProcedureResult | Promise<ProcedureResult>;
 }
 
 /** Orchestrates other entities on the main thread and never computes. */
-export interface ServiceProcedureType extends ProcedureDeclaration {
+export interface ServiceProcedureType<Schema extends TObject = TObject>
+  extends ProcedureDeclaration<Schema> {
   readonly execution: 'service';
   /** true: what a run overrides is meant for the procedures that it runs, not for its own parameters */
   readonly passesOverrides?: boolean;
-  run(context: ServiceProcedureContext, params: ProcedureParams): Promise<ProcedureResult>;
+  run(context: ServiceProcedureContext, params: ParamsOf<Schema>): Promise<ProcedureResult>;
+}
+
+/** Declares a procedure type whose `run` gets the parameters that its schema describes. */
+export function workerProcedure<Schema extends TObject>(
+  declaration: Omit<WorkerProcedureType<Schema>, 'kind' | 'execution'>,
+): WorkerProcedureType<Schema> {
+  return { kind: 'procedure', execution: 'worker', ...declaration };
+}
+
+/** As `workerProcedure`, for procedures that orchestrate others. */
+export function serviceProcedure<Schema extends TObject>(
+  declaration: Omit<ServiceProcedureType<Schema>, 'kind' | 'execution'>,
+): ServiceProcedureType<Schema> {
+  return { kind: 'procedure', execution: 'service', ...declaration };
 }
 
 export interface ProcedureResult {

@@ -1,83 +1,73 @@
-import { Type } from 'typebox';
-import { type InputQuery, inputQuery } from '../dataset/parameter.ts';
+import { type Static, Type } from 'typebox';
 import { buildMatrix } from '../learn/feature/matrix.ts';
 import type { SourceColumn } from '../learn/feature/source.ts';
 import { fitForest } from '../learn/forest/forest.ts';
-import {
-  checkForestOptions,
-  FOREST_DEFAULTS,
-  type ForestOptions,
-} from '../learn/forest/options.ts';
+import { checkForestOptions, FOREST_DEFAULTS } from '../learn/forest/options.ts';
 import type { ClassifierModel } from '../learn/model/classifier.ts';
 import { classifierToJson } from '../learn/model/classifier-json.ts';
+import { inputQuery } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { fitContext, workspaceOf } from './fit-context.ts';
 import { withModelFile } from './model-file.ts';
 import { checkModelUrl, functionName, modelFileUrl, randomSeed } from './model-parameter.ts';
 import { runOnCreation } from './parameter.ts';
-import type { ProcedureContext, WorkerProcedureType } from './procedure-type.ts';
+import { type ProcedureContext, workerProcedure } from './procedure-type.ts';
 import { readTrainingData, type TrainingData, twoClasses } from './training-data.ts';
 import { checkTrainingQuery } from './training-query.ts';
 
 const TYPE = 'randomforest.binary.train';
 
-interface RandomForestParams extends ForestOptions {
-  readonly trainingData: InputQuery;
-  readonly modelFileUrl: string;
-  readonly functionName: string;
-  readonly verbosity: boolean;
-}
+const PARAMETERS = Type.Object({
+  trainingData: inputQuery({
+    description: 'selects a row named features, a label read by its truth, and perhaps a weight',
+  }),
+  modelFileUrl,
+  featureVectorSamplings: Type.Integer({
+    description: 'samples of rows; on each as many trees grow as featureSamplings says',
+    minimum: 1,
+    default: FOREST_DEFAULTS.featureVectorSamplings,
+  }),
+  featureVectorSamplingProp: Type.Number({
+    description: 'size of each sample as a share of the rows, drawn with replacement',
+    default: FOREST_DEFAULTS.featureVectorSamplingProp,
+  }),
+  featureSamplings: Type.Integer({
+    description: 'trees on each sample of rows',
+    minimum: 1,
+    default: FOREST_DEFAULTS.featureSamplings,
+  }),
+  featureSamplingProp: Type.Number({
+    description: 'probability of each feature to be seen by a tree',
+    default: FOREST_DEFAULTS.featureSamplingProp,
+  }),
+  maxDepth: Type.Integer({
+    description: 'levels of tests in a tree',
+    minimum: 0,
+    default: FOREST_DEFAULTS.maxDepth,
+  }),
+  functionName,
+  verbosity: Type.Boolean({ description: 'log every tree', default: false }),
+  randomSeed,
+  ...runOnCreation,
+});
+
+type RandomForestParams = Static<typeof PARAMETERS>;
 
 /** Trains a random forest for two classes. */
-export const randomForestBinaryTrain: WorkerProcedureType = {
-  kind: 'procedure',
+export const randomForestBinaryTrain = workerProcedure({
   name: TYPE,
   summary: 'Trains a random forest that tells two classes apart.',
-  parameters: Type.Object({
-    trainingData: inputQuery({
-      description: 'selects a row named features, a label read by its truth, and perhaps a weight',
-    }),
-    modelFileUrl: Type.Optional(modelFileUrl),
-    featureVectorSamplings: Type.Integer({
-      description: 'samples of rows; on each as many trees grow as featureSamplings says',
-      minimum: 1,
-      default: FOREST_DEFAULTS.featureVectorSamplings,
-    }),
-    featureVectorSamplingProp: Type.Number({
-      description: 'size of each sample as a share of the rows, drawn with replacement',
-      default: FOREST_DEFAULTS.featureVectorSamplingProp,
-    }),
-    featureSamplings: Type.Integer({
-      description: 'trees on each sample of rows',
-      minimum: 1,
-      default: FOREST_DEFAULTS.featureSamplings,
-    }),
-    featureSamplingProp: Type.Number({
-      description: 'probability of each feature to be seen by a tree',
-      default: FOREST_DEFAULTS.featureSamplingProp,
-    }),
-    maxDepth: Type.Integer({
-      description: 'levels of tests in a tree',
-      minimum: 0,
-      default: FOREST_DEFAULTS.maxDepth,
-    }),
-    functionName,
-    verbosity: Type.Boolean({ description: 'log every tree', default: false }),
-    randomSeed,
-    ...runOnCreation,
-  }),
-  execution: 'worker',
+  parameters: PARAMETERS,
   check(params) {
     checkModelUrl(TYPE, params);
-    checkTrainingQuery(params.trainingData as InputQuery, {
+    checkTrainingQuery(params.trainingData, {
       type: TYPE,
       shape: 'features and label',
       plain: true,
     });
-    checkForestOptions(params as unknown as ForestOptions);
+    checkForestOptions(params);
   },
-  async run(context, params) {
-    const options = params as unknown as RandomForestParams;
+  async run(context, options) {
     const steps = context.steps([
       { name: 'extracting features', type: 'percentile' },
       { name: 'training', type: 'percentile' },
@@ -110,7 +100,7 @@ export const randomForestBinaryTrain: WorkerProcedureType = {
     }
     return { details: { randomSeed: options.randomSeed } };
   },
-};
+});
 
 function trainForest(
   context: ProcedureContext,

@@ -1,14 +1,11 @@
 import { Type } from 'typebox';
-import { type EntityReference, entityReference } from '../dataset/parameter.ts';
+import { entityReference } from '../schema/declare.ts';
 import { withDetails } from '../util/error.ts';
 import { runOnCreation } from './parameter.ts';
-import type { ServiceProcedureType } from './procedure-type.ts';
-
-type Step = EntityReference & { readonly name?: string };
+import { serviceProcedure } from './procedure-type.ts';
 
 /** Runs procedures in order. */
-export const serialProcedure: ServiceProcedureType = {
-  kind: 'procedure',
+export const serialProcedure = serviceProcedure({
   name: 'serial',
   summary: 'Runs procedures one after the other and stops at the first failure.',
   flags: ['INTERNAL_ENTITY'],
@@ -27,10 +24,9 @@ export const serialProcedure: ServiceProcedureType = {
     ),
     ...runOnCreation,
   }),
-  execution: 'service',
   passesOverrides: true,
   async run(context, params) {
-    const steps = params.steps as readonly Step[];
+    const steps = params.steps;
     const progress = context.steps(
       steps.map((_, index) => ({ name: `step ${index}`, type: 'done' as const })),
     );
@@ -53,4 +49,4 @@ export const serialProcedure: ServiceProcedureType = {
     }
     return { result: { steps: results }, details: { steps: details } };
   },
-};
+});

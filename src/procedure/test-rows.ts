@@ -1,6 +1,7 @@
 // Reads what a test query selects: scores, labels and weights, row by row.
-import type { InputQuery } from '../dataset/parameter.ts';
+
 import type { Mode } from '../learn/label.ts';
+import type { InputQuery } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { parseJson } from '../util/exact-json.ts';
 import { type Atom, isTrue } from '../value/atom.ts';

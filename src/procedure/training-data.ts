@@ -1,6 +1,6 @@
 // Reads what a training query selects: features by column, labels, weights. Rows come in the order
 // of their names, so that a model does not depend on how the data was stored.
-import type { InputQuery } from '../dataset/parameter.ts';
+
 import type { PreparedQuery } from '../exec/query.ts';
 import { VECTOR_ROW_COUNT_MIN } from '../exec/vector/engine.ts';
 import { type ExtractedColumns, extractColumns, type ScalarForm } from '../exec/vector/extract.ts';
@@ -11,6 +11,7 @@ import { childrenOf } from '../plan/children.ts';
 import type { BoundExpression, ProjectItem } from '../plan/expression.ts';
 import { inputsOf } from '../plan/map-plan.ts';
 import type { PlanNode } from '../plan/plan.ts';
+import type { InputQuery } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { every } from '../util/every.ts';
 import { type Atom, isTrue } from '../value/atom.ts';

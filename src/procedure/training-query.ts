@@ -1,6 +1,7 @@
 // What training and test queries must look like; checked when the configuration is.
-import { type InputQuery, queryTextOf } from '../dataset/parameter.ts';
+import { queryTextOf } from '../dataset/parameter.ts';
 import { readQuery } from '../exec/query.ts';
+import type { InputQuery } from '../schema/declare.ts';
 import type { Expression, NamedItem, Query, SelectItem } from '../sql/node.ts';
 import { outputName } from '../sql/node.ts';
 import { failure } from '../util/error.ts';

@@ -1,30 +1,23 @@
 import { Type } from 'typebox';
+import { queryTextOf } from '../dataset/parameter.ts';
+import { cellsOfRow } from '../dataset/recorded-row.ts';
+import { readQuery } from '../exec/query.ts';
+import type { PlanNode } from '../plan/plan.ts';
 import {
   type InputQuery,
   inputQuery,
   type OutputDatasetSpec,
   outputDataset,
-  queryTextOf,
-} from '../dataset/parameter.ts';
-import { cellsOfRow } from '../dataset/recorded-row.ts';
-import { readQuery } from '../exec/query.ts';
-import type { PlanNode } from '../plan/plan.ts';
+} from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { runOnCreation } from './parameter.ts';
-import type { ProcedureContext, WorkerProcedureType } from './procedure-type.ts';
-
-interface TransformParams {
-  readonly inputData?: InputQuery;
-  readonly outputDataset?: OutputDatasetSpec;
-  readonly skipEmptyRows: boolean;
-}
+import { type ProcedureContext, workerProcedure } from './procedure-type.ts';
 
 /** Rows between two looks at the cancel flag and reports of progress. */
 const ROWS_PER_REPORT = 512;
 
 /** Records the result of a query as a dataset. */
-export const transform: WorkerProcedureType = {
-  kind: 'procedure',
+export const transform = workerProcedure({
   name: 'transform',
   summary: 'Records the result of a query as a dataset.',
   parameters: Type.Object({
@@ -38,19 +31,16 @@ export const transform: WorkerProcedureType = {
     }),
     ...runOnCreation,
   }),
-  execution: 'worker',
-  check(params) {
-    const { inputData } = params as unknown as TransformParams;
+  check({ inputData }) {
     if (inputData !== undefined) readQuery(queryTextOf(inputData));
   },
-  run(context, params) {
-    const { inputData, outputDataset, skipEmptyRows } = params as unknown as TransformParams;
+  run(context, { inputData, outputDataset, skipEmptyRows }) {
     if (inputData === undefined) {
       throw failure('MISSING_PARAMETER', 'You need to define inputData');
     }
     return { result: recordQuery(context, inputData, outputDataset, skipEmptyRows) };
   },
-};
+});
 
 function recordQuery(
   context: ProcedureContext,

@@ -1,11 +1,11 @@
 // The service: entity collections over the engine and the store. Knows no routes and no transport.
 import { builtinCatalog } from '../builtin/index.ts';
 import type { EntityKind } from '../dataset/entity-type.ts';
-import type { EntityReference } from '../dataset/parameter.ts';
 import type { TaskOptions } from '../exec/pool/engine-pool.ts';
 import { FileSystem } from '../file/file-system.ts';
 import { MapMemoryStore } from '../file/memory-scheme.ts';
 import type { ProcedureParams, RunEffects } from '../procedure/procedure-type.ts';
+import type { EntityReference } from '../schema/declare.ts';
 import type { Catalogue } from '../store/catalogue.ts';
 import { assert } from '../util/assert.ts';
 import { failure, RowanError } from '../util/error.ts';

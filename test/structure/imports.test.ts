@@ -10,6 +10,7 @@ const LAYERS = [
   'util',
   'kernel',
   'value',
+  'schema',
   'client',
   'file',
   'format',

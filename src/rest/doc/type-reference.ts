@@ -1,6 +1,6 @@
 // Reference pages of entity types, from the schemas that check their parameters.
 import type { EntityKind, EntityType } from '../../dataset/entity-type.ts';
-import { type SchemaData, schemaData } from '../../service/entity/parameter-validation.ts';
+import { type SchemaData, schemaData } from '../../schema/schema-data.ts';
 import type { TypeRegistry } from '../../service/entity/type-registry.ts';
 import { escapeHtml } from '../../util/html.ts';
 import { code, type PageContent, prose, renderTable } from './page.ts';

@@ -1,10 +1,10 @@
 // Rules of credentials: reading them, showing them without their secrets, choosing among them.
 import { createHash } from 'node:crypto';
 import { type Credential, RESOURCE_TYPES, type ResourceType } from '../../file/credential.ts';
+import { unknownField } from '../../schema/message.ts';
 import { failure, type RowanError } from '../../util/error.ts';
 import { stringifyJson } from '../../util/exact-json.ts';
 import { parseTimestamp } from '../../value/timestamp.ts';
-import { unknownField } from '../entity/parameter-validation.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -161,7 +161,7 @@ function dateMember(object: Json, key: string, path: string): number {
 
 function checkKeys(object: Json, known: readonly string[], path: string): void {
   const unknown = Object.keys(object).find((key) => !known.includes(key));
-  if (unknown !== undefined) throw unknownField(`${path}.${unknown}`, known);
+  if (unknown !== undefined) throw unknownField(path, unknown, known);
 }
 
 function wrongKind(expected: string, path: string): RowanError {

@@ -1,6 +1,6 @@
 // The life of the entities of one kind: construction, replacement beside the old one, removal.
 import type { EntityKind } from '../../dataset/entity-type.ts';
-import type { EntityReference } from '../../dataset/parameter.ts';
+import type { EntityReference } from '../../schema/declare.ts';
 import { errorBody, failure, type RowanError } from '../../util/error.ts';
 import { automaticId } from '../id.ts';
 import { isCancellation } from '../run/cancellation.ts';

@@ -1,9 +1,9 @@
 // Builds entities from their configurations, from what a run has made, and from what was kept.
 import type { DatasetContent, DatasetType, Params } from '../../dataset/dataset-type.ts';
 import type { EntityKind, EntityType } from '../../dataset/entity-type.ts';
-import type { EntityReference } from '../../dataset/parameter.ts';
 import type { TaskOptions } from '../../exec/pool/engine-pool.ts';
 import type { RunEffects } from '../../procedure/procedure-type.ts';
+import type { EntityReference } from '../../schema/declare.ts';
 import { assert } from '../../util/assert.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineTasks } from '../engine/engine-task.ts';
@@ -11,7 +11,7 @@ import type { KeptContent } from '../persist/kept-content.ts';
 import type { LastContents } from '../persist/last-contents.ts';
 import type { EntityRecord } from '../persist/persistence.ts';
 import { type ConstructionScope, type LiveEntity, nonexistent } from './collection.ts';
-import { completeParams, type EntityConfig } from './config.ts';
+import { type EntityConfig, parseParams } from './config.ts';
 import { type ContentSource, DatasetEntity, type DatasetHost } from './dataset-entity.ts';
 import { FunctionEntity } from './function-entity.ts';
 import { checkFunctionName } from './function-name.ts';
@@ -71,7 +71,7 @@ export class EntityBuilder {
     kept: Kept = {},
   ): Promise<DatasetEntity> {
     const type = this.#host.types.datasetType(typeName('dataset', config));
-    const params = completeParams(type, kept.params ?? config.params);
+    const params = parseParams(type, kept.params ?? config.params);
     type.check?.(params);
     const resolved = await this.#resolve(type, params, ALL_ROLES);
     const content =
@@ -133,7 +133,7 @@ export class EntityBuilder {
       ...(params === undefined ? {} : { params }),
       ...(persistent === undefined ? {} : { persistent }),
     };
-    const completed = completeParams(this.#host.types.datasetType(type), params);
+    const completed = parseParams(this.#host.types.datasetType(type), params);
     return this.#datasetEntity(config, completed, content);
   }
 
@@ -166,7 +166,7 @@ export class EntityBuilder {
     const { types, engine } = this.#host;
     if (kept.params === undefined) checkFunctionName(engine.mirror, config.id);
     const type = types.functionType(typeName('function', config));
-    const completed = completeParams(type, kept.params ?? config.params);
+    const completed = parseParams(type, kept.params ?? config.params);
     type.check?.(completed);
     const params = await this.#resolve(type, completed, ALL_ROLES);
     const bind = (options?: TaskOptions) =>
@@ -188,16 +188,15 @@ export class EntityBuilder {
   /** @throws UNKNOWN_TYPE, and what is wrong with the parameters */
   async procedure(config: NamedConfig, kept: Kept = {}): Promise<ProcedureEntity> {
     const type = this.#host.types.procedureType(typeName('procedure', config));
-    const given = kept.params ?? config.params ?? {};
-    const completed = completeParams(type, given);
-    type.check?.(completed);
-    const resolved = await this.#resolve(type, given, STEP_ROLES, config.id);
+    const params = parseParams(type, kept.params ?? config.params);
+    type.check?.(params);
+    const resolved = await this.#resolve(type, params, STEP_ROLES, config.id);
     return new ProcedureEntity({ id: config.id, config, type, resolved }, this.#host.procedureHost);
   }
 
   async plugin(config: NamedConfig, scope: ConstructionScope): Promise<PluginEntity> {
     const type = this.#host.types.get('plugin', typeName('plugin', config)) as PluginType;
-    return type.create(config, completeParams(type, config.params), scope);
+    return type.create(config, parseParams(type, config.params), scope);
   }
 
   /** Parameters of a run with its datasets found or created. */

@@ -1,9 +1,9 @@
 // A dataset that a running procedure makes; the service registers it when the run succeeds.
 import type { ContentWriter, DatasetType, Params } from '../../dataset/dataset-type.ts';
-import type { EntityReference, OutputDatasetSpec } from '../../dataset/parameter.ts';
 import { cellsOfRow, type RecordedRow } from '../../dataset/recorded-row.ts';
 import { checkUniqueRows } from '../../dataset/tabular.ts';
 import type { OutputDataset, OutputOptions, RunEffects } from '../../procedure/procedure-type.ts';
+import type { EntityReference, OutputDatasetSpec } from '../../schema/declare.ts';
 import { assert } from '../../util/assert.ts';
 import { failure } from '../../util/error.ts';
 import type { ArenaAllocator } from '../../value/arena-set.ts';
@@ -11,7 +11,7 @@ import type { Path } from '../../value/path.ts';
 import type { ColumnarSnapshot, Snapshot } from '../../value/snapshot.ts';
 import type { Row } from '../../value/value.ts';
 import { automaticId } from '../id.ts';
-import { completeParams } from './config.ts';
+import { parseParams } from './config.ts';
 import type { TypeRegistry } from './type-registry.ts';
 
 /** Rows and cells between two looks at the cancel flag. */
@@ -36,7 +36,7 @@ export function openOutput(
   const type = scope.types.datasetType(reference.type ?? defaultType);
   if (type.recording === undefined) throw notRecordable(type.name);
   const given = { ...options.defaultParams, ...reference.params };
-  const params = completeParams(type, given);
+  const params = parseParams(type, given);
   type.check?.(params);
   return new PendingOutput(reference, type, params, scope);
 }

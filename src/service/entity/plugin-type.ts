@@ -1,16 +1,24 @@
 // What a plugin type declares, and what its plugins can do.
-import type { EntityType } from '../../dataset/entity-type.ts';
+import type { TObject } from 'typebox';
+import type { EntityType, ParamsOf } from '../../dataset/entity-type.ts';
 import type { Reply, RouteRequest } from '../route/request.ts';
 import type { ConstructionScope, LiveEntity } from './collection.ts';
 import type { EntityConfig } from './config.ts';
 
-export interface PluginType extends EntityType {
+export interface PluginType<Schema extends TObject = TObject> extends EntityType<Schema> {
   readonly kind: 'plugin';
   create(
     config: EntityConfig & { readonly id: string },
-    params: Readonly<Record<string, unknown>>,
+    params: ParamsOf<Schema>,
     scope: ConstructionScope,
   ): Promise<PluginEntity>;
+}
+
+/** Declares a plugin type whose plugins get the parameters that its schema describes. */
+export function pluginType<Schema extends TObject>(
+  declaration: Omit<PluginType<Schema>, 'kind'>,
+): PluginType<Schema> {
+  return { kind: 'plugin', ...declaration };
 }
 
 export interface PluginEntity extends LiveEntity {

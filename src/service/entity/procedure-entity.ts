@@ -4,12 +4,13 @@ import type {
   ProcedureResult,
   ProcedureType,
 } from '../../procedure/procedure-type.ts';
+import { parseMerged } from '../../schema/parse.ts';
 import { failure, RowanError } from '../../util/error.ts';
 import { automaticRunId, nowSeconds } from '../id.ts';
 import { isCancellation } from '../run/cancellation.ts';
 import { Run } from '../run/run.ts';
 import type { LiveEntity } from './collection.ts';
-import { completeParams, type EntityConfig, mergeParams } from './config.ts';
+import type { EntityConfig } from './config.ts';
 import { entityMissing, entityNotObtained, entityUnavailable } from './entity-error.ts';
 
 /** What a run gives. */
@@ -39,7 +40,7 @@ export interface ProcedureOptions {
   readonly id: string;
   readonly config: EntityConfig;
   readonly type: ProcedureType;
-  /** parameters with references resolved, defaults not filled in */
+  /** parsed parameters, the references to steps resolved */
   readonly resolved: ProcedureParams;
 }
 
@@ -171,9 +172,8 @@ export class ProcedureEntity implements LiveEntity {
   runParams(overrides: ProcedureParams): ProcedureParams {
     const type = this.procedureType;
     const own = type.execution === 'service' && type.passesOverrides === true ? {} : overrides;
-    const merged = mergeParams(this.resolved, own) as ProcedureParams;
-    const params = completeParams(this.procedureType, merged);
-    this.procedureType.check?.(params);
+    const params = parseMerged(type.parameters, this.resolved, own, 'params');
+    type.check?.(params);
     return params;
   }
 

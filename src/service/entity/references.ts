@@ -1,9 +1,9 @@
 // Entities that parameters refer to: found, or created where a configuration is given. Afterwards
 // each reference is `{ id }`.
 import type { EntityKind, EntityType } from '../../dataset/entity-type.ts';
-import type { EntityReference } from '../../dataset/parameter.ts';
+import type { EntityReference } from '../../schema/declare.ts';
+import { type SchemaData, schemaData } from '../../schema/schema-data.ts';
 import { failure } from '../../util/error.ts';
-import { type SchemaData, schemaData } from './parameter-validation.ts';
 
 export type ReferenceRole = 'dataset' | 'table' | 'input-query' | 'function' | 'procedure';
 

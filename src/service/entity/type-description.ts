@@ -1,6 +1,6 @@
 // Descriptions of types in the form that older clients know, derived from parameter schemas.
 import type { EntityType } from '../../dataset/entity-type.ts';
-import { type SchemaData, schemaData } from './parameter-validation.ts';
+import { type SchemaData, schemaData } from '../../schema/schema-data.ts';
 
 export interface TypeDescription {
   readonly kind: string;

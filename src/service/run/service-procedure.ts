@@ -1,12 +1,12 @@
 // Runs of procedures that orchestrate others on the main thread.
 import { setImmediate } from 'node:timers/promises';
 import type { EntityKind } from '../../dataset/entity-type.ts';
-import type { EntityReference } from '../../dataset/parameter.ts';
 import type {
   ProcedureParams,
   ProcedureResult,
   ServiceProcedureType,
 } from '../../procedure/procedure-type.ts';
+import type { EntityReference } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
 import type { LiveEntity } from '../entity/collection.ts';
 import type { ProcedureEntity } from '../entity/procedure-entity.ts';

@@ -1,5 +1,6 @@
 // Advice added to a syntax error: what to write instead of something another dialect has.
-import { CLAUSES, findNearestWord } from '../keyword.ts';
+import { findNearestWord } from '../../util/nearest-word.ts';
+import { CLAUSES } from '../keyword.ts';
 import type { Token } from '../lexer.ts';
 
 const SYMBOL_HINTS: Readonly<Record<string, string>> = {

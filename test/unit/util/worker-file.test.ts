@@ -4,11 +4,11 @@ import { expect, test } from 'vitest';
 import { workerFile } from '../../../src/util/worker-file.ts';
 import { compiledModule } from '../../support/project.ts';
 
-const ENTRY = 'service/engine-worker.ts';
+const ENTRY = 'service/engine/engine-worker.ts';
 
 test('a worker of the sources starts from its bundled twin', () => {
   const path = fileURLToPath(workerFile(ENTRY));
-  expect(path).toMatch(/dist.service.engine-worker\.js$/);
+  expect(path).toMatch(/dist.service.engine.engine-worker\.js$/);
   expect(existsSync(path)).toBe(true);
 });
 

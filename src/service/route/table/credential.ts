@@ -1,11 +1,12 @@
 // The collection of credentials. Replies never show more than that a rule exists.
+
+import { unknownField } from '../../../schema/message.ts';
 import { failure } from '../../../util/error.ts';
 import {
   type CredentialRule,
   parseCredentialRule,
   shownRule,
 } from '../../credential/credential.ts';
-import { unknownField } from '../../entity/parameter-validation.ts';
 import type { Service } from '../../service.ts';
 import { jsonReply, type Reply } from '../request.ts';
 import { type BoundRequest, type Route, route } from '../route.ts';
@@ -123,7 +124,7 @@ function parseBody(json: unknown): { readonly id?: string; readonly rule: Creden
     throw failure('INVALID_PARAMETER', 'credentials: Object was expected');
   }
   const unknown = Object.keys(json).find((key) => !KEYS.includes(key));
-  if (unknown !== undefined) throw unknownField(unknown, KEYS);
+  if (unknown !== undefined) throw unknownField('', unknown, KEYS);
   const { id, store } = json as { readonly id?: unknown; readonly store?: unknown };
   if (id !== undefined && id !== null && typeof id !== 'string') {
     throw failure('INVALID_PARAMETER', 'id: String was expected');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findNearestWord } from '../../../src/sql/keyword.ts';
+import { findNearestWord } from '../../../src/util/nearest-word.ts';
 
 test.each([
   ['SELCT', 'SELECT'],
