@@ -1,13 +1,11 @@
 // Reads documents, one a line.
-import { Type } from 'typebox';
-import { choice, type OutputDatasetSpec, outputDataset } from '../dataset/parameter.ts';
+import { type Static, Type } from 'typebox';
 import { type ParallelJob, registerParallelJob } from '../exec/parallel.ts';
 import { threadArenas } from '../exec/thread-memory.ts';
 import type { OpenFile } from '../file/file-system.ts';
 import { decodePercent } from '../file/url.ts';
 import { LineReader } from '../format/csv/line-reader.ts';
 import {
-  type ArrayMode,
   type JsonFault,
   jsonFault,
   parseDocument,
@@ -15,76 +13,67 @@ import {
 } from '../format/json/json-columns.ts';
 import { JsonImport, jsonLineFailure } from '../format/json/json-import.ts';
 import { type JsonJob, type JsonUnitResult, readJsonUnit } from '../format/json/json-unit.ts';
+import { choice, outputDataset } from '../schema/declare.ts';
 import { JsonSyntaxError } from '../util/exact-json.ts';
 import { Path } from '../value/path.ts';
 import { type Row, RowBuilder, Scalar } from '../value/value.ts';
 import { fileUrls, withFile } from './file-list.ts';
 import { runOnCreation } from './parameter.ts';
-import type {
-  OutputDataset,
-  ProcedureContext,
-  ProcedureResult,
-  Progress,
-  WorkerProcedureType,
+import {
+  type OutputDataset,
+  type ProcedureContext,
+  type ProcedureResult,
+  type Progress,
+  workerProcedure,
 } from './procedure-type.ts';
 import { ROW_EXPRESSION_DEFAULTS, RowImport, takesRowsAsTheyAre } from './row-import.ts';
-
-interface ImportJsonParams {
-  readonly dataFileUrl?: string | readonly string[];
-  readonly outputDataset?: OutputDatasetSpec;
-  readonly offset: number;
-  readonly limit: number;
-  readonly ignoreBadLines: boolean;
-  readonly select: string;
-  readonly where: string;
-  readonly named: string;
-  readonly arrays: ArrayMode;
-}
 
 /** Lines between two looks at the cancel flag and reports of progress. */
 const LINES_PER_CHECK = 512;
 
 const sql = (description: string, value: string) => Type.String({ description, default: value });
 
-export const importJson: WorkerProcedureType = {
-  kind: 'procedure',
+const PARAMETERS = Type.Object({
+  dataFileUrl: Type.Optional(
+    Type.Unsafe<string | readonly string[]>({
+      description: 'URL of the documents, or an array of URLs; each may be a pattern',
+      anyOf: [Type.String({ rowan: 'url' }), Type.Array(Type.String({ rowan: 'url' }))],
+    }),
+  ),
+  outputDataset: Type.Optional(
+    outputDataset({ description: 'dataset to make', defaultType: 'tabular' }),
+  ),
+  offset: Type.Integer({ description: 'lines to skip', default: 0, minimum: 0 }),
+  limit: Type.Integer({
+    description: 'lines to read after the offset; negative: all',
+    default: -1,
+  }),
+  ignoreBadLines: Type.Boolean({
+    description: 'skip and count bad lines instead of failing',
+    default: false,
+  }),
+  select: sql('columns to write', ROW_EXPRESSION_DEFAULTS.select),
+  where: sql('documents to keep', ROW_EXPRESSION_DEFAULTS.where),
+  named: sql('row name', ROW_EXPRESSION_DEFAULTS.named),
+  arrays: choice(['parse', 'encode'], {
+    description:
+      'parse: elements are columns 0, 1, …; encode: an atom is the name of a column, an object is text',
+    default: 'parse',
+  }),
+  ...runOnCreation,
+});
+
+type ImportJsonParams = Static<typeof PARAMETERS>;
+
+export const importJson = workerProcedure({
   name: 'import.json',
   summary: 'Reads JSON documents, one a line, into a dataset; nested members become columns.',
-  parameters: Type.Object({
-    dataFileUrl: Type.Optional(
-      Type.Unsafe<string | readonly string[]>({
-        description: 'URL of the documents, or an array of URLs; each may be a pattern',
-        anyOf: [Type.String({ rowan: 'url' }), Type.Array(Type.String({ rowan: 'url' }))],
-      }),
-    ),
-    outputDataset: Type.Optional(
-      outputDataset({ description: 'dataset to make', defaultType: 'tabular' }),
-    ),
-    offset: Type.Integer({ description: 'lines to skip', default: 0, minimum: 0 }),
-    limit: Type.Integer({
-      description: 'lines to read after the offset; negative: all',
-      default: -1,
-    }),
-    ignoreBadLines: Type.Boolean({
-      description: 'skip and count bad lines instead of failing',
-      default: false,
-    }),
-    select: sql('columns to write', ROW_EXPRESSION_DEFAULTS.select),
-    where: sql('documents to keep', ROW_EXPRESSION_DEFAULTS.where),
-    named: sql('row name', ROW_EXPRESSION_DEFAULTS.named),
-    arrays: choice(['parse', 'encode'], {
-      description:
-        'parse: elements are columns 0, 1, …; encode: an atom is the name of a column, an object is text',
-      default: 'parse',
-    }),
-    ...runOnCreation,
-  }),
-  execution: 'worker',
+  parameters: PARAMETERS,
   check(params) {
-    fileUrls((params as unknown as ImportJsonParams).dataFileUrl);
+    fileUrls(params.dataFileUrl);
   },
-  run: (context, params) => new Import(context, params as unknown as ImportJsonParams).run(),
-};
+  run: (context, params) => new Import(context, params).run(),
+});
 
 /** Called after each unit that this thread has read, while it waits for the others. */
 let afterUnit: (() => void) | undefined;
