@@ -1,6 +1,8 @@
 // The function types that come with the service.
 import { classifier } from './classifier.ts';
 import type { FunctionType } from './function-type.ts';
+import { gaussianClustering } from './gaussianclustering.ts';
+import { kmeans } from './kmeans.ts';
 import { scriptApply } from './script-apply.ts';
 import { serialFunction } from './serial.ts';
 import { sqlExpression } from './sql-expression.ts';
@@ -8,6 +10,8 @@ import { sqlQuery } from './sql-query.ts';
 
 export const FUNCTION_TYPES: readonly FunctionType[] = [
   classifier,
+  gaussianClustering,
+  kmeans,
   scriptApply,
   serialFunction,
   sqlExpression,

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import { threadKernels } from '../exec/thread-memory.ts';
-import { collectBytes } from '../file/byte-stream.ts';
 import {
   type ClassifierModel,
   ensembleOf,
@@ -15,8 +14,7 @@ import { compileScorer } from '../learn/tree/scorer.ts';
 import type { JobScope, Workspace } from '../learn/workspace.ts';
 import { atomType, type ValueType } from '../plan/type.ts';
 import { url } from '../schema/declare.ts';
-import { failure, RowanError } from '../util/error.ts';
-import { parseJson } from '../util/exact-json.ts';
+import { failure } from '../util/error.ts';
 import type { ArenaAllocator } from '../value/arena-set.ts';
 import type { Atom } from '../value/atom.ts';
 import { atomToJsonText } from '../value/json.ts';
@@ -24,6 +22,7 @@ import { Path } from '../value/path.ts';
 import { laterOf, MINUS_INFINITY } from '../value/timestamp.ts';
 import { flatten, latestOf, Row, Scalar, sortedRow, type Value } from '../value/value.ts';
 import { functionType } from './function-type.ts';
+import { loadModel } from './model-file.ts';
 import { atomFromJson, type PlainCall } from './plain-call.ts';
 
 /** A model in shared memory: plain data that any thread can score with. */
@@ -40,12 +39,12 @@ export const classifier = functionType({
     modelFileUrl: url({ description: 'the model file that a training procedure saved' }),
   }),
   binding: () => 'creation',
-  async load({ modelFileUrl }, { files, arenas, checkCancelled }) {
-    const file = await files.open(modelFileUrl);
-    const bytes = await collectBytes(file.stream());
-    checkCancelled();
+  async load({ modelFileUrl }, context) {
+    const { arenas, checkCancelled } = context;
     const workspace = workspaceOf(arenas);
-    const model = readModel(workspace, bytes, modelFileUrl, { checkCancelled });
+    const model = await loadModel(modelFileUrl, context, (json) =>
+      classifierFromJson(workspace, json, 0, { checkCancelled }),
+    );
     checkCancelled();
     const ensemble = ensembleOf(workspace, model, 0);
     const loaded: LoadedClassifier = { model, ensemble };
@@ -58,27 +57,6 @@ export const classifier = functionType({
 
 function workspaceOf(memory: ArenaAllocator): Workspace {
   return { memory, kernels: threadKernels };
-}
-
-/** @throws DATA_ERROR naming the file when it is cut short or no classifier */
-function readModel(
-  workspace: Workspace,
-  bytes: Uint8Array,
-  fileUrl: string,
-  scope: JobScope,
-): ClassifierModel {
-  try {
-    const json = parseJson(new TextDecoder().decode(bytes), () => scope.checkCancelled());
-    return classifierFromJson(workspace, json, 0, scope);
-  } catch (thrown) {
-    if (thrown instanceof RowanError && thrown.code === 'CANCELLED') throw thrown;
-    if (thrown instanceof RowanError || thrown instanceof Error) {
-      throw failure('DATA_ERROR', `cannot read the model file ${fileUrl}: ${thrown.message}`, {
-        url: fileUrl,
-      });
-    }
-    throw thrown;
-  }
 }
 
 function compileClassifier(

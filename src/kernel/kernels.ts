@@ -7,6 +7,7 @@ import type { BlockKernels } from './block-program.ts';
 import type { CsvKernels } from './csv.ts';
 import type { FillKernels } from './fill.ts';
 import type { JsonKernels } from './json.ts';
+import type { PointKernels } from './points.ts';
 import type { TreeKernels } from './tree.ts';
 import type { VectorKernels } from './vector.ts';
 
@@ -17,6 +18,7 @@ export interface Kernels
     CsvKernels,
     FillKernels,
     JsonKernels,
+    PointKernels,
     TreeKernels,
     VectorKernels {}
 

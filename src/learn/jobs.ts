@@ -1,4 +1,6 @@
 // The jobs that learners split over threads; whoever runs threads makes them known to each.
+import { expectationJob } from './cluster/gaussian.ts';
+import { kmeansJob } from './cluster/kmeans.ts';
 import { splitSearchJob, subtreeJob } from './decision-tree/decision-tree.ts';
 import { forestTreeJob } from './forest/train-tree.ts';
 import { scoreJob } from './tree/scorer.ts';
@@ -10,5 +12,7 @@ export function learnJobs(workspace: Workspace): LearnJob<never, unknown>[] {
     splitSearchJob(workspace),
     subtreeJob(workspace),
     scoreJob(workspace),
+    kmeansJob(workspace),
+    expectationJob(workspace),
   ];
 }

@@ -4,8 +4,10 @@ import { classifierTrain } from './classifier-train.ts';
 import { createEntity } from './create-entity.ts';
 import { exportCsv } from './export-csv.ts';
 import { importJson } from './import-json.ts';
+import { gaussianClusteringTrain } from './gaussianclustering-train.ts';
 import { importText } from './import-text.ts';
 import { importVectors } from './import-vectors.ts';
+import { kmeansTrain } from './kmeans-train.ts';
 import { mock } from './mock.ts';
 import { nullProcedure } from './null.ts';
 import { permuterRun } from './permuter-run.ts';
@@ -20,8 +22,10 @@ export const PROCEDURE_TYPES: readonly ProcedureType[] = [
   createEntity,
   exportCsv,
   importJson,
+  gaussianClusteringTrain,
   importText,
   importVectors,
+  kmeansTrain,
   mock,
   nullProcedure,
   permuterRun,

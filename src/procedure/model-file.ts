@@ -51,3 +51,13 @@ export async function withModelFile<Result>(
     throw thrown;
   }
 }
+
+/** As withModelFile where a model file was asked for; without one the model is not saved. */
+export function withModelFileIfAny<Result>(
+  files: FileSystem,
+  url: string | undefined,
+  train: (save: (model: unknown) => Promise<void>) => Promise<Result>,
+): Promise<Result> {
+  if (url === undefined || url === '') return train(async () => {});
+  return withModelFile(files, url, (file) => train((model) => file.save(model)));
+}

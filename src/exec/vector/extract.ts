@@ -4,6 +4,7 @@ import type { Catalog } from '../../plan/catalog.ts';
 import type { BoundExpression, ProjectItem } from '../../plan/expression.ts';
 import type { CallScope } from '../../plan/function.ts';
 import type { PlanNode, ProjectNode, QueryPlan } from '../../plan/plan.ts';
+import { ANY_TYPE } from '../../plan/type.ts';
 import type { Atom } from '../../value/atom.ts';
 import { Path } from '../../value/path.ts';
 import type { ColumnarSnapshot, ColumnSnapshot } from '../../value/snapshot.ts';
@@ -46,8 +47,8 @@ export interface ExtractedColumns {
 }
 
 export interface ExtractOptions {
-  /** the output that is a row of features */
-  readonly row: string;
+  /** the output that is a row of features; absent: all outputs are features */
+  readonly row?: string;
   /** forms of the other outputs; one that the query does not name is left out */
   readonly scalars: Readonly<Record<string, ScalarForm>>;
   readonly catalog: Catalog;
@@ -75,7 +76,8 @@ export function extractColumns(
     const condition = input.filter?.condition;
     const filter = condition && lowering.truth(condition);
     if (condition !== undefined && filter === undefined) return undefined;
-    const row = itemNamed(project.items, options.row);
+    const row =
+      options.row === undefined ? outputRow(project) : itemNamed(project.items, options.row);
     const features =
       row && featuresOf(row, table.snapshot, (expression) => rowFunction(expression, compiler));
     if (features === undefined) return undefined;
@@ -97,6 +99,11 @@ export function extractColumns(
 
 function projectOf(root: PlanNode): ProjectNode | undefined {
   return root.kind === 'project' ? root : undefined;
+}
+
+/** All outputs as one row. */
+function outputRow({ items }: ProjectNode): BoundExpression {
+  return { kind: 'row', items, type: ANY_TYPE, start: 0, end: 0 };
 }
 
 function itemNamed(items: readonly ProjectItem[], name: string): BoundExpression | undefined {

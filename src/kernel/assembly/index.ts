@@ -11,6 +11,7 @@ export * from './group';
 export * from './join';
 export * from './json-number';
 export * from './order';
+export * from './points';
 export * from './row-hash';
 export * from './sort';
 export * from './bin';

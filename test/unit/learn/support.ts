@@ -1,5 +1,6 @@
 // Workspaces and tables that the tests of learners share.
 import type { SourceColumn } from '../../../src/learn/feature/source.ts';
+import { allocatePoints, type Points, pointColumns } from '../../../src/learn/points.ts';
 import { Random } from '../../../src/learn/random.ts';
 import {
   type FitContext,
@@ -95,4 +96,21 @@ export function bytesOf(
   size: number,
 ) {
   return workspace.memory.get(span.arena).u8.slice(span.offset, span.offset + size);
+}
+
+/** Lends rows of coordinates as points. */
+export function placePoints<Result>(
+  { workspace }: FitContext,
+  rows: readonly (readonly number[])[],
+  use: (points: Points) => Result,
+): Result {
+  const points = allocatePoints(workspace, rows.length, rows[0]?.length ?? 0);
+  try {
+    for (const [j, column] of pointColumns(workspace, points).entries()) {
+      column.set(rows.map((row) => row[j] as number));
+    }
+    return use(points);
+  } finally {
+    workspace.memory.free(points.span);
+  }
 }

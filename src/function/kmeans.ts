@@ -1,0 +1,38 @@
+import { Type } from 'typebox';
+import { url } from '../dataset/parameter.ts';
+import { nearestOf } from '../learn/cluster/nearest.ts';
+import { type KmeansModel, kmeansFromJson } from '../learn/model/points-model.ts';
+import { atomType } from '../plan/type.ts';
+import { Row, Scalar } from '../value/value.ts';
+import type { FunctionType } from './function-type.ts';
+import { loadModel } from './model-file.ts';
+import { outputRowType, pointInputType, pointReader } from './point-input.ts';
+
+/** The cluster of a point, as kmeans.train found them. */
+export const kmeans: FunctionType = {
+  kind: 'function',
+  name: 'kmeans',
+  summary: 'Tells the cluster whose centroid is nearest to a point.',
+  parameters: Type.Object({
+    modelFileUrl: url({ description: 'the model file that kmeans.train saved' }),
+  }),
+  binding: () => 'creation',
+  async load({ modelFileUrl }, context) {
+    return { data: await loadModel(modelFileUrl as string, context, kmeansFromJson), spans: [] };
+  },
+  compile(_params, _scope, artifact) {
+    const { columnNames, centroids, metric } = artifact as KmeansModel;
+    const read = pointReader('embedding', columnNames);
+    const nearest = nearestOf(centroids, metric);
+    return {
+      input: [pointInputType('embedding', columnNames)],
+      output: outputRowType('cluster', atomType('integer')),
+      takesAnyValue: false,
+      isLight: true,
+      apply(input) {
+        const { point, ts } = read(input);
+        return new Row(['cluster'], [new Scalar(nearest(point), ts)]);
+      },
+    };
+  },
+};
