@@ -8,6 +8,8 @@ import { serialFunction } from './serial.ts';
 import { sqlExpression } from './sql-expression.ts';
 import { sqlQuery } from './sql-query.ts';
 
+import { svdEmbedRow } from './svd-embed-row.ts';
+
 export const FUNCTION_TYPES: readonly FunctionType[] = [
   classifier,
   gaussianClustering,
@@ -16,4 +18,5 @@ export const FUNCTION_TYPES: readonly FunctionType[] = [
   serialFunction,
   sqlExpression,
   sqlQuery,
+  svdEmbedRow,
 ];

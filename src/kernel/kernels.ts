@@ -8,6 +8,7 @@ import type { CsvKernels } from './csv.ts';
 import type { FillKernels } from './fill.ts';
 import type { JsonKernels } from './json.ts';
 import type { PointKernels } from './points.ts';
+import type { SparseMatrixKernels } from './sparse-matrix.ts';
 import type { TreeKernels } from './tree.ts';
 import type { VectorKernels } from './vector.ts';
 
@@ -19,6 +20,7 @@ export interface Kernels
     FillKernels,
     JsonKernels,
     PointKernels,
+    SparseMatrixKernels,
     TreeKernels,
     VectorKernels {}
 

@@ -3,6 +3,7 @@ import { expectationJob } from './cluster/gaussian.ts';
 import { kmeansJob } from './cluster/kmeans.ts';
 import { splitSearchJob, subtreeJob } from './decision-tree/decision-tree.ts';
 import { forestTreeJob } from './forest/train-tree.ts';
+import { normalProductJob } from './svd/svd.ts';
 import { scoreJob } from './tree/scorer.ts';
 import type { LearnJob, Workspace } from './workspace.ts';
 
@@ -14,5 +15,6 @@ export function learnJobs(workspace: Workspace): LearnJob<never, unknown>[] {
     scoreJob(workspace),
     kmeansJob(workspace),
     expectationJob(workspace),
+    normalProductJob(workspace),
   ];
 }

@@ -14,6 +14,7 @@ import { permuterRun } from './permuter-run.ts';
 import type { ProcedureType } from './procedure-type.ts';
 import { randomForestBinaryTrain } from './randomforest-binary-train.ts';
 import { serialProcedure } from './serial.ts';
+import { svdTrain } from './svd-train.ts';
 import { transform } from './transform.ts';
 
 export const PROCEDURE_TYPES: readonly ProcedureType[] = [
@@ -31,5 +32,6 @@ export const PROCEDURE_TYPES: readonly ProcedureType[] = [
   permuterRun,
   randomForestBinaryTrain,
   serialProcedure,
+  svdTrain,
   transform,
 ];

@@ -14,6 +14,7 @@ export * from './order';
 export * from './points';
 export * from './row-hash';
 export * from './sort';
+export * from './sparse-matrix';
 export * from './bin';
 export * from './forest-train';
 export * from './tree-predict';
