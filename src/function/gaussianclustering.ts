@@ -1,16 +1,15 @@
 import { Type } from 'typebox';
-import { url } from '../dataset/parameter.ts';
 import { densityOf, logDensity } from '../learn/cluster/gaussian.ts';
 import { type GaussianModel, gaussiansFromJson } from '../learn/model/points-model.ts';
 import { atomType } from '../plan/type.ts';
+import { url } from '../schema/declare.ts';
 import { Row, Scalar } from '../value/value.ts';
-import type { FunctionType } from './function-type.ts';
+import { functionType } from './function-type.ts';
 import { loadModel } from './model-file.ts';
 import { outputRowType, pointInputType, pointReader } from './point-input.ts';
 
 /** The most probable cluster of a point, as gaussianclustering.train found them. */
-export const gaussianClustering: FunctionType = {
-  kind: 'function',
+export const gaussianClustering = functionType({
   name: 'gaussianclustering',
   aliases: ['em'],
   summary: 'Tells the cluster whose normal distribution is densest at a point.',
@@ -19,7 +18,7 @@ export const gaussianClustering: FunctionType = {
   }),
   binding: () => 'creation',
   async load({ modelFileUrl }, context) {
-    return { data: await loadModel(modelFileUrl as string, context, gaussiansFromJson), spans: [] };
+    return { data: await loadModel(modelFileUrl, context, gaussiansFromJson), spans: [] };
   },
   compile(_params, _scope, artifact) {
     const { columnNames, clusters } = artifact as GaussianModel;
@@ -45,4 +44,4 @@ export const gaussianClustering: FunctionType = {
       },
     };
   },
-};
+});

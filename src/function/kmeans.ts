@@ -1,16 +1,15 @@
 import { Type } from 'typebox';
-import { url } from '../dataset/parameter.ts';
 import { nearestOf } from '../learn/cluster/nearest.ts';
 import { type KmeansModel, kmeansFromJson } from '../learn/model/points-model.ts';
 import { atomType } from '../plan/type.ts';
+import { url } from '../schema/declare.ts';
 import { Row, Scalar } from '../value/value.ts';
-import type { FunctionType } from './function-type.ts';
+import { functionType } from './function-type.ts';
 import { loadModel } from './model-file.ts';
 import { outputRowType, pointInputType, pointReader } from './point-input.ts';
 
 /** The cluster of a point, as kmeans.train found them. */
-export const kmeans: FunctionType = {
-  kind: 'function',
+export const kmeans = functionType({
   name: 'kmeans',
   summary: 'Tells the cluster whose centroid is nearest to a point.',
   parameters: Type.Object({
@@ -18,7 +17,7 @@ export const kmeans: FunctionType = {
   }),
   binding: () => 'creation',
   async load({ modelFileUrl }, context) {
-    return { data: await loadModel(modelFileUrl as string, context, kmeansFromJson), spans: [] };
+    return { data: await loadModel(modelFileUrl, context, kmeansFromJson), spans: [] };
   },
   compile(_params, _scope, artifact) {
     const { columnNames, centroids, metric } = artifact as KmeansModel;
@@ -35,4 +34,4 @@ export const kmeans: FunctionType = {
       },
     };
   },
-};
+});

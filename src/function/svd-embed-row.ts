@@ -1,15 +1,14 @@
 import { Type } from 'typebox';
-import { url } from '../dataset/parameter.ts';
 import { rowEmbedder, type SvdModel, svdFromJson } from '../learn/svd/model.ts';
+import { url } from '../schema/declare.ts';
 import { laterOf, MINUS_INFINITY } from '../value/timestamp.ts';
 import { Embedding, flatten, Row } from '../value/value.ts';
-import type { FunctionType } from './function-type.ts';
+import { functionType } from './function-type.ts';
 import { loadModel } from './model-file.ts';
 import { outputRowType } from './point-input.ts';
 
 /** The embedding of a row in the directions that svd.train found. */
-export const svdEmbedRow: FunctionType = {
-  kind: 'function',
+export const svdEmbedRow = functionType({
   name: 'svd.embedRow',
   summary: 'Embeds a row in the directions that svd.train found.',
   parameters: Type.Object({
@@ -26,14 +25,14 @@ export const svdEmbedRow: FunctionType = {
   }),
   binding: () => 'creation',
   async load({ modelFileUrl }, context) {
-    return { data: await loadModel(modelFileUrl as string, context, svdFromJson), spans: [] };
+    return { data: await loadModel(modelFileUrl, context, svdFromJson), spans: [] };
   },
   compile({ maxSingularValues, acceptUnknownValues }, _scope, artifact) {
     const model = artifact as SvdModel;
-    const most = maxSingularValues as number;
+    const most = maxSingularValues;
     const all = model.singularValues.length;
     const width = most < 0 ? all : Math.min(all, most);
-    const acceptsUnknown = acceptUnknownValues as boolean;
+    const acceptsUnknown = acceptUnknownValues;
     const embedder = rowEmbedder(model, { width, acceptsUnknown });
     const row = { kind: 'row', members: [], open: true } as const;
     return {
@@ -60,4 +59,4 @@ export const svdEmbedRow: FunctionType = {
       },
     };
   },
-};
+});

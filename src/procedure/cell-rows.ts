@@ -1,5 +1,5 @@
 // Reads what a query selects by column, whatever the values are: for decompositions and the like.
-import type { InputQuery } from '../dataset/parameter.ts';
+import type { InputQuery } from '../schema/declare.ts';
 import { every } from '../util/every.ts';
 import type { Atom } from '../value/atom.ts';
 import { comparePaths, type Path } from '../value/path.ts';

@@ -1,5 +1,5 @@
 // What clusterings record: the cluster of each row, and the clusters themselves.
-import type { OutputDatasetSpec } from '../dataset/parameter.ts';
+import type { OutputDatasetSpec } from '../schema/declare.ts';
 import { Path } from '../value/path.ts';
 import type { PointRows } from './point-rows.ts';
 import type { ProcedureContext } from './procedure-type.ts';

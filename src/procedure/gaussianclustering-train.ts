@@ -1,33 +1,20 @@
 import { Type } from 'typebox';
-import { type InputQuery, type OutputDatasetSpec, outputDataset } from '../dataset/parameter.ts';
-import { fitGaussians, type GaussianOptions } from '../learn/cluster/gaussian.ts';
+import { fitGaussians } from '../learn/cluster/gaussian.ts';
 import { gaussiansToJson } from '../learn/model/points-model.ts';
+import { outputDataset } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';
 import { recordClusters, recordNumberedRows } from './cluster-output.ts';
-import { fitContext } from './fit-context.ts';
 import { clusterParameters } from './kmeans-train.ts';
-import { withModelFileIfAny } from './model-file.ts';
 import { checkFunctionUrl } from './model-parameter.ts';
-import { readPoints } from './point-rows.ts';
-import type { WorkerProcedureType } from './procedure-type.ts';
+import { trainOnPoints } from './point-training.ts';
+import { workerProcedure } from './procedure-type.ts';
 import { checkTrainingQuery } from './training-query.ts';
-import { TRAINING_STEPS } from './training-steps.ts';
 
 const TYPE = 'gaussianclustering.train';
 
-interface GaussianParams extends GaussianOptions {
-  readonly trainingData: InputQuery;
-  readonly numInputDimensions: number;
-  readonly outputDataset?: OutputDatasetSpec;
-  readonly centroidsDataset?: OutputDatasetSpec;
-  readonly modelFileUrl?: string;
-  readonly functionName: string;
-}
-
 /** Divides points into clusters that are normal distributions of their own. */
-export const gaussianClusteringTrain: WorkerProcedureType = {
-  kind: 'procedure',
+export const gaussianClusteringTrain = workerProcedure({
   name: TYPE,
   aliases: ['em.train'],
   summary: 'Divides points into clusters that are normal distributions of their own.',
@@ -41,64 +28,39 @@ export const gaussianClusteringTrain: WorkerProcedureType = {
       }),
     ),
   }),
-  execution: 'worker',
   check(params) {
     checkFunctionUrl(TYPE, params);
-    checkTrainingQuery(params.trainingData as InputQuery, { type: TYPE, shape: 'any' });
-    if ((params.numClusters as number) < 2) {
+    checkTrainingQuery(params.trainingData, { type: TYPE, shape: 'any' });
+    if (params.numClusters < 2) {
       throw failure('INVALID_PARAMETER', "EM with less than 2 clusters doesn't make any sense!");
     }
   },
-  async run(context, params) {
-    const options = params as unknown as GaussianParams;
-    const steps = context.steps(TRAINING_STEPS);
-    return withModelFileIfAny(context.files, options.modelFileUrl, async (save) => {
-      steps.next();
-      const rows = readPoints(context, options.trainingData, {
-        numInputDimensions: options.numInputDimensions,
-        noRows:
-          'Gaussian clustering training requires at least 1 datapoint. Did the query select any rows?',
-      });
-      const { points, columnNames } = rows;
-      try {
-        steps.next();
-        const learning = fitContext(context, (share) => steps.update(share));
-        const { clusters, labels, logLikelihoods } = fitGaussians(learning, points, options);
-        steps.next();
-        await save(gaussiansToJson({ columnNames, clusters }));
-        if (options.outputDataset != null) {
-          recordClusters(context, options.outputDataset, rows, labels);
+  run(context, params) {
+    return trainOnPoints(context, params, {
+      functionType: 'gaussianclustering',
+      noRows:
+        'Gaussian clustering training requires at least 1 datapoint. Did the query select any rows?',
+      fit: (learning, { points }) => fitGaussians(learning, points, params),
+      toJson: ({ clusters }, columnNames) => gaussiansToJson({ columnNames, clusters }),
+      record({ labels, clusters }, rows) {
+        if (params.outputDataset != null) {
+          recordClusters(context, params.outputDataset, rows, labels);
         }
         const columns = [
-          ...columnNames.map((name) => Path.parse(name)),
-          ...cells(points.dimension),
+          ...rows.columnNames.map((name) => Path.parse(name)),
+          ...covarianceColumns(rows.points.dimension),
         ];
-        recordNumberedRows(
-          ...([context, options.centroidsDataset, columns] as const),
-          clusters.map(({ mean, covariance }) => [...mean, ...covariance]),
-        );
-        steps.finish();
-        if (options.functionName !== '') {
-          context.outputFunction({
-            id: options.functionName,
-            type: 'gaussianclustering',
-            params: { modelFileUrl: options.modelFileUrl },
-          });
-        }
-        const iterations = logLikelihoods.map((logLikelihood, index) => ({
-          iteration: index + 1,
-          logLikelihood,
-        }));
-        return { details: { randomSeed: options.randomSeed, iterations } };
-      } finally {
-        context.arenas.free(points.span);
-      }
+        const cells = clusters.map(({ mean, covariance }) => [...mean, ...covariance]);
+        recordNumberedRows(context, params.centroidsDataset, columns, cells);
+      },
+      iterations: ({ logLikelihoods }) =>
+        logLikelihoods.map((logLikelihood) => ({ logLikelihood })),
     });
   },
-};
+});
 
-/** Names of the cells of a covariance, row by row: c00, c01, … with two digits at least. */
-function cells(dimension: number): Path[] {
+/** The cells of a covariance, row by row: c00, c01, … with two digits at least. */
+function covarianceColumns(dimension: number): Path[] {
   return Array.from({ length: dimension ** 2 }, (_, index) =>
     Path.of(`c${String(index).padStart(2, '0')}`),
   );

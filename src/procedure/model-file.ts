@@ -52,12 +52,12 @@ export async function withModelFile<Result>(
   }
 }
 
-/** As withModelFile where a model file was asked for; without one the model is not saved. */
+/** As withModelFile; without a URL the model is not saved. */
 export function withModelFileIfAny<Result>(
   files: FileSystem,
-  url: string | undefined,
+  url: string,
   train: (save: (model: unknown) => Promise<void>) => Promise<Result>,
 ): Promise<Result> {
-  if (url === undefined || url === '') return train(async () => {});
+  if (url === '') return train(async () => {});
   return withModelFile(files, url, (file) => train((model) => file.save(model)));
 }

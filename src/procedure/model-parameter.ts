@@ -39,7 +39,10 @@ export function checkModelUrl(type: string, params: ModelParams): void {
 }
 
 /** @throws MISSING_PARAMETER for a function without a model file to make it from */
-export function checkFunctionUrl(type: string, { modelFileUrl: model, functionName: name }: ModelParams): void {
+export function checkFunctionUrl(
+  type: string,
+  { modelFileUrl: model, functionName: name }: ModelParams,
+): void {
   if (model !== '' || name === '') return;
   throw failure(
     'MISSING_PARAMETER',

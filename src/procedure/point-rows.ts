@@ -1,5 +1,5 @@
 // Reads what a query selects as points of a space: a coordinate a column, all of them numbers.
-import type { InputQuery } from '../dataset/parameter.ts';
+
 import type { PreparedQuery } from '../exec/query.ts';
 import { VECTOR_ROW_COUNT_MIN } from '../exec/vector/engine.ts';
 import { type ExtractedColumns, extractColumns } from '../exec/vector/extract.ts';
@@ -7,6 +7,7 @@ import { allocatePoints, type Points, pointColumns } from '../learn/points.ts';
 import type { ProjectItem } from '../plan/expression.ts';
 import { inputsOf } from '../plan/map-plan.ts';
 import type { PlanNode } from '../plan/plan.ts';
+import type { InputQuery } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { every } from '../util/every.ts';
 import type { Atom } from '../value/atom.ts';

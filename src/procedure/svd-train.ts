@@ -1,79 +1,65 @@
-import { Type } from 'typebox';
-import {
-  type InputQuery,
-  inputQuery,
-  type OutputDatasetSpec,
-  outputDataset,
-} from '../dataset/parameter.ts';
+import { type Static, Type } from 'typebox';
 import { svdToJson } from '../learn/svd/model.ts';
-import { fitSvd, type SvdFit, type SvdOptions } from '../learn/svd/svd.ts';
+import { fitSvd, type SvdFit } from '../learn/svd/svd.ts';
 import type { VirtualColumn } from '../learn/svd/virtual-column.ts';
+import { inputQuery, type OutputDatasetSpec, outputDataset } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';
 import { atomText } from '../value/text.ts';
 import { type CellRows, readCells } from './cell-rows.ts';
 import { fitContext } from './fit-context.ts';
 import { withModelFileIfAny } from './model-file.ts';
-import { checkFunctionUrl, functionName, modelFileUrl } from './model-parameter.ts';
+import { checkFunctionUrl, functionName, optionalModelFileUrl } from './model-parameter.ts';
 import { runOnCreation } from './parameter.ts';
-import type { ProcedureContext, WorkerProcedureType } from './procedure-type.ts';
+import { type ProcedureContext, workerProcedure } from './procedure-type.ts';
 import { checkTrainingQuery } from './training-query.ts';
 import { TRAINING_STEPS } from './training-steps.ts';
 
 const TYPE = 'svd.train';
 
-interface SvdParams extends SvdOptions {
-  readonly trainingData: InputQuery;
-  readonly columnOutputDataset?: OutputDatasetSpec;
-  readonly rowOutputDataset?: OutputDatasetSpec;
-  readonly outputColumn: string;
-  readonly modelFileUrl?: string;
-  readonly functionName: string;
-}
+const PARAMETERS = Type.Object({
+  trainingData: inputQuery({
+    description: 'selects rows: numbers are scaled, other values become a column each',
+  }),
+  columnOutputDataset: Type.Optional(
+    outputDataset({
+      description: 'dataset to make of the singular vectors, a row for each column',
+      defaultType: 'embedding',
+    }),
+  ),
+  rowOutputDataset: Type.Optional(
+    outputDataset({
+      description: 'dataset to make of the embedding of each row',
+      defaultType: 'embedding',
+    }),
+  ),
+  numSingularValues: Type.Integer({
+    description: 'singular values that are kept at most',
+    minimum: 1,
+    default: 100,
+  }),
+  numDenseBasisVectors: Type.Integer({
+    description: 'columns that are decomposed, the most frequent ones; others are projected',
+    minimum: 1,
+    default: 2000,
+  }),
+  outputColumn: Type.String({
+    description: 'name in front of the dimensions in the outputs',
+    default: 'embedding',
+  }),
+  modelFileUrl: optionalModelFileUrl,
+  functionName,
+  ...runOnCreation,
+});
 
 /** Finds the directions in which rows differ most. */
-export const svdTrain: WorkerProcedureType = {
-  kind: 'procedure',
+export const svdTrain = workerProcedure({
   name: TYPE,
   summary: 'Decomposes rows into singular vectors: the directions in which they differ most.',
-  parameters: Type.Object({
-    trainingData: inputQuery({
-      description: 'selects rows: numbers are scaled, other values become a column each',
-    }),
-    columnOutputDataset: Type.Optional(
-      outputDataset({
-        description: 'dataset to make of the singular vectors, a row for each column',
-        defaultType: 'embedding',
-      }),
-    ),
-    rowOutputDataset: Type.Optional(
-      outputDataset({
-        description: 'dataset to make of the embedding of each row',
-        defaultType: 'embedding',
-      }),
-    ),
-    numSingularValues: Type.Integer({
-      description: 'singular values that are kept at most',
-      minimum: 1,
-      default: 100,
-    }),
-    numDenseBasisVectors: Type.Integer({
-      description: 'columns that are decomposed, the most frequent ones; others are projected',
-      minimum: 1,
-      default: 2000,
-    }),
-    outputColumn: Type.String({
-      description: 'name in front of the dimensions in the outputs',
-      default: 'embedding',
-    }),
-    modelFileUrl: Type.Optional(modelFileUrl),
-    functionName,
-    ...runOnCreation,
-  }),
-  execution: 'worker',
+  parameters: PARAMETERS,
   check(params) {
     checkFunctionUrl(TYPE, params);
-    checkTrainingQuery(params.trainingData as InputQuery, { type: TYPE, shape: 'any' });
+    checkTrainingQuery(params.trainingData, { type: TYPE, shape: 'any' });
     if (params.outputColumn === '') {
       throw failure(
         'INVALID_PARAMETER',
@@ -81,8 +67,7 @@ export const svdTrain: WorkerProcedureType = {
       );
     }
   },
-  async run(context, params) {
-    const options = params as unknown as SvdParams;
+  async run(context, options) {
     const steps = context.steps(TRAINING_STEPS);
     return withModelFileIfAny(context.files, options.modelFileUrl, async (save) => {
       steps.next();
@@ -107,11 +92,11 @@ export const svdTrain: WorkerProcedureType = {
       return { details: { singularValues: Array.from(fit.singularValues) } };
     });
   },
-};
+});
 
 function recordOutputs(
   context: ProcedureContext,
-  { columnOutputDataset, rowOutputDataset, outputColumn }: SvdParams,
+  { columnOutputDataset, rowOutputDataset, outputColumn }: Static<typeof PARAMETERS>,
   rows: CellRows,
   fit: SvdFit,
 ): void {
