@@ -2,29 +2,12 @@
 import type { Route } from '../service/route/route.ts';
 import { ROUTES } from '../service/route/table/index.ts';
 
-const FUNCTION = '/v1/functions/:id';
-const DATASET = '/v1/datasets/:id';
-
-const PATTERNS: Readonly<Record<string, readonly string[]>> = {
-  GET: [
-    '/v1/query',
-    ...['application', 'batch', 'info', 'details'].map((name) => `${FUNCTION}/${name}`),
-    ...['rows', 'columns', 'timestampRange'].map((name) => `${DATASET}/${name}`),
-    ...['values', 'valuecounts'].map((name) => `${DATASET}/columns/:column/${name}`),
-  ],
-  POST: [
-    '/v1/query',
-    '/v1/redirect/get',
-    ...['application', 'batch', 'stream'].map((name) => `${FUNCTION}/${name}`),
-  ],
-};
-
 export const LOCAL_ROUTES: readonly Route[] = ROUTES.filter(
-  ({ verb, path }) => PATTERNS[verb]?.includes(path) === true,
+  ({ sharedDataOnly }) => sharedDataOnly === true,
 );
 
-const GET_PATHS = pathMatcher(PATTERNS.GET as readonly string[]);
-const POST_PATHS = pathMatcher(PATTERNS.POST as readonly string[]);
+const GET_PATHS = pathMatcher('GET');
+const POST_PATHS = pathMatcher('POST');
 
 /** @param target path and query string of a request */
 export function isLocalRequest(verb: string | undefined, target: string): boolean {
@@ -32,7 +15,8 @@ export function isLocalRequest(verb: string | undefined, target: string): boolea
   return (verb === 'GET' || verb === 'HEAD') && GET_PATHS.test(target);
 }
 
-function pathMatcher(patterns: readonly string[]): RegExp {
-  const alternatives = patterns.map((pattern) => pattern.replace(/:[a-z]+/g, '[^/?]+'));
+function pathMatcher(verb: string): RegExp {
+  const paths = LOCAL_ROUTES.filter((route) => route.verb === verb).map(({ path }) => path);
+  const alternatives = paths.map((path) => path.replace(/:[a-z]+/g, '[^/?]+'));
   return new RegExp(`^(?:${alternatives.join('|')})(?:\\?|$)`);
 }

@@ -1,6 +1,4 @@
 // How many heavy requests work at the same time; the rest wait in line, and those beyond are refused.
-
-import type { Route } from '../service/route/route.ts';
 import { RowanError } from '../util/error.ts';
 
 export interface AdmissionLimits {
@@ -57,19 +55,4 @@ export class Admission {
 
 function overloaded(): RowanError {
   return new RowanError('OVERLOADED', 503, 'too many requests are waiting; try again later');
-}
-
-const ENTITY = /^\/v1\/(datasets|procedures|functions|plugins|sensors)(\/:[a-z]+)?$/i;
-const RUNS = /^\/v1\/procedures\/:[a-z]+\/runs(\/:[a-z]+)?$/i;
-const WORK =
-  /^\/v1\/(query|redirect\/get)$|\/(application|batch|rows|multirows|columns|multicolumns|values|valuecounts|commit)$/;
-
-/** Routes that make an entity or a run; their work goes on when nobody waits for it any more. */
-export function isConstruction({ verb, path }: Route): boolean {
-  return (verb === 'PUT' || verb === 'POST') && (ENTITY.test(path) || RUNS.test(path));
-}
-
-/** Routes that may compute for long. */
-export function isHeavy(route: Route): boolean {
-  return WORK.test(route.path) || isConstruction(route);
 }

@@ -1,9 +1,12 @@
 // From a request to its reply: checks in the order in which they cost least, then the route.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isFormatName } from '../exec/output/format.ts';
+import { acceptedFormat } from '../service/route/accepted-format.ts';
 import { runInContext } from '../service/route/call-context.ts';
 import { parseQueryString } from '../service/route/parameter-binding.ts';
 import type { Reply, RequestBody } from '../service/route/request.ts';
 import { bytesBody, EMPTY_BODY, streamBody } from '../service/route/request-body.ts';
+import type { Measured, Route } from '../service/route/route.ts';
 import type { RouteDispatcher } from '../service/route/route-dispatcher.ts';
 import type { RouteMatch } from '../service/route/router.ts';
 import type { Service } from '../service/service.ts';
@@ -34,13 +37,6 @@ import type { PassingOn } from './port-sharing.ts';
 import { QueuedReplies } from './queued-replies.ts';
 import { breakOff, errorReply, writeReply } from './reply-writer.ts';
 import { parseTarget } from './request-target.ts';
-import {
-  formatLabel,
-  type Measured,
-  type RouteTraits,
-  STREAM_TRAITS,
-  traitsOf,
-} from './route-traits.ts';
 import { locationOf, timeLimitOf, withId } from './time-limit.ts';
 import { lingerBeforeClose } from './unread-body.ts';
 
@@ -62,6 +58,11 @@ export interface HandlerParts {
 }
 
 const NO_PAIRS: readonly (readonly [string, string])[] = [];
+
+type Handling = Pick<Route, 'work' | 'measured'>;
+
+/** A client that sends slowly must not keep a place from others; its pieces are queued themselves. */
+const STREAMED = { light: { work: 'light' }, live: { work: 'live' } } as const;
 
 /** Answered while the server shuts down. */
 const HEALTH_PATH = '/v1/health';
@@ -226,7 +227,7 @@ export class RequestHandler {
       // Who waits for a reply before it goes on must have its head.
       const isLive = route.bodyMayPause === true;
       const pieces = streamBytes(request, options, isLive);
-      return this.#answer(exchange, match, streamBody(pieces), { ...STREAM_TRAITS, isLive });
+      return this.#answer(exchange, match, streamBody(pieces), STREAMED[isLive ? 'live' : 'light']);
     }
     checkDeclaredLength(request, options);
     // What came with the head is there when the parser has seen all that arrived.
@@ -255,69 +256,71 @@ export class RequestHandler {
     exchange: Exchange,
     match: RouteMatch,
     given: RequestBody,
-    traits = traitsOf(match.route),
+    how: Handling = match.route,
   ): Promise<void> | undefined {
-    const ownLimitMs = traits.isHeavy ? this.#parts.options.queryTimeoutMs : undefined;
+    const { work = 'light' } = how;
+    const isConstruction = work === 'construction';
+    const isHeavy = isConstruction || work === 'heavy';
+    const ownLimitMs = isHeavy ? this.#parts.options.queryTimeoutMs : undefined;
     const timeLimitMs = timeLimitOf(exchange.request, ownLimitMs);
     const query = exchange.query === '' ? NO_PAIRS : parseQueryString(exchange.query);
-    const body = timeLimitMs !== undefined && traits.isConstruction ? withId(match, given) : given;
-    const bound = new HttpRequest(exchange, match, query, body, traits.isConstruction);
-    if (!traits.isHeavy || match.route.isLight?.(bound, this.#parts.service) === true) {
-      return this.#perform(exchange, bound, traits, timeLimitMs);
+    const body = timeLimitMs !== undefined && isConstruction ? withId(match, given) : given;
+    const bound = new HttpRequest(exchange, match, query, body, isConstruction);
+    if (!isHeavy || match.route.isLight?.(bound, this.#parts.service) === true) {
+      return this.#perform(exchange, bound, how, timeLimitMs);
     }
     const turn = this.#parts.admission.enter(exchange);
-    if (turn === undefined) return this.#performInPlace(exchange, bound, traits, timeLimitMs);
-    return turn.then(() => this.#performInPlace(exchange, bound, traits, timeLimitMs));
+    if (turn === undefined) return this.#performInPlace(exchange, bound, how, timeLimitMs);
+    return turn.then(() => this.#performInPlace(exchange, bound, how, timeLimitMs));
   }
 
   #performInPlace(
     exchange: Exchange,
     bound: HttpRequest,
-    traits: RouteTraits,
+    how: Handling,
     timeLimitMs: number | undefined,
   ): Promise<void> | undefined {
     exchange.hasPlace = true;
-    return this.#perform(exchange, bound, traits, timeLimitMs);
+    return this.#perform(exchange, bound, how, timeLimitMs);
   }
 
   #perform(
     exchange: Exchange,
     bound: HttpRequest,
-    traits: RouteTraits,
+    how: Handling,
     timeLimitMs: number | undefined,
   ): Promise<void> | undefined {
-    if (traits.isLive) this.#live.add(exchange);
-    exchange.isLive = traits.isLive;
+    exchange.isLive = how.work === 'live';
+    if (exchange.isLive) this.#live.add(exchange);
     let later: Promise<void> | undefined;
     try {
-      later = runInContext(bound, () => this.#respond(exchange, bound, traits, timeLimitMs));
+      later = runInContext(bound, () => this.#respond(exchange, bound, timeLimitMs));
     } finally {
-      if (later === undefined) this.#finish(exchange, bound, traits);
+      if (later === undefined) this.#finish(exchange, bound, how);
     }
-    return later?.finally(() => this.#finish(exchange, bound, traits));
+    return later?.finally(() => this.#finish(exchange, bound, how));
   }
 
   /** Streams do their work while they are written, so that is part of the call too. */
   #respond(
     exchange: Exchange,
     bound: HttpRequest,
-    traits: RouteTraits,
     timeLimitMs: number | undefined,
   ): Promise<void> | undefined {
     const reply = bound.route.handle(bound, this.#parts.service);
     if (!(reply instanceof Promise)) return writeReply(exchange, reply);
     const inTime =
-      timeLimitMs === undefined || traits.isLive
+      timeLimitMs === undefined || exchange.isLive
         ? reply
         : this.#inTime(exchange, bound, reply, timeLimitMs);
     return inTime.then((made) => writeReply(exchange, made));
   }
 
-  #finish(exchange: Exchange, bound: HttpRequest, traits: RouteTraits): void {
+  #finish(exchange: Exchange, bound: HttpRequest, { measured }: Handling): void {
     exchange.end();
-    if (traits.isLive) this.#live.delete(exchange);
+    if (exchange.isLive) this.#live.delete(exchange);
     if (exchange.hasPlace) this.#parts.admission.leave();
-    if (traits.measured !== undefined) this.#measure(traits.measured, bound, exchange);
+    if (measured !== undefined) this.#measure(measured, bound, exchange);
   }
 
   /** The reply, or a 504 when it takes too long; constructions then go on by themselves. */
@@ -327,7 +330,7 @@ export class RequestHandler {
     reply: Promise<Reply>,
     timeLimitMs: number,
   ): Promise<Reply> {
-    const { isConstruction } = traitsOf(bound.route);
+    const isConstruction = bound.route.work === 'construction';
     reply.catch(() => undefined); // told to nobody when time is up first
     try {
       return await Promise.race([reply, exchange.limitTime(timeLimitMs, !isConstruction)]);
@@ -352,7 +355,7 @@ export class RequestHandler {
     if (status === undefined && this.#parts.passingOn !== undefined) return;
     const outcome = exchange.isAborted ? 'cancelled' : isOk ? 'ok' : 'error';
     if (measured === 'query') {
-      const label = formatLabel(bound.values.format, bound.headers.accept);
+      const label = formatLabel(bound);
       metrics.observeQuery(label, outcome, seconds);
       return;
     }
@@ -380,6 +383,13 @@ export class RequestHandler {
     const written = writeReply(exchange, reply);
     written?.catch(() => response.destroy());
   }
+}
+
+/** Formats that are none count as one, so that callers cannot make series. */
+function formatLabel({ values, headers }: HttpRequest): string {
+  const format = (values.format ?? '') as string;
+  if (format === '') return acceptedFormat(headers.accept ?? '');
+  return isFormatName(format) ? format : 'unknown';
 }
 
 /** Asks for the body that a client holds back, unless it is already known to be refused. */

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { automaticId, automaticRunId, nowSeconds } from '../service/id.ts';
 import type { RequestBody } from '../service/route/request.ts';
 import { valueBody } from '../service/route/request-body.ts';
-import type { BoundRequest, Route } from '../service/route/route.ts';
+import type { BoundRequest } from '../service/route/route.ts';
 import type { RouteMatch } from '../service/route/router.ts';
 import { failure } from '../util/error.ts';
 
@@ -26,22 +26,18 @@ export function timeLimitOf(
 
 /** Gives what is made without an id one now, so that a late reply can say where it is. */
 export function withId({ route }: RouteMatch, body: RequestBody): RequestBody {
-  if (!isCollection(route) || body.isEmpty) return body;
+  if (route.collectionOf === undefined || body.isEmpty) return body;
   const document = body.json();
   if (typeof document !== 'object' || document === null || Array.isArray(document)) return body;
   const { id } = document as { readonly id?: unknown };
   if (id !== undefined && id !== null) return body;
-  const made = route.path.endsWith('/runs') ? automaticRunId(nowSeconds()) : automaticId();
+  const made = route.collectionOf === 'run' ? automaticRunId(nowSeconds()) : automaticId();
   return valueBody({ ...document, id: made });
 }
 
 /** The path of what a request makes; its body has an id. */
 export function locationOf({ path, route, body }: BoundRequest): string {
-  if (!isCollection(route)) return path;
+  if (route.collectionOf === undefined) return path;
   const { id } = body.json() as { readonly id: unknown };
   return `${path}/${encodeURIComponent(String(id))}`;
-}
-
-function isCollection({ path }: Route): boolean {
-  return /\/(datasets|procedures|functions|plugins|sensors|runs)$/.test(path);
 }

@@ -42,10 +42,14 @@ const FORMATS = {
 
 export type FormatName = keyof typeof FORMATS;
 
+export function isFormatName(name: string): name is FormatName {
+  return Object.hasOwn(FORMATS, name);
+}
+
 /** @throws INVALID_PARAMETER for a name that is none; the empty name is `full` */
 export function formatNamed(name: string): FormatName {
   if (name === '') return 'full';
-  if (Object.hasOwn(FORMATS, name)) return name as FormatName;
+  if (isFormatName(name)) return name;
   const accepted = Object.keys(FORMATS).join(', ');
   throw failure('INVALID_PARAMETER', `Unknown output format '${name}'; accepted are ${accepted}`);
 }

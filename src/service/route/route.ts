@@ -23,6 +23,17 @@ export interface RouteExample {
   readonly body?: unknown;
 }
 
+/**
+ * - `light`: answered at once
+ * - `heavy`: may compute for long, so it waits for its turn and has a time limit
+ * - `construction`: heavy, and makes an entity or a run; it goes on when nobody waits any more
+ * - `live`: the reply goes on until the client or the service ends it
+ */
+export type Work = 'light' | 'heavy' | 'construction' | 'live';
+
+/** What is counted and timed beside the request itself. */
+export type Measured = 'query' | 'application' | 'batch';
+
 export interface Route {
   readonly verb: Verb;
   /** elements from `/`; `:name` binds one element, a last `*` binds the undecoded rest */
@@ -43,9 +54,16 @@ export interface Route {
   readonly bodyMayPause?: boolean;
   readonly reply?: { readonly description: string; readonly schema?: TSchema };
   readonly examples?: readonly RouteExample[];
+  /** true: needs nothing but data that processes share, so a replica may answer */
+  readonly sharedDataOnly?: boolean;
+  readonly measured?: Measured;
+  /** what the body describes where the path is that of a collection: it gets an id if it has none */
+  readonly collectionOf?: 'entity' | 'run';
   /** true: parameters that the route does not know are ignored instead of refused */
   readonly lenient?: boolean;
-  /** Whether a request is answered at once, so that it need not wait for those that compute. */
+  /** how much a request asks of the service; default `light` */
+  readonly work?: Work;
+  /** Whether a request of a heavy route is answered at once after all. */
   isLight?(request: BoundRequest, service: Service): boolean;
   handle(request: BoundRequest, service: Service): Reply | Promise<Reply>;
 }

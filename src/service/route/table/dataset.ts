@@ -5,7 +5,7 @@ import type { DatasetReading } from '../../engine/engine-task.ts';
 import { recordStream, type StreamForm } from '../../entity/recording-stream.ts';
 import type { Service } from '../../service.ts';
 import { EMPTY_REPLY, type Reply } from '../request.ts';
-import { type BoundRequest, type ParameterSet, type Route, route } from '../route.ts';
+import { type BoundRequest, type Route, route } from '../route.ts';
 import { streamTask } from '../streamed-reply.ts';
 
 const STREAM_TYPES: Readonly<Record<string, StreamForm>> = {
@@ -25,6 +25,7 @@ function recordRoute(form: JsonForm, description: string): Route {
     path: `/v1/datasets/:id/${form}`,
     summary: `Records ${description}; all of it or nothing`,
     role: 'editor',
+    work: 'heavy',
     body: {
       description:
         form === 'multirows'
@@ -47,7 +48,7 @@ function recordRoute(form: JsonForm, description: string): Route {
 function readRoute(
   path: string,
   summary: string,
-  options: { readonly query?: ParameterSet; readonly lenient?: boolean },
+  options: Pick<Route, 'query' | 'lenient' | 'work'>,
   readingOf: (request: BoundRequest) => DatasetReading,
 ): Route {
   return route({
@@ -55,6 +56,8 @@ function readRoute(
     path: `/v1/datasets/:id/${path}`,
     summary,
     role: 'reader',
+    work: 'heavy',
+    sharedDataOnly: true,
     ...options,
     handle(request, service): Promise<Reply> {
       const id = request.params.id as string;
@@ -98,6 +101,7 @@ export const DATASET_ROUTES: readonly Route[] = [
     path: '/v1/datasets/:id/commit',
     summary: 'Makes everything recorded so far visible',
     role: 'editor',
+    work: 'heavy',
     body: { description: 'ignored' },
     async handle(request, service: Service) {
       await service.datasets.get(request.params.id as string).commit();
@@ -137,9 +141,14 @@ export const DATASET_ROUTES: readonly Route[] = [
       limit: limitOf(request),
     }),
   ),
-  readRoute('timestampRange', 'The earliest and the latest timestamp of all cells', {}, () => ({
-    what: 'timestampRange',
-  })),
+  readRoute(
+    'timestampRange',
+    'The earliest and the latest timestamp of all cells',
+    { work: 'light' },
+    () => ({
+      what: 'timestampRange',
+    }),
+  ),
   ...(['GET', 'POST', 'PUT', 'DELETE'] as const).map((verb) =>
     route({
       verb,

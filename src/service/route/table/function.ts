@@ -92,6 +92,9 @@ const application = {
   path: '/v1/functions/:id/application',
   summary: 'Applies a function to one input',
   role: 'reader' as const,
+  work: 'heavy' as const,
+  measured: 'application' as const,
+  sharedDataOnly: true,
   hybrid: APPLICATION_PARAMETERS,
   isLight: ({ params }: BoundRequest, service: Service) =>
     service.functions.find(params.id as string)?.isLight === true,
@@ -102,6 +105,9 @@ const batch = {
   path: '/v1/functions/:id/batch',
   summary: 'Applies a function to many inputs',
   role: 'reader' as const,
+  work: 'heavy' as const,
+  measured: 'batch' as const,
+  sharedDataOnly: true,
   hybrid: BATCH_PARAMETERS,
   defersLargeBodies: true,
   handle: handleBatch,
@@ -117,6 +123,7 @@ export const FUNCTION_ROUTES: readonly Route[] = [
     path: '/v1/functions/:id/stream',
     summary: 'Applies a function to inputs that arrive one a line, for as long as they come',
     role: 'reader',
+    sharedDataOnly: true,
     body: { description: 'one JSON value a line: an input each' },
     reply: {
       description:
@@ -138,6 +145,7 @@ export const FUNCTION_ROUTES: readonly Route[] = [
     path: '/v1/functions/:id/info',
     summary: 'Describes the inputs and the output of a function',
     role: 'reader',
+    sharedDataOnly: true,
     async handle(request, service) {
       const {
         interface: known,
@@ -159,6 +167,7 @@ export const FUNCTION_ROUTES: readonly Route[] = [
     path: '/v1/functions/:id/details',
     summary: 'Internals of a function, for instance its model',
     role: 'reader',
+    sharedDataOnly: true,
     async handle(request, service) {
       const id = request.params.id as string;
       service.functions.get(id);

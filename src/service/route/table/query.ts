@@ -1,9 +1,10 @@
 // SQL over REST, and GET requests for clients that cannot send a body with GET.
 import { Type } from 'typebox';
-import { contentTypeOf, type FormatName, formatNamed } from '../../../exec/output/format.ts';
+import { contentTypeOf, formatNamed } from '../../../exec/output/format.ts';
 import { errorBody, failure, RowanError } from '../../../util/error.ts';
 import { stringifyJson } from '../../../util/exact-json.ts';
 import type { Service } from '../../service.ts';
+import { acceptedFormat } from '../accepted-format.ts';
 import { parseQueryString } from '../parameter-binding.ts';
 import type { Reply } from '../request.ts';
 import { valueBody } from '../request-body.ts';
@@ -24,32 +25,6 @@ const QUERY_PARAMETERS: ParameterSet = {
   sortColumns: { type: 'boolean', description: 'order columns by name', default: false },
 };
 
-const ACCEPTED_TYPES: Readonly<Record<string, FormatName>> = {
-  'application/json': 'full',
-  'text/csv': 'csv',
-  'application/x-ndjson': 'ndjson',
-  'application/vnd.apache.arrow.stream': 'arrow',
-};
-
-function formatOf(request: BoundRequest): FormatName {
-  const named = request.values.format as string;
-  if (named !== '') return formatNamed(named);
-  return acceptedFormat(request.headers.accept ?? '');
-}
-
-/** What the Accept header likes best; between equals the one that it names first. */
-function acceptedFormat(accept: string): FormatName {
-  let best: { format: FormatName; quality: number } = { format: 'full', quality: 0 };
-  for (const range of accept.split(',')) {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    const weight = parameters.find((parameter) => parameter.startsWith('q='));
-    const quality = weight === undefined ? 1 : Number(weight.slice(2));
-    const format = ACCEPTED_TYPES[type];
-    if (format !== undefined && quality > best.quality) best = { format, quality };
-  }
-  return best.format;
-}
-
 function handleQuery(request: BoundRequest, service: Service): Promise<Reply> {
   const { q, headers, rowNames, rowHashes, sortColumns } = request.values as {
     q: string;
@@ -58,7 +33,8 @@ function handleQuery(request: BoundRequest, service: Service): Promise<Reply> {
     rowHashes: boolean;
     sortColumns: boolean;
   };
-  const format = formatOf(request);
+  const named = request.values.format as string;
+  const format = named === '' ? acceptedFormat(request.headers.accept ?? '') : formatNamed(named);
   if (q.trim() === '') throw failure('MISSING_PARAMETER', 'the query q is empty');
   return streamTask(
     service,
@@ -81,6 +57,9 @@ const queryRoute = {
   path: '/v1/query',
   summary: 'Runs an SQL query',
   role: 'reader' as const,
+  work: 'heavy' as const,
+  measured: 'query' as const,
+  sharedDataOnly: true,
   hybrid: QUERY_PARAMETERS,
   reply: { description: 'the rows in the format asked for' },
   examples: [{ path: '/v1/query?q=SELECT%201%20AS%20x&format=table' }],
@@ -92,6 +71,8 @@ const redirect = route({
   path: '/v1/redirect/get',
   summary: 'Performs a GET with a body, for clients that cannot',
   role: 'reader',
+  work: 'heavy',
+  sharedDataOnly: true,
   body: {
     description: 'the path to get, and the body to send with it',
     schema: Type.Object({

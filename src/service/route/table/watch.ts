@@ -11,6 +11,7 @@ export const WATCH_ROUTES: readonly Route[] = [
     path: '/v1/watches',
     summary: 'Tells what collections hold, then each change, until the client hangs up',
     role: 'editor',
+    work: 'live',
     body: {
       description:
         'array of {"channel", "filter"}, one for each level: first the collection, then its entries; channels are names, children, elements, config and status, a filter is an id or *',
