@@ -38,8 +38,11 @@ export interface Family {
   aggregate<State>(options: AggregateOptions<State>): AggregateFunction<State>;
 }
 
-/** The makers of one chapter of the manual. */
-export function family(name: string): Family {
+/**
+ * The makers of one chapter of the manual.
+ * @param common what holds for all functions of the chapter that do not say otherwise
+ */
+export function family(name: string, common: Pick<ScalarFunction, 'isLinear'> = {}): Family {
   return {
     scalar: (options) => ({
       kind: 'scalar',
@@ -47,6 +50,7 @@ export function family(name: string): Family {
       volatility: 'immutable',
       timestamps: 'latest',
       nulls: 'propagate',
+      ...common,
       ...options,
     }),
     value: ({ result, ...options }) => ({
@@ -57,6 +61,7 @@ export function family(name: string): Family {
       nulls: 'propagate',
       versions: 'latest',
       resultType: () => result ?? ANY_TYPE,
+      ...common,
       ...options,
     }),
     aggregate: (options) => ({

@@ -8,7 +8,7 @@ import { requireAtom, requireText } from './conversion.ts';
 import { family, parameter, STRING_TYPE } from './declare.ts';
 import { rowOf } from './shape.ts';
 
-const { scalar, value } = family('encoding');
+const { scalar, value } = family('encoding', { isLinear: true });
 
 export const encodingFunctions: readonly FunctionDeclaration[] = [
   scalar({

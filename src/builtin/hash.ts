@@ -19,7 +19,7 @@ const ATOM_KEY: HighwayKey = [
 const ROW_KEY: HighwayKey = [0x1958df94340e7cban, 0x00008928fc8b84a0n, 0n, 0n];
 
 export const hashFunctions: readonly ValueFunction[] = [
-  family('encoding').value({
+  family('encoding', { isLinear: true }).value({
     name: 'hash',
     summary:
       'A 64-bit hash of the value, the same everywhere and forever; timestamps play no part in it.',

@@ -21,7 +21,7 @@ import {
 import { numberAtom, requireAtom } from './conversion.ts';
 import { family, INTEGER_TYPE, NUMBER_TYPE, optional, parameter, STRING_TYPE } from './declare.ts';
 
-const { value } = family('horizontal');
+const { value } = family('horizontal', { isLinear: true });
 
 const ROW = parameter('r', 'a row, an embedding, or an atom, which is a row of one value');
 

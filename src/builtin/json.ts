@@ -19,7 +19,7 @@ import {
   readOptions,
 } from './option.ts';
 
-const { value } = family('json');
+const { value } = family('json', { isLinear: true });
 
 const ARRAY_MODES = ['parse', 'encode'] as const;
 

@@ -13,7 +13,7 @@ import {
 import { type Family, family, INTEGER_TYPE, NUMBER_TYPE, optional, parameter } from './declare.ts';
 import { moduloAtoms } from './operator/arithmetic.ts';
 
-const numeric = family('numeric');
+const numeric = family('numeric', { isLinear: true });
 const { scalar } = numeric;
 
 const NUMBER = parameter('x', 'a number, or a row or embedding of numbers');

@@ -9,7 +9,7 @@ import { conversionError, requireAtom, requireUnsigned, structuredError } from '
 import { family, INTEGER_TYPE, parameter, STRING_TYPE } from './declare.ts';
 import { atomToPath, pathOfAtoms } from './operator/cast.ts';
 
-const { scalar, value } = family('path');
+const { scalar, value } = family('path', { isLinear: true });
 
 const PATH = parameter(
   'p',

@@ -108,9 +108,9 @@ class Translator {
       case '.':
         return this.#dotAll ? '[^]' : '[^\\n]';
       case '^':
-        return this.#multiline ? '(?<![^\\n])' : '^';
+        return this.#multiline ? '(?<=^|\\n)' : '^';
       case '$':
-        return this.#multiline ? '(?![^\\n])' : '$';
+        return this.#multiline ? '(?=\\n|$)' : '$';
       case '{':
         return this.#brace();
       case '}':

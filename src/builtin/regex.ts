@@ -6,6 +6,7 @@ import type { Atom } from '../value/atom.ts';
 import { requireText, truthAtom } from './conversion.ts';
 import { family, INTEGER_TYPE, parameter, STRING_TYPE } from './declare.ts';
 import { translateRegex } from './regex-syntax.ts';
+import { SafeRegex } from './safe-regex.ts';
 
 const { scalar } = family('regex');
 
@@ -20,8 +21,8 @@ interface RegexOptions {
   readonly parameters: readonly ParameterDeclaration[];
   readonly examples: readonly FunctionExample[];
   readonly result: ValueType;
-  readonly compile: (pattern: string) => RegExp;
-  readonly apply: (regex: RegExp, text: string, rest: readonly Atom[]) => Atom;
+  readonly compile: (pattern: string) => SafeRegex;
+  readonly apply: (regex: SafeRegex, text: string, rest: readonly Atom[]) => Atom;
 }
 
 function regexFunction({ compile, apply, ...declaration }: RegexOptions): ScalarFunction {
@@ -74,9 +75,11 @@ export const regexFunctions: readonly ScalarFunction[] = [
     compile: caching((source) => source, 'g'),
     apply: (regex, text, rest) => {
       const replacement = parseReplacement(requireText(rest[0] ?? null));
-      if (typeof replacement === 'string') return text.replace(regex, () => replacement);
-      return text.replace(regex, (match: string, ...details: unknown[]) =>
-        replacement.map((part) => partText(part, match, details)).join(''),
+      if (typeof replacement === 'string') return regex.replaceAll(text, () => replacement, false);
+      return regex.replaceAll(
+        text,
+        (groups) => replacement.map((part) => partText(part, groups)).join(''),
+        true,
       );
     },
   }),
@@ -91,8 +94,8 @@ function requirePattern(pattern: Atom): string {
 const REGEX_COUNT_MAX = 256;
 
 /** A compiler that remembers the patterns it has seen, the oldest forgotten first. */
-function caching(wrap: (source: string) => string, flags: string): (pattern: string) => RegExp {
-  const cache = new Map<string, RegExp>();
+function caching(wrap: (source: string) => string, flags: string): (pattern: string) => SafeRegex {
+  const cache = new Map<string, SafeRegex>();
   return (pattern) => {
     let regex = cache.get(pattern);
     if (regex === undefined) {
@@ -100,17 +103,19 @@ function caching(wrap: (source: string) => string, flags: string): (pattern: str
       if (cache.size >= REGEX_COUNT_MAX) cache.delete(cache.keys().next().value as string);
       cache.set(pattern, regex);
     }
-    regex.lastIndex = 0;
     return regex;
   };
 }
 
-function compileRegex(pattern: string, wrap: (source: string) => string, flags: string): RegExp {
+function compileRegex(pattern: string, wrap: (source: string) => string, flags: string): SafeRegex {
   try {
     const { source, ignoreCase } = translateRegex(pattern);
     // Compiled bare first: the wrapping must not mend what is broken, such as `a)|(b`.
     new RegExp(source, 'u');
-    return new RegExp(wrap(source), `u${flags}${ignoreCase ? 'i' : ''}`);
+    const whole = wrap(source);
+    return new SafeRegex(new RegExp(whole, `u${flags}${ignoreCase ? 'i' : ''}`), {
+      startsAnywhere: whole === source,
+    });
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^.*\/u: /s, '') : String(error);
     const message = `Error when compiling regex '${pattern}' from expression '${pattern.replaceAll("'", "''")}': ${reason}.  Regular expressions must adhere to Perl-style regular expression syntax`;
@@ -142,11 +147,6 @@ export function parseReplacement(text: string): string | readonly ReplacementPar
   return parts;
 }
 
-/** `details` are the groups, then the position, the text and perhaps the named groups. */
-function partText(part: ReplacementPart, match: string, details: readonly unknown[]): string {
-  if (typeof part === 'string') return part;
-  if (part === 0) return match;
-  const groupCount = details.findIndex((detail) => typeof detail === 'number');
-  const group = part <= groupCount ? details[part - 1] : undefined;
-  return typeof group === 'string' ? group : '';
+function partText(part: ReplacementPart, groups: readonly (string | undefined)[]): string {
+  return typeof part === 'string' ? part : (groups[part] ?? '');
 }

@@ -7,7 +7,7 @@ import { Embedding, Row, Scalar, type Value } from '../value/value.ts';
 import { requireAtom, structuredError } from './conversion.ts';
 import { family, parameter } from './declare.ts';
 
-const { scalar, value } = family('numeric');
+const { scalar, value } = family('numeric', { isLinear: true });
 
 interface ReplaceOptions {
   readonly name: string;

@@ -5,7 +5,7 @@ import type { Atom } from '../value/atom.ts';
 import { requireText } from './conversion.ts';
 import { family, INTEGER_TYPE, parameter, STRING_TYPE } from './declare.ts';
 
-const { scalar } = family('string');
+const { scalar } = family('string', { isLinear: true });
 
 const LEVENSHTEIN_MESSAGE =
   'The parameters passed to the levenshtein_distance function must be strings';
@@ -68,6 +68,7 @@ export const stringFunctions: readonly ScalarFunction[] = [
   }),
   scalar({
     name: 'levenshtein_distance',
+    isLinear: false,
     summary: 'The least number of code points to insert, delete or replace to get from a to b.',
     parameters: [parameter('a', 'a string'), parameter('b', 'a string')],
     examples: [["levenshtein_distance('kitten', 'sitting')", '3']],

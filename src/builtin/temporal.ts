@@ -18,7 +18,7 @@ import {
 import { numberAtom, structuredError } from './conversion.ts';
 import { family, parameter } from './declare.ts';
 
-const { value } = family('temporal');
+const { value } = family('temporal', { isLinear: true });
 
 /** The result over the non-null versions of one cell, of which there is at least one. */
 type CellAggregate = (versions: readonly Scalar[]) => Scalar;

@@ -22,7 +22,7 @@ import { family, INTEGER_TYPE, optional, parameter } from './declare.ts';
 import { castAtom } from './operator/cast.ts';
 import { setTimestamp } from './operator/set-timestamp.ts';
 
-const { scalar, value } = family('time');
+const { scalar, value } = family('time', { isLinear: true });
 
 const TIME = parameter('t', 'a timestamp, seconds since the epoch, or ISO 8601 text');
 const UNIT = parameter(

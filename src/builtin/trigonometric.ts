@@ -4,7 +4,7 @@ import { numberAtom, requireDouble } from './conversion.ts';
 import { family, NUMBER_TYPE, parameter } from './declare.ts';
 import { numericMap } from './numeric.ts';
 
-const trigonometric = family('trigonometric');
+const trigonometric = family('trigonometric', { isLinear: true });
 
 type MathName =
   | 'sin'

@@ -8,7 +8,7 @@ import { numberAtom, requireAtom, requireDouble } from './conversion.ts';
 import { family, NUMBER_TYPE, parameter } from './declare.ts';
 import { numbersOf } from './shape.ts';
 
-const { value } = family('vector');
+const { value } = family('vector', { isLinear: true });
 
 const POWER = parameter('p', '0: count of non-zero elements, 1, 2, …, or inf: the largest');
 

@@ -2,6 +2,7 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import type { Command } from 'commander';
 import { Rowan } from '../index.ts';
 import type { ReplicaFleet } from '../replica/fleet.ts';
@@ -9,12 +10,13 @@ import { isLoopbackHost } from '../rest/address.ts';
 import type { RestOptions } from '../rest/options.ts';
 import type { FileLimits } from '../service/engine/file-host.ts';
 import type { Logger } from '../service/logger.ts';
-import { workerFile } from '../util/worker-file.ts';
+import { threadOptions, workerFile } from '../util/worker-file.ts';
 import { defaultBudgetBytes } from '../value/arena-set.ts';
 import { EXIT, failCommand, openFailureCode } from './exit.ts';
 import { makeLogger, readLogLevels } from './log.ts';
 import { runScript, withScriptOutput } from './run-script.ts';
 import { applyConfigFile, type ServeOptions } from './serve-options.ts';
+import type { WatchdogSettings } from './watchdog.ts';
 
 export async function serve(command: Command): Promise<void> {
   const options = readOptions(command);
@@ -193,6 +195,25 @@ function given<Options extends object>(options: Options): Partial<Required<Optio
   return Object.fromEntries(entries) as Partial<Required<Options>>;
 }
 
+/** How long it may take to end after requests had their time. */
+const END_SECONDS = 5;
+const BEAT_MS = 200;
+
+/** Ends the process even when this thread does not come to it. */
+function startWatchdog(limitMs: number): void {
+  const beats = new Int32Array(new SharedArrayBuffer(4));
+  const settings: WatchdogSettings = { beats, limitMs };
+  const watchdog = new Worker(workerFile('cli/watchdog.ts'), {
+    ...threadOptions(),
+    workerData: settings,
+  });
+  watchdog.unref();
+  setInterval(() => {
+    Atomics.add(beats, 0, 1);
+    Atomics.notify(beats, 0);
+  }, BEAT_MS).unref();
+}
+
 /** The first signal ends in order, a second one at once; nothing acknowledged is lost either way. */
 function endOnSignals(rowan: Rowan, options: ServeOptions): void {
   const { shutdownGrace, shutdownWaitRuns } = options;
@@ -200,8 +221,9 @@ function endOnSignals(rowan: Rowan, options: ServeOptions): void {
   const end = () => {
     if (isEnding) process.exit(EXIT.failed);
     isEnding = true;
-    const deadline = setTimeout(() => process.exit(EXIT.ok), (shutdownGrace + 5) * 1000);
-    deadline.unref();
+    const limitMs = (shutdownGrace + END_SECONDS) * 1000;
+    setTimeout(() => process.exit(EXIT.ok), limitMs).unref();
+    startWatchdog(limitMs + BEAT_MS);
     rowan.close({ waitsForRuns: shutdownWaitRuns }).then(
       () => process.exit(EXIT.ok),
       (thrown) => failCommand(thrown),

@@ -7,7 +7,7 @@ import type { ByteStream } from './byte-stream.ts';
 import { interruptible, peekBytes, type WaitFor } from './byte-stream.ts';
 import { codecByMagic, codecBySuffix, compressed, decompressed } from './compression.ts';
 import { type CredentialSource, NO_CREDENTIALS } from './credential.ts';
-import { isPattern, patternPrefix, patternToRegExp } from './glob.ts';
+import { isPattern, patternMatcher, patternPrefix } from './glob.ts';
 import { HttpClient } from './http-client.ts';
 import { HttpScheme } from './http-scheme.ts';
 import { LazyScheme } from './lazy-scheme.ts';
@@ -135,10 +135,10 @@ export class FileSystem {
     if (await this.#exists(url)) return [url];
     const decode = (text: string) => (scheme.hasEscapes === true ? decodePercent(text) : text);
     const pattern = decode(url);
-    const expression = patternToRegExp(pattern);
+    const matches = patternMatcher(pattern);
     const found: string[] = [];
     for await (const candidate of scheme.candidates(parsed, patternPrefix(pattern))) {
-      if (expression.test(decode(candidate))) found.push(candidate);
+      if (matches(decode(candidate))) found.push(candidate);
     }
     if (found.length === 0) {
       throw failure('FILE_NOT_FOUND', `No file matches '${url}'`, { url });

@@ -62,7 +62,7 @@ function compiledFunction(
     input: readsNothing ? [] : [autoInput ? ANY_TYPE : inputType(select)],
     output: raw && only?.kind === 'named' ? only.expression.type : select.outputType,
     takesAnyValue: autoInput,
-    isLight: areLightItems(select.items),
+    isLight: areLightItems(select.items, params.expression, builtins),
     plainCalls: plainCallsOf(select, { raw, autoInput, builtins }),
     apply(input, scope) {
       const row = autoInput ? new Row([variable], [input]) : rowOf(input);

@@ -27,6 +27,11 @@ interface FunctionDocumentation {
   readonly summary: string;
   readonly parameters: readonly ParameterDeclaration[];
   readonly examples: readonly FunctionExample[];
+  /**
+   * true: the time of a call and its result grow with the size of the arguments, not faster, and
+   * depend on nothing else. Calls of other functions are never made where nothing may wait.
+   */
+  readonly isLinear?: boolean;
   /** true: it asks the service for something while it runs, which not every process can answer */
   readonly reachesHost?: boolean;
   /** The whole message about a wrong number of arguments, where it differs from the usual one. */

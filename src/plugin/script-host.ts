@@ -1,6 +1,7 @@
 // The main thread's answers to what scripts ask: requests, entities, files.
 import { ENTITY_KINDS, type EntityKind } from '../dataset/entity-type.ts';
 import type { ByteStream } from '../file/byte-stream.ts';
+import { isLightInput } from '../function/light-expression.ts';
 import { MAIN_THREAD_SCOPE } from '../service/engine/engine.ts';
 import { applyFunction } from '../service/engine/task/function.ts';
 import { valueToWire } from '../service/engine/wire-value.ts';
@@ -127,7 +128,7 @@ export class ScriptHost implements CallHost {
       throw failure('INVALID_PARAMETER', 'the input of a function is an object of input values');
     }
     const call = { typedInput: valueToWire(value), keepValues: [], format } as const;
-    if (entity.isLight) {
+    if (entity.isLight && isLightInput(input)) {
       const compiled = service.engine.mirror.compiledFunction(id);
       return parseJson(applyFunction(compiled, call, MAIN_THREAD_SCOPE));
     }

@@ -1,5 +1,6 @@
 // A function applied to the lines of a body while they arrive, in order.
 import { setImmediate } from 'node:timers/promises';
+import { hasLightLines } from '../../function/light-expression.ts';
 import { errorLine, LineApplier } from '../../function/line-applier.ts';
 import { RowanError } from '../../util/error.ts';
 import { MAIN_THREAD_SCOPE } from '../engine/engine.ts';
@@ -27,7 +28,7 @@ export async function* applyLines(
     try {
       const { isLight } = service.functions.get(id);
       const hasFailed =
-        isLight && block.bytes.length <= LIGHT_BLOCK_SIZE_MAX
+        isLight && block.bytes.length <= LIGHT_BLOCK_SIZE_MAX && hasLightLines(block.bytes)
           ? yield* applyHere(service, id, block)
           : yield* applyInWorker(service, id, block, signal);
       if (hasFailed) return;

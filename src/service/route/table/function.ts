@@ -1,4 +1,5 @@
 // Calling functions and describing them.
+import { isLightInput } from '../../../function/light-expression.ts';
 import { failure } from '../../../util/error.ts';
 import { previewJson } from '../../../value/json.ts';
 import { MAIN_THREAD_SCOPE } from '../../engine/engine.ts';
@@ -35,7 +36,7 @@ function handleApplication(request: BoundRequest, service: Service): Reply | Pro
     keepValues: namesOf(keepValues),
     format: applicationFormat(outputFormat as string),
   };
-  if (entity.isLight) {
+  if (entity.isLight && isLightInput(input)) {
     const compiled = service.engine.mirror.compiledFunction(entity.id);
     const text = applyFunction(compiled, call, MAIN_THREAD_SCOPE);
     return { status: 200, contentType: JSON_TYPE, text };
@@ -75,7 +76,7 @@ function handleBatch(request: BoundRequest, service: Service): Reply | Promise<R
     return streamTask(service, 'batch', args, { ...options, transfer: [bytes.buffer] });
   }
   const input = batchInputOf(request.values);
-  if (entity.isLight && elementCount(input) <= LIGHT_BATCH_MAX) {
+  if (entity.isLight && elementCount(input) <= LIGHT_BATCH_MAX && isLightInput(input)) {
     const compiled = service.engine.mirror.compiledFunction(entity.id);
     const text = [...applyBatch(compiled, input, call.ts, MAIN_THREAD_SCOPE)].join('');
     return { status: 200, contentType: JSON_TYPE, text };
@@ -96,8 +97,8 @@ const application = {
   measured: 'application' as const,
   sharedDataOnly: true,
   hybrid: APPLICATION_PARAMETERS,
-  isLight: ({ params }: BoundRequest, service: Service) =>
-    service.functions.find(params.id as string)?.isLight === true,
+  isLight: ({ params, values }: BoundRequest, service: Service) =>
+    service.functions.find(params.id as string)?.isLight === true && isLightInput(values.input),
   handle: handleApplication,
 };
 
