@@ -61,6 +61,11 @@ export interface Recording<Given = Params> {
   admit(rows: readonly RecordedRow[], params: Given, state: unknown): Admission;
   /** present when a row name may be recorded only once */
   duplicateRow?(name: Path): RowanError;
+  /**
+   * Present when content in which every row has all columns may be kept by column: the timestamp
+   * that is kept of it.
+   */
+  denseTime?(ts: number, params: Given): number;
   /** Starts new content: that of `previous` and the rows that will be added. */
   openWriter(context: WriterContext<Given>): ContentWriter;
 }

@@ -41,6 +41,7 @@ export const sparseMutable = datasetType({
       params.consistencyLevel === 'consistentAfterWrite' ? 'write' : 'commit',
     initialState: null,
     admit: (rows, params) => ({ rows: quantise(rows, params.timeQuantumSeconds), state: null }),
+    denseTime: (ts, params) => makeQuantiser(params.timeQuantumSeconds)(ts),
     openWriter: openSparseWriter,
   },
   status: sparseStatus,

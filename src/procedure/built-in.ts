@@ -1,19 +1,27 @@
 // The procedure types that come with the service.
+
+import { bucketize } from './bucketize.ts';
 import { classifierTest } from './classifier-test.ts';
 import { classifierTrain } from './classifier-train.ts';
 import { createEntity } from './create-entity.ts';
+import { datasetStats } from './dataset-stats.ts';
 import { exportCsv } from './export-csv.ts';
 import { gaussianClusteringTrain } from './gaussianclustering-train.ts';
 import { importJson } from './import-json.ts';
 import { importText } from './import-text.ts';
 import { importVectors } from './import-vectors.ts';
 import { kmeansTrain } from './kmeans-train.ts';
+import { listFiles } from './list-files.ts';
+import { melt } from './melt.ts';
 import { mock } from './mock.ts';
 import { nullProcedure } from './null.ts';
 import { permuterRun } from './permuter-run.ts';
 import type { ProcedureType } from './procedure-type.ts';
 import { randomForestBinaryTrain } from './randomforest-binary-train.ts';
+import { ranking } from './ranking.ts';
 import { serialProcedure } from './serial.ts';
+import { split } from './split.ts';
+import { summaryStatistics } from './summary-statistics.ts';
 import { svdTrain } from './svd-train.ts';
 import { transform } from './transform.ts';
 
@@ -34,4 +42,11 @@ export const PROCEDURE_TYPES: readonly ProcedureType[] = [
   serialProcedure,
   svdTrain,
   transform,
+  bucketize,
+  datasetStats,
+  listFiles,
+  melt,
+  ranking,
+  split,
+  summaryStatistics,
 ];

@@ -118,11 +118,14 @@ export interface OutputDataset {
   /** Records a row of a result, nested values flattened. */
   recordRow(name: Path, row: Row): void;
   /**
-   * Takes content that was built by column as a whole, instead of rows; only where `takesColumns`.
+   * Takes content that was built by column as a whole, instead of rows; only where `takesColumns`,
+   * or `takesDense` for content in which every row has all columns.
    */
   recordColumns(snapshot: ColumnarSnapshot): void;
   /** true: the type stores plain columns with one timestamp a row */
   readonly takesColumns: boolean;
+  /** true: columns can be taken as a whole when no row lacks any of them */
+  readonly takesDense: boolean;
   /** true: `takesColumns`, and rows may bring columns that those before them did not have */
   readonly addsColumns: boolean;
   /** Makes everything visible. @returns the `status` of the dataset */

@@ -1,6 +1,7 @@
 // A dataset that a running procedure makes; the service registers it when the run succeeds.
 import type { ContentWriter, DatasetType, Params } from '../../dataset/dataset-type.ts';
 import { cellsOfRow, type RecordedRow } from '../../dataset/recorded-row.ts';
+import { snapshotRelation } from '../../dataset/snapshot-relation.ts';
 import { checkUniqueRows } from '../../dataset/tabular.ts';
 import type { OutputDataset, OutputOptions, RunEffects } from '../../procedure/procedure-type.ts';
 import type { EntityReference, OutputDatasetSpec } from '../../schema/declare.ts';
@@ -8,7 +9,9 @@ import { assert } from '../../util/assert.ts';
 import { failure } from '../../util/error.ts';
 import type { ArenaAllocator } from '../../value/arena-set.ts';
 import type { Path } from '../../value/path.ts';
+import { rowNamesView } from '../../value/row-names.ts';
 import type { ColumnarSnapshot, Snapshot } from '../../value/snapshot.ts';
+import { freeSnapshot } from '../../value/snapshot-memory.ts';
 import type { Row } from '../../value/value.ts';
 import { automaticId } from '../id.ts';
 import { parseParams } from './config.ts';
@@ -75,6 +78,10 @@ class PendingOutput implements OutputDataset {
     return this.#type.name === 'tabular';
   }
 
+  get takesDense(): boolean {
+    return this.takesColumns || this.#recording.denseTime !== undefined;
+  }
+
   get addsColumns(): boolean {
     return this.takesColumns && this.#params.unknownColumns === 'add';
   }
@@ -106,9 +113,25 @@ class PendingOutput implements OutputDataset {
   }
 
   recordColumns(snapshot: ColumnarSnapshot): void {
-    assert(this.takesColumns && this.#writer === undefined, 'columns are taken as a whole');
-    this.#columns = snapshot;
-    this.#state = snapshot.columns.map((column) => column.path);
+    assert(this.takesDense && this.#writer === undefined, 'columns are taken as a whole');
+    const { denseTime } = this.#recording;
+    if (denseTime === undefined) {
+      this.#columns = snapshot;
+      this.#state = snapshot.columns.map((column) => column.path);
+      return;
+    }
+    const { timestamps, rowNames, rowCount } = snapshot;
+    const { arenas } = this.#scope;
+    const isUnique = rowNamesView(rowNames, rowCount, arenas).duplicates().length === 0;
+    if (timestamps.kind === 'constant' && isUnique) {
+      const ts = denseTime(timestamps.ts, this.#params);
+      this.#columns = { ...snapshot, timestamps: { kind: 'constant', ts } };
+      return;
+    }
+    for (const { name, row } of snapshotRelation(snapshot, arenas).scan('all')) {
+      this.recordRow(name, row);
+    }
+    freeSnapshot(snapshot, arenas);
   }
 
   commit(): unknown {
@@ -126,7 +149,7 @@ class PendingOutput implements OutputDataset {
 
   #seal(): Snapshot {
     if (this.#columns === undefined) return this.#open().finish(this.#state);
-    checkUniqueRows(this.#columns, this.#scope.arenas);
+    if (this.takesColumns) checkUniqueRows(this.#columns, this.#scope.arenas);
     return this.#columns;
   }
 
