@@ -32,6 +32,7 @@ export interface ServeOptions {
   readonly runOnCreationDefault: boolean;
   readonly memory?: number;
   readonly maxBodyBytes?: number;
+  readonly uploadQuota?: number;
   readonly maxHeaderBytes?: number;
   readonly queryTimeout?: number;
   readonly maxConcurrentQueries?: number;
@@ -180,6 +181,10 @@ function serveOptions(): Option[] {
     new Option('--max-body-bytes <bytes>', 'largest request body (default: 256M)').argParser(
       readBytes,
     ),
+    new Option(
+      '--upload-quota <bytes>',
+      'bytes that all uploaded files may take, K M G accepted (default: 10G)',
+    ).argParser(readBytes),
     new Option(
       '--max-header-bytes <bytes>',
       'largest request line and headers (default: 1M)',

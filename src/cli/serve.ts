@@ -132,6 +132,7 @@ async function openService(
       credentials: options.addCredential.map(parseCredential),
       credentialUrls: options.addCredentialsFromUrl,
       files: fileLimits(options),
+      ...(options.uploadQuota === undefined ? {} : { uploadQuotaBytes: options.uploadQuota }),
       ...(fleet === undefined ? {} : { extensions: [fleet] }),
       pluginDirectories: options.pluginDirectory,
       scripts: {

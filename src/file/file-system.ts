@@ -17,6 +17,7 @@ import type { MemoryStore } from './memory-scheme.ts';
 import { MapMemoryStore, MemoryScheme } from './memory-scheme.ts';
 import { RemoteCache, type RemoteCacheOptions } from './remote-cache.ts';
 import type { FileSink, Listing, ReadOptions, Scheme, SourceFile } from './scheme.ts';
+import { UploadScheme } from './upload-scheme.ts';
 import type { FileUrl } from './url.ts';
 import { decodePercent, parseFileUrl } from './url.ts';
 
@@ -55,8 +56,10 @@ export class FileSystem {
     const credentials = options.credentials ?? NO_CREDENTIALS;
     const cache = options.cache === undefined ? undefined : new RemoteCache(options.cache);
     const environment = options.environment ?? process.env;
+    const local = new LocalScheme(accessOf(options));
     for (const scheme of [
-      new LocalScheme(accessOf(options)),
+      local,
+      new UploadScheme(options.dataDirectory, local),
       new MemoryScheme(options.memory ?? new MapMemoryStore()),
       new HttpScheme('http', { guard, credentials, cache }),
       new HttpScheme('https', { guard, credentials, cache }),

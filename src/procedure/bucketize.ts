@@ -1,10 +1,5 @@
 import { type Static, Type } from 'typebox';
-import {
-  type InputQuery,
-  inputQuery,
-  type OutputDatasetSpec,
-  outputDataset,
-} from '../schema/declare.ts';
+import { inputQuery, outputDataset } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import type { Atom } from '../value/atom.ts';
 import { Path } from '../value/path.ts';

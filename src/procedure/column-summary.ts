@@ -23,6 +23,8 @@ export interface ColumnSummary {
   readonly mostFrequent: readonly FrequentValue[];
   /** absent: not all values are numbers, or there is none */
   readonly numbers?: NumberSummary;
+  /** of a column of timestamps, in seconds */
+  readonly times?: { readonly earliest: number; readonly latest: number };
 }
 
 export interface NumberSummary {
@@ -64,9 +66,11 @@ export function summarizeColumn(
     count,
   }));
   const facts = { nullCount, uniqueCount: runs.uniqueCount, mostFrequent };
-  return moments === undefined
-    ? facts
-    : { ...facts, numbers: numbersSummary(values, moments, options) };
+  if (moments === undefined) {
+    const [earliest = 0] = values;
+    return { ...facts, times: { earliest, latest: values[values.length - 1] as number } };
+  }
+  return { ...facts, numbers: numbersSummary(values, moments, options) };
 }
 
 interface Moments {

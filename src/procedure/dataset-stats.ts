@@ -1,10 +1,5 @@
 import { type Static, Type } from 'typebox';
-import {
-  type InputQuery,
-  inputQuery,
-  type OutputDatasetSpec,
-  outputDataset,
-} from '../schema/declare.ts';
+import { inputQuery, outputDataset } from '../schema/declare.ts';
 import { Path } from '../value/path.ts';
 import { compareSeconds, MINUS_INFINITY, Timestamp } from '../value/timestamp.ts';
 import { flatten } from '../value/value.ts';

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { RecordedCell } from '../dataset/recorded-row.ts';
-import { type OutputDatasetSpec, outputDataset, url } from '../schema/declare.ts';
+import { outputDataset, url } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import type { Atom } from '../value/atom.ts';
 import { Path } from '../value/path.ts';

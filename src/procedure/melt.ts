@@ -1,11 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { RecordedCell } from '../dataset/recorded-row.ts';
-import {
-  type InputQuery,
-  inputQuery,
-  type OutputDatasetSpec,
-  outputDataset,
-} from '../schema/declare.ts';
+import { inputQuery, outputDataset } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';
 import { laterOf, MINUS_INFINITY } from '../value/timestamp.ts';

@@ -1,11 +1,5 @@
 import { type Static, Type } from 'typebox';
-import {
-  choice,
-  type InputQuery,
-  inputQuery,
-  type OutputDatasetSpec,
-  outputDataset,
-} from '../schema/declare.ts';
+import { choice, inputQuery, outputDataset } from '../schema/declare.ts';
 import type { Atom } from '../value/atom.ts';
 import { Path } from '../value/path.ts';
 import { readOrderedRows, recordColumn } from './ordered-rows.ts';

@@ -3,12 +3,7 @@ import { decodeBatch, encodeBatch } from '../dataset/recorded-batch.ts';
 import { cellsOfRow, type RecordedRow } from '../dataset/recorded-row.ts';
 import type { PlanNode, QueryPlan } from '../plan/plan.ts';
 import { OPEN_ROW_TYPE } from '../plan/type.ts';
-import {
-  type InputQuery,
-  inputQuery,
-  type OutputDatasetSpec,
-  outputDataset,
-} from '../schema/declare.ts';
+import { type InputQuery, inputQuery, outputDataset } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { compareElements } from '../value/natural-order.ts';
 import { flatten, Row } from '../value/value.ts';

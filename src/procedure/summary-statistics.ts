@@ -1,21 +1,14 @@
 import { type Static, Type } from 'typebox';
 import type { RecordedCell } from '../dataset/recorded-row.ts';
-import { type ParallelJob, registerParallelJob } from '../exec/parallel.ts';
-import { threadArenas } from '../exec/thread-memory.ts';
-import {
-  type InputQuery,
-  inputQuery,
-  type OutputDatasetSpec,
-  outputDataset,
-} from '../schema/declare.ts';
+import { type InputQuery, inputQuery, outputDataset } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import type { Atom } from '../value/atom.ts';
 import { Path } from '../value/path.ts';
-import type { ColumnSnapshot } from '../value/snapshot.ts';
-import { type ColumnSummary, summarizeColumn } from './column-summary.ts';
+import type { ColumnSummary } from './column-summary.ts';
 import { runOnCreation } from './parameter.ts';
 import { workerProcedure } from './procedure-type.ts';
 import { queriedColumns } from './queried-columns.ts';
+import { summaryJob } from './summary-job.ts';
 import { checkTrainingQuery } from './training-query.ts';
 
 const NAME = 'summary.statistics';
@@ -44,7 +37,11 @@ export const summaryStatistics = workerProcedure({
     const progress = context.steps([{ name: 'iterating', type: 'percentile' }]);
     progress.next();
     const { columns, release } = queriedColumns(context, params.inputData);
-    const summaries = context.parallel.run(summaryJob, columns, columns.length);
+    const summaries = context.parallel.run(
+      summaryJob,
+      { columns, options: OPTIONS },
+      columns.length,
+    );
     release();
     const output = context.output(params.outputDataset, 'sparse.mutable');
     for (const [index, { path }] of columns.entries()) {
@@ -58,14 +55,6 @@ export const summaryStatistics = workerProcedure({
     progress.finish();
     return { result };
   },
-});
-
-const summaryJob: ParallelJob<readonly ColumnSnapshot[], ColumnSummary> = registerParallelJob({
-  name: 'summary.statistics/column',
-  execute: (columns, index, scope) =>
-    summarizeColumn(columns[index] as ColumnSnapshot, threadArenas(), OPTIONS, () =>
-      scope.checkCancelled(),
-    ),
 });
 
 function factsOf(summary: ColumnSummary): [name: readonly string[], atom: Atom][] {

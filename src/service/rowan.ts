@@ -33,6 +33,8 @@ export interface RowanOptions extends CredentialOptions {
   /** whether a new procedure runs when its configuration does not say; default false */
   readonly runOnCreation?: boolean;
   readonly files?: FileLimits;
+  /** bytes that all uploads together may take; default 10 GiB */
+  readonly uploadQuotaBytes?: number;
   readonly logger?: Logger;
 }
 
@@ -107,6 +109,7 @@ export class RowanService extends LocalClient {
       memoryBytes: options.memoryBytes,
       runOnCreation: options.runOnCreation ?? false,
       files: fileLimitsOf(options),
+      uploadQuotaBytes: options.uploadQuotaBytes,
       credentials,
     });
     const routes = [...extensions.flatMap((extension) => extension.routes ?? []), ...ROUTES];
@@ -115,6 +118,7 @@ export class RowanService extends LocalClient {
     for (const extension of extensions) await extension.start?.(service, dispatcher);
     service.engine.warmUp();
     await fetchCredentials(options.credentialUrls ?? [], credentials, service.startFiles);
+    await service.uploads.removeUnfinished();
     await service.restore();
     service.becomeReady();
     return [service, dispatcher, extensions];

@@ -26,6 +26,7 @@ import { nowSeconds } from './id.ts';
 import { type Logger, namingRequests } from './logger.ts';
 import type { Persistence } from './persist/persistence.ts';
 import { type RestoreTarget, restoreEntities } from './persist/restore.ts';
+import { ProfileStore } from './profile-store.ts';
 import { type CallContext, callContext, runForService } from './route/call-context.ts';
 import { callerRole, requireEntityRole } from './route/caller-role.ts';
 import type { Dispatcher } from './route/dispatcher.ts';
@@ -34,6 +35,7 @@ import type { PageTools } from './route/static-folder.ts';
 import type { Run } from './run/run.ts';
 import { runOnMain } from './run/service-procedure.ts';
 import { ServiceTally } from './service-tally.ts';
+import { UploadStore } from './upload-store.ts';
 
 export interface ServiceOptions {
   readonly types: TypeRegistry;
@@ -50,6 +52,8 @@ export interface ServiceOptions {
   /** what is limited when files and addresses are read */
   readonly files: FileLimits;
   readonly credentials: CredentialStore;
+  /** bytes that all uploads may take; default 10 GiB */
+  readonly uploadQuotaBytes?: number | undefined;
   /** false: SQL functions that ask this thread for something are unknown; default true */
   readonly reachesHost?: boolean;
 }
@@ -65,6 +69,8 @@ export class Service {
   readonly startFiles: FileSystem;
   readonly options: ServiceOptions;
   readonly credentials: CredentialStore;
+  readonly uploads: UploadStore;
+  readonly profiles: ProfileStore;
   readonly tally = new ServiceTally();
   readonly datasets: EntityCollection<DatasetEntity>;
   readonly functions: EntityCollection<FunctionEntity>;
@@ -101,6 +107,8 @@ export class Service {
     this.options = options;
     this.#persistence = persistence;
     this.credentials = options.credentials;
+    this.uploads = new UploadStore(options.files.dataDirectory, options.uploadQuotaBytes);
+    this.profiles = new ProfileStore(this);
     const memoryFiles = new MapMemoryStore();
     const { credentials } = this;
     this.files = new FileSystem({ ...options.files, memory: memoryFiles, credentials });

@@ -3,11 +3,13 @@ import type { DatasetContent, Params } from '../../dataset/dataset-type.ts';
 import type { RecordingForm } from '../../dataset/recording-json.ts';
 import type { FormatName } from '../../exec/output/format.ts';
 import type { OutputOptions } from '../../exec/output/options.ts';
+import type { Guess } from '../../format/guess/guess.ts';
 import type { LoadedArtifact } from '../../function/function-type.ts';
 import type { ValueType } from '../../plan/type.ts';
 import type { ProcedureResult, RunEffects } from '../../procedure/procedure-type.ts';
 import type { Snapshot } from '../../value/snapshot.ts';
 import type { ContentParts } from '../persist/kept-content.ts';
+import type { ColumnProfile } from './task/profile.ts';
 import type { WireValue } from './wire-value.ts';
 
 /** A part of a dataset that a route reads. */
@@ -102,6 +104,22 @@ export interface EngineTasks {
   read: {
     args: { readonly dataset: string; readonly reading: DatasetReading };
     result: undefined;
+  };
+  /** Tells what a file probably holds, and how it would be imported. */
+  guess: {
+    args: { readonly url: string; readonly rows: number };
+    result: Omit<Guess, 'rows'> & { readonly rows: readonly (readonly unknown[])[] };
+  };
+  /** Summarizes columns of a dataset. */
+  profile: {
+    args: {
+      readonly dataset: string;
+      /** printed names */
+      readonly columns: readonly string[];
+      /** rows to look at, about; absent: all */
+      readonly rows: number | undefined;
+    };
+    result: readonly ColumnProfile[];
   };
   /** Runs a procedure; what it made is not registered yet. */
   procedure: {

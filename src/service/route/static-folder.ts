@@ -18,6 +18,8 @@ export interface StaticFolder extends PageTools {
   readonly root: string;
   /** true: `x.md` and `x.md.html` are pages made of the Markdown file x.md */
   readonly rendersMarkdown: boolean;
+  /** true: bytes are sent as they are */
+  readonly isRaw?: boolean;
 }
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -80,7 +82,7 @@ async function sendFile(
   const path = join(folder.root, name);
   if (!(await isInside(folder.root, path)) || !(await isFile(path))) return missing(name);
   const contentType = contentTypeOf(name);
-  const text = await markedText(folder, path, contentType);
+  const text = folder.isRaw === true ? undefined : await markedText(folder, path, contentType);
   if (text !== undefined) return { status: 200, contentType, text };
   // The library asks for nothing of a request but its method and headers.
   const asked = Object.assign(Readable.from([]), {

@@ -5,7 +5,9 @@ import type { WorkerContext } from '../worker-context.ts';
 import { batchTask } from './batch.ts';
 import { commitTask, readTask, recordTask, viewTask } from './dataset.ts';
 import { applyTask, bindTask, detailsTask, linesTask } from './function.ts';
+import { guessTask } from './guess.ts';
 import { procedureTask } from './procedure.ts';
+import { profileTask } from './profile.ts';
 import { queryTask } from './query.ts';
 
 /** The library that knows the format of files is large: it is loaded with the first of them. */
@@ -30,6 +32,8 @@ export const TASKS: {
     (await loadFileTasks(context)).loadUrlTask(args, task, context),
   view: viewTask,
   read: readTask,
+  guess: guessTask,
+  profile: profileTask,
   procedure: procedureTask,
   bind: bindTask,
   apply: applyTask,

@@ -10,6 +10,7 @@ import { QUERY_ROUTES } from './query.ts';
 import { RUN_ROUTES } from './run.ts';
 import { SENSOR_ROUTES } from './sensor.ts';
 import { TYPE_ROUTES } from './type.ts';
+import { UPLOAD_ROUTES } from './upload.ts';
 import { WATCH_ROUTES } from './watch.ts';
 
 export const ROUTES: readonly Route[] = [
@@ -21,6 +22,7 @@ export const ROUTES: readonly Route[] = [
   ...QUERY_ROUTES,
   ...SENSOR_ROUTES,
   ...TYPE_ROUTES,
+  ...UPLOAD_ROUTES,
   ...WATCH_ROUTES,
   ...GENERAL_ROUTES,
 ];
