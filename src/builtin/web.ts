@@ -18,6 +18,16 @@ import {
 
 const { scalar, value } = family('web');
 
+/** The row that `fetchRow` makes. */
+export const FETCHED_TYPE = {
+  kind: 'row',
+  members: [
+    { name: 'content', type: atomType('blob') },
+    { name: 'error', type: atomType('string') },
+  ],
+  open: false,
+} as const;
+
 const HTML = parameter('html', 'the text of an HTML page');
 
 interface DomainOptions {
@@ -47,14 +57,7 @@ export const webFunctions: readonly FunctionDeclaration[] = [
       'What a URL gives: a row of content, a blob, and error, a text; one of them is null. Never fails.',
     parameters: [parameter('url', 'a URL of any scheme that files can be read from')],
     examples: [["fetcher('this is not a url')[content]", 'null']],
-    result: {
-      kind: 'row',
-      members: [
-        { name: 'content', type: atomType('blob') },
-        { name: 'error', type: atomType('string') },
-      ],
-      open: false,
-    },
+    result: FETCHED_TYPE,
     volatility: 'volatile',
     timestamps: 'own',
     reachesHost: true,
@@ -119,7 +122,8 @@ export const webFunctions: readonly FunctionDeclaration[] = [
   }),
 ];
 
-function fetchRow(url: string, scope: CallScope): Row {
+/** Content and error of a URL; one of them is null. */
+export function fetchRow(url: string, scope: CallScope): Row {
   const reply = scope.host?.fetchUrl(url) ?? { error: `nothing can be fetched here: ${url}` };
   const now = Date.now() / 1000;
   const [content, error] =

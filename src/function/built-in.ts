@@ -1,14 +1,20 @@
 // The function types that come with the service.
 import { classifier } from './classifier.ts';
+import { embeddingNeighbors } from './embedding-neighbors.ts';
+import { fetcherFunction } from './fetcher.ts';
+import { filterStopwords } from './filter-stopwords.ts';
 import type { FunctionType } from './function-type.ts';
 import { gaussianClustering } from './gaussianclustering.ts';
+import { httpUseragent } from './http-useragent.ts';
 import { kmeans } from './kmeans.ts';
+import { pooling } from './pooling.ts';
 import { scriptApply } from './script-apply.ts';
 import { serialFunction } from './serial.ts';
 import { sqlExpression } from './sql-expression.ts';
 import { sqlQuery } from './sql-query.ts';
-
+import { stemmer, stemmerdoc } from './stemmer.ts';
 import { svdEmbedRow } from './svd-embed-row.ts';
+import { tokensplit } from './tokensplit.ts';
 
 export const FUNCTION_TYPES: readonly FunctionType[] = [
   classifier,
@@ -19,4 +25,12 @@ export const FUNCTION_TYPES: readonly FunctionType[] = [
   sqlExpression,
   sqlQuery,
   svdEmbedRow,
+  embeddingNeighbors,
+  fetcherFunction,
+  filterStopwords,
+  httpUseragent,
+  pooling,
+  stemmer,
+  stemmerdoc,
+  tokensplit,
 ];

@@ -63,6 +63,11 @@ export interface FunctionScope {
   readonly callScope: CallScope;
   /** the vector engine, where there is one */
   readonly accelerate?: Accelerator | undefined;
+  /** The type and parameters of a dataset. @throws ENTITY_NOT_FOUND, ENTITY_NOT_READY */
+  datasetConfig(id: string): {
+    readonly type: string;
+    readonly params: Readonly<Record<string, unknown>>;
+  };
   /** A function entity. @throws ENTITY_NOT_FOUND, ENTITY_NOT_READY */
   functionNamed(id: string): CompiledFunction;
 }

@@ -27,6 +27,17 @@ export interface ColumnSummary {
   readonly times?: { readonly earliest: number; readonly latest: number };
 }
 
+/** What is told of a column of a dataset. */
+export interface ColumnProfile extends ColumnSummary {
+  /** printed */
+  readonly name: string;
+  readonly type: ColumnSnapshot['type'];
+  /** rows that were looked at */
+  readonly rowCount: number;
+}
+
+export const PROFILE_QUANTILES = [0.25, 0.5, 0.75] as const;
+
 export interface NumberSummary {
   readonly min: number;
   readonly max: number;

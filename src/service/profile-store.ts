@@ -1,10 +1,11 @@
 // Profiles of columns: computed once for each version of a dataset, and kept as long as it is.
 import type { DatasetContent } from '../dataset/dataset-type.ts';
+import type { TaskOptions } from '../exec/pool/engine-pool.ts';
+import type { ColumnProfile } from '../procedure/column-summary.ts';
 import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';
-import type { ColumnProfile } from './engine/task/profile.ts';
+import type { EngineTasks } from './engine/engine-task.ts';
 import type { DatasetEntity } from './entity/dataset-entity.ts';
-import type { Service } from './service.ts';
 
 export interface DatasetProfile {
   readonly rowCount: number;
@@ -13,12 +14,22 @@ export interface DatasetProfile {
 
 const COLUMN_COUNT_MAX = 100;
 
+/** What computes. */
+export interface ProfileHost {
+  settle(): Promise<void>;
+  compute<Kind extends 'profile' | 'read'>(
+    kind: Kind,
+    args: EngineTasks[Kind]['args'],
+    options: TaskOptions,
+  ): Promise<EngineTasks[Kind]['result']>;
+}
+
 export class ProfileStore {
-  readonly #service: Service;
+  readonly #service: ProfileHost;
   /** by content; under each the columns, by the rows that were looked at and their names */
   readonly #known = new WeakMap<DatasetContent, Map<string, ColumnProfile>>();
 
-  constructor(service: Service) {
+  constructor(service: ProfileHost) {
     this.#service = service;
   }
 

@@ -3,7 +3,7 @@ import type { Atom } from '../../value/atom.ts';
 import { Path } from '../../value/path.ts';
 import { Timestamp } from '../../value/timestamp.ts';
 import { parseDocument, visitJson } from '../json/json-columns.ts';
-import type { Guess, GuessedColumn } from './guess.ts';
+import type { Guess, GuessedColumn } from './guessed-import.ts';
 import { type Sample, sampleLines } from './sample.ts';
 
 const LINE_COUNT_MAX = 1000;

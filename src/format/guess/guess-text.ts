@@ -11,7 +11,7 @@ import {
   type TextFormat,
   trimLine,
 } from '../csv/text-format.ts';
-import type { Guess, GuessedColumn } from './guess.ts';
+import type { Guess, GuessedColumn } from './guessed-import.ts';
 import { type Sample, sampleLines } from './sample.ts';
 
 const DELIMITERS = [',', '\t', ';', '|'] as const;

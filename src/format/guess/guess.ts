@@ -2,30 +2,10 @@
 import { codecBySuffix } from '../../file/compression.ts';
 import type { OpenFile } from '../../file/file-system.ts';
 import { failure } from '../../util/error.ts';
-import type { Atom } from '../../value/atom.ts';
 import { guessJson } from './guess-json.ts';
 import { guessText } from './guess-text.ts';
+import type { Guess } from './guessed-import.ts';
 import { readSample } from './sample.ts';
-
-export interface GuessedColumn {
-  readonly name: string;
-  readonly type: 'null' | 'integer' | 'number' | 'string' | 'timestamp' | 'mixed';
-  /** the texts are dates */
-  readonly isTime?: boolean;
-}
-
-export interface Guess {
-  /** type of the procedure that imports the file */
-  readonly type: string;
-  /** its parameters, but for file and output */
-  readonly params: Readonly<Record<string, unknown>>;
-  /** by what was guessed, each in [0, 1] */
-  readonly confidence: Readonly<Record<string, number>>;
-  readonly columns: readonly GuessedColumn[];
-  /** the first rows, a value for each column */
-  readonly rows: readonly (readonly Atom[])[];
-  readonly warnings: readonly string[];
-}
 
 /** @throws DATA_ERROR for a file that no importer reads */
 export async function guessImport(file: OpenFile, rowCount: number): Promise<Guess> {

@@ -202,6 +202,7 @@ export class CatalogMirror implements Catalog {
       arenas: this.arenas,
       callScope: this.#options.callScope,
       accelerate: this.#options.accelerate,
+      datasetConfig: (id) => this.datasetWithContent(id),
       functionNamed: (id) => this.compiledFunction(id),
     };
   }

@@ -3,13 +3,13 @@ import type { DatasetContent, Params } from '../../dataset/dataset-type.ts';
 import type { RecordingForm } from '../../dataset/recording-json.ts';
 import type { FormatName } from '../../exec/output/format.ts';
 import type { OutputOptions } from '../../exec/output/options.ts';
-import type { Guess } from '../../format/guess/guess.ts';
+import type { Guess } from '../../format/guess/guessed-import.ts';
 import type { LoadedArtifact } from '../../function/function-type.ts';
 import type { ValueType } from '../../plan/type.ts';
+import type { ColumnProfile } from '../../procedure/column-summary.ts';
 import type { ProcedureResult, RunEffects } from '../../procedure/procedure-type.ts';
 import type { Snapshot } from '../../value/snapshot.ts';
 import type { ContentParts } from '../persist/kept-content.ts';
-import type { ColumnProfile } from './task/profile.ts';
 import type { WireValue } from './wire-value.ts';
 
 /** A part of a dataset that a route reads. */

@@ -1,7 +1,7 @@
 // What the columns of a dataset are like.
 import type { Task } from '../../../exec/task.ts';
 import type { Relation } from '../../../plan/catalog.ts';
-import type { ColumnSummary } from '../../../procedure/column-summary.ts';
+import { PROFILE_QUANTILES } from '../../../procedure/column-summary.ts';
 import { summaryJob } from '../../../procedure/summary-job.ts';
 import { ArenaScope } from '../../../value/arena-set.ts';
 import { chunkNullCount } from '../../../value/chunk-encoder.ts';
@@ -12,15 +12,6 @@ import { latestOf, Scalar } from '../../../value/value.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import type { WorkerContext } from '../worker-context.ts';
 
-export interface ColumnProfile extends ColumnSummary {
-  /** printed */
-  readonly name: string;
-  readonly type: ColumnSnapshot['type'];
-  /** rows that were looked at */
-  readonly rowCount: number;
-}
-
-export const PROFILE_QUANTILES = [0.25, 0.5, 0.75] as const;
 const OPTIONS = { frequentCount: 10, quantiles: PROFILE_QUANTILES, binCount: 20 } as const;
 
 export function profileTask(

@@ -1,10 +1,9 @@
 // Files that users send, imports that are guessed, and what columns are like.
 import { Type } from 'typebox';
 import { checkUploadName } from '../../../file/upload-scheme.ts';
+import { type ColumnProfile, PROFILE_QUANTILES } from '../../../procedure/column-summary.ts';
 import { failure } from '../../../util/error.ts';
 import { printTimestamp } from '../../../value/timestamp.ts';
-import type { ColumnProfile } from '../../engine/task/profile.ts';
-import { PROFILE_QUANTILES } from '../../engine/task/profile.ts';
 import { uploadMissing } from '../../upload-store.ts';
 import { requireReadableUrl } from '../caller-role.ts';
 import { jsonReply } from '../request.ts';
@@ -84,6 +83,7 @@ export const UPLOAD_ROUTES: readonly Route[] = [
   route({
     verb: 'POST',
     path: '/v1/imports',
+    work: 'heavy',
     summary: 'Tells how a file would be imported, with a preview; imports nothing',
     role: 'editor',
     hybrid: {
@@ -122,6 +122,7 @@ export const UPLOAD_ROUTES: readonly Route[] = [
   route({
     verb: 'GET',
     path: '/v1/datasets/:id/profile',
+    work: 'heavy',
     summary:
       'What the columns of a dataset are like: counts, quantiles, frequent values, histograms',
     role: 'reader',
