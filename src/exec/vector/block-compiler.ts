@@ -4,7 +4,7 @@ import { BLOCK_OP, SMALL_INTEGER_MAX } from '../../kernel/block-program.ts';
 import { ARITHMETIC, TRUTH } from '../../kernel/vector.ts';
 import { unreachable } from '../../util/assert.ts';
 import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
-import { integerBounds } from './lower.ts';
+import { integerBounds } from './integer-bounds.ts';
 import type { Measure } from './measure.ts';
 import type { CodeProgram, NumberProgram, TruthProgram } from './program.ts';
 
@@ -174,6 +174,10 @@ export class BlockCompiler {
         const b = this.#addressOf(program.table);
         return this.#emit('tableTruth', { a: this.#codesOf(program.column), b });
       }
+      case 'domain-truth': {
+        const b = this.#addressOf(program.table);
+        return this.#emit('tableTruth', { a: this.#codesOfDomain(program.parts), b });
+      }
       case 'missing': {
         const [whenValid, whenMissing] = program.negated
           ? [TRUTH.true, TRUTH.false]
@@ -284,6 +288,11 @@ export class BlockCompiler {
         const [b, c] = [this.#addressOf(program.table), this.#addressOf(program.valid)];
         return this.#emit('tableDoubles', { a, b, c });
       }
+      case 'domain': {
+        const a = this.#codesOfDomain(program.parts);
+        const [b, c] = [this.#addressOf(program.table), this.#addressOf(program.valid)];
+        return this.#emit('tableDoubles', { a, b, c });
+      }
       case 'case': {
         let rest = this.#doubles(program.otherwise);
         for (const { when, result } of program.branches.toReversed()) {
@@ -334,14 +343,27 @@ export class BlockCompiler {
   /** Codes of the join key, which is a column of the chunks. */
   #key(): number {
     const { key } = this.#source;
-    if (key === undefined || key.op === 'numbered') throw new NotForBlocks();
-    if (key.op === 'range' || key.op === 'range-within') {
-      const a = this.#emit('loadIntegers', { a: key.column });
-      return this.#emit('rangeCodes', { a, c: key.least, d: key.cardinality });
+    if (key === undefined) throw new NotForBlocks();
+    return this.#codesOfChunks(key);
+  }
+
+  /** Codes of the values of one column of the chunks. */
+  #codesOfDomain([part, ...others]: readonly CodeProgram[]): number {
+    if (part === undefined || others.length > 0 || !('column' in part)) throw new NotForBlocks();
+    const column = this.#columns[part.column] as BlockColumn;
+    if (column.kind !== 'chunks') throw new NotForBlocks();
+    return this.#codesOfChunks({ ...part, column: column.column });
+  }
+
+  #codesOfChunks(program: CodeProgram): number {
+    if (program.op === 'numbered' || program.op === 'domain-codes') throw new NotForBlocks();
+    if (program.op === 'range' || program.op === 'range-within') {
+      const a = this.#emit('loadIntegers', { a: program.column });
+      return this.#emit('rangeCodes', { a, c: program.least, d: program.cardinality });
     }
-    const a = this.#emit('loadCodes', { a: key.column });
-    if (key.op === 'codes') return a;
-    return this.#emit('tableCodes', { a, b: this.#addressOf(key.table) });
+    const a = this.#emit('loadCodes', { a: program.column });
+    if (program.op === 'codes') return a;
+    return this.#emit('tableCodes', { a, b: this.#addressOf(program.table) });
   }
 
   #constant(kind: 'double' | 'integer', value: number): number {

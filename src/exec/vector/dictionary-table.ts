@@ -13,14 +13,19 @@ import { dictionaryView } from '../../value/dictionary.ts';
 import { Path } from '../../value/path.ts';
 import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
 import { int32Of, spanOf } from '../../value/span-view.ts';
-import { Row, RowBuilder, Scalar } from '../../value/value.ts';
+import { MINUS_INFINITY } from '../../value/timestamp.ts';
+import { type Row, RowBuilder, Scalar } from '../../value/value.ts';
 import { keyOfAtom } from '../general/canonical-key.ts';
 import type { JobScope } from '../parallel.ts';
-import type { CodeProgram } from './program.ts';
+import { integerBounds } from './integer-bounds.ts';
+import type { CodeProgram, DomainProgram } from './program.ts';
 import type { ColumnScope } from './table.ts';
 
 /** Larger dictionaries are not evaluated ahead: most of their values may never be met. */
 const ENTRY_COUNT_MAX = 1 << 20;
+/** The same for integers of a small range, and for combinations of the values of two columns. */
+const COMBINATION_COUNT_MAX = 1 << 17;
+const COLUMN_COUNT_MAX = 2;
 
 /** Values, or comparisons of two, between two looks at the cancel flag. */
 const STEPS_PER_CHECK = 16_384;
@@ -32,9 +37,20 @@ export interface DistinctAtoms {
   order(): Uint32Array;
 }
 
-export interface DictionaryEvaluation {
-  readonly column: number;
-  /** Int32 for each code of the column; absent: the codes themselves */
+/** Where the numbers lie that a table is read by. */
+export type TableIndex =
+  /** the codes of a column with a dictionary */
+  | { readonly kind: 'column'; readonly column: number }
+  | (DomainProgram & { readonly kind: 'domain' });
+
+interface Evaluation {
+  readonly index: TableIndex;
+  /** the timestamp of its values, in seconds */
+  readonly ts: number;
+}
+
+export interface DictionaryEvaluation extends Evaluation {
+  /** Int32 for each index; absent: the codes of the column themselves */
   readonly codes: Span | undefined;
   readonly atoms: DistinctAtoms;
 }
@@ -55,30 +71,32 @@ export class DictionaryTables {
     this.look = every(STEPS_PER_CHECK, () => scope.checkCancelled());
   }
 
-  /** A truth byte for each code. */
+  /** A truth byte for each index. */
   truth(
     expression: BoundExpression,
     table: ColumnScope,
-  ): { readonly column: number; readonly table: Span } | undefined {
+  ): { readonly index: TableIndex; readonly table: Span } | undefined {
     const evaluated = this.#evaluate(expression, table);
     if (evaluated === undefined) return undefined;
     return {
-      column: evaluated.column,
+      index: evaluated.index,
       table: this.#keep(Uint8Array.from(evaluated.atoms, truthOf)),
     };
   }
 
-  /** A double and a validity byte for each code, when every value is a number or null. */
+  /** A double and a validity byte for each index, when every value is a number or null. */
   numbers(
     expression: BoundExpression,
     table: ColumnScope,
-  ): { readonly column: number; readonly numbers: Span; readonly valid: Span } | undefined {
+  ): (Evaluation & { readonly numbers: Span; readonly valid: Span }) | undefined {
     const evaluated = this.#evaluate(expression, table);
-    if (evaluated === undefined) return undefined;
-    const { atoms, column } = evaluated;
+    const ts = evaluated && commonTs(evaluated);
+    if (evaluated === undefined || ts === undefined) return undefined;
+    const { atoms, index } = evaluated;
     if (!atoms.every((atom) => atom === null || typeof atom === 'number')) return undefined;
     return {
-      column,
+      index,
+      ts,
       numbers: this.#keep(Float64Array.from(atoms, (atom) => Number(atom))),
       valid: this.#keep(Uint8Array.from(atoms, (atom) => (atom === null ? 0 : 1))),
     };
@@ -97,14 +115,18 @@ export class DictionaryTables {
         atom: (code) => view.atom(code),
         order: () => view.order(this.look),
       };
-      return { column, codes: undefined, atoms };
+      return {
+        ...{ index: { kind: 'column', column }, codes: undefined, atoms },
+        ts: table.tsOf(column),
+      };
     }
     const evaluated = this.#evaluate(expression, table);
-    if (evaluated === undefined) return undefined;
+    const ts = evaluated && commonTs(evaluated);
+    if (evaluated === undefined || ts === undefined) return undefined;
     const numbers = new Map<unknown, number>();
     const distinct: Atom[] = [null];
     const codes = new Int32Array(evaluated.atoms.length);
-    for (const [index, atom] of evaluated.atoms.entries()) {
+    for (const [position, atom] of evaluated.atoms.entries()) {
       this.look();
       if (atom === null) continue;
       const key = keyOfAtom(atom);
@@ -113,21 +135,20 @@ export class DictionaryTables {
         code = distinct.push(atom) - 1;
         numbers.set(key, code);
       }
-      codes[index] = code;
+      codes[position] = code;
     }
     const atoms = distinctAtoms(distinct, this.look);
-    return { column: evaluated.column, codes: this.#keep(codes), atoms };
+    return { index: evaluated.index, ts, codes: this.#keep(codes), atoms };
   }
 
   /** A program whose codes are those of another, mapped by a table with an entry for each code. */
   mapCodes(program: CodeProgram, table: Int32Array, cardinality: number): CodeProgram {
-    assert(program.op === 'codes' || program.op === 'table-codes', 'codes of a dictionary');
-    const byColumnCode =
-      program.op === 'codes'
-        ? table
-        : int32Of(this.#arenas, program.table).map((code) => table[code] as number);
-    const { column } = program;
-    return { op: 'table-codes', column, table: this.#keep(byColumnCode), cardinality };
+    if (program.op === 'codes') {
+      return { op: 'table-codes', column: program.column, table: this.#keep(table), cardinality };
+    }
+    assert(program.op === 'table-codes' || program.op === 'domain-codes', 'codes of a dictionary');
+    const mapped = int32Of(this.#arenas, program.table).map((code) => table[code] as number);
+    return { ...program, table: this.#keep(mapped), cardinality };
   }
 
   release(): void {
@@ -141,41 +162,125 @@ export class DictionaryTables {
   }
 
   /**
-   * The value for each code, 0 (NULL) first. Undefined when the expression reads anything else, when
-   * a value is no atom, or when one entry fails: the row that has it may be filtered out.
+   * The value for each combination of codes, of which 0 is NULL. Undefined when the expression reads
+   * too many values, when one of its own is no atom, or when one fails: the row that has it may be
+   * filtered out.
    */
   #evaluate(
     expression: BoundExpression,
     table: ColumnScope,
-  ): { readonly column: number; readonly atoms: readonly Atom[] } | undefined {
-    const column = onlyColumn(expression, table);
-    if (column === undefined) return undefined;
-    const { dictionary } = table.columns[column] as ColumnSnapshot;
-    if (dictionary === undefined || dictionary.count > ENTRY_COUNT_MAX) return undefined;
-    const view = dictionaryView(dictionary, this.#arenas);
+  ): Evaluated | undefined {
+    const domain = this.#domainOf(expression, table);
+    if (domain === undefined) return undefined;
+    const { parts } = domain;
     try {
       const evaluate = this.#compile(expression);
-      const path = table.pathOf(column);
-      const ts = table.tsOf(column);
       const atoms: Atom[] = [];
-      for (let code = 0; code <= view.count; code++) {
-        const value = evaluate(rowOf(path, view.atom(code), ts));
+      let ts: Evaluated['ts'] = 'none';
+      const codes = parts.map(() => 0);
+      const count = parts.reduce((product, { size }) => product * size, 1);
+      for (let number = 0; number < count; number++) {
+        const value = evaluate(rowOf(parts, codes));
         if (!(value instanceof Scalar)) return undefined;
         atoms.push(value.atom);
+        if (value.atom !== null) ts = ts === 'none' || ts === value.ts ? value.ts : 'mixed';
+        advance(codes, parts);
       }
-      return { column, atoms };
+      return { index: domain.index, atoms, ts };
     } catch (thrown) {
       if (thrown instanceof RowanError && thrown.code === 'CANCELLED') throw thrown;
       return undefined;
     }
   }
+
+  /** The columns that an expression reads, when they have few values together. */
+  #domainOf(
+    expression: BoundExpression,
+    table: ColumnScope,
+  ): { readonly index: TableIndex; readonly parts: readonly DomainPart[] } | undefined {
+    const columns = columnsOf(expression, table);
+    const [only] = columns ?? [];
+    if (columns === undefined || only === undefined || columns.length > COLUMN_COUNT_MAX) {
+      return undefined;
+    }
+    const parts: DomainPart[] = [];
+    for (const column of columns) {
+      const part = this.#partOf(column, table);
+      if (part === undefined) return undefined;
+      parts.push(part);
+    }
+    const isDictionary = columns.length === 1 && table.columns[only]?.dictionary !== undefined;
+    const count = parts.reduce((product, { size }) => product * size, 1);
+    if (count > (isDictionary ? ENTRY_COUNT_MAX : COMBINATION_COUNT_MAX)) return undefined;
+    const index: TableIndex = isDictionary
+      ? { kind: 'column', column: only }
+      : { kind: 'domain', parts: parts.map(({ program }) => program) };
+    return { index, parts };
+  }
+
+  #partOf(column: number, table: ColumnScope): DomainPart | undefined {
+    const snapshot = table.columns[column] as ColumnSnapshot;
+    const path = new Path(table.pathOf(column));
+    const ts = table.tsOf(column);
+    const { dictionary } = snapshot;
+    if (dictionary !== undefined) {
+      const view = dictionaryView(dictionary, this.#arenas);
+      const size = view.count + 1;
+      const program = { op: 'codes', column, cardinality: size } as const;
+      return { path, ts, size, program, atom: (code) => view.atom(code) };
+    }
+    const bounds = integerBounds(snapshot);
+    if (bounds === undefined) return undefined;
+    const { least, greatest } = bounds;
+    const size = greatest - least + 2;
+    const program = { op: 'range', column, least, cardinality: size } as const;
+    return { path, ts, size, program, atom: (code) => (code === 0 ? null : code - 1 + least) };
+  }
 }
 
-function rowOf(path: readonly string[], atom: Atom, ts: number): Row {
-  if (atom === null) return new Row([], []);
+/** The value for each index. */
+interface Evaluated {
+  readonly index: TableIndex;
+  readonly atoms: readonly Atom[];
+  /** the timestamp of all values, in seconds */
+  readonly ts: number | 'none' | 'mixed';
+}
+
+/** Undefined when it differs from value to value. */
+function commonTs({ ts }: Evaluated): number | undefined {
+  if (ts === 'mixed') return undefined;
+  return ts === 'none' ? MINUS_INFINITY : ts;
+}
+
+/** A column by its codes. */
+interface DomainPart {
+  readonly path: Path;
+  readonly ts: number;
+  /** codes, NULL included */
+  readonly size: number;
+  readonly program: CodeProgram;
+  atom(code: number): Atom;
+}
+
+function rowOf(parts: readonly DomainPart[], codes: readonly number[]): Row {
   const builder = new RowBuilder();
-  builder.addPath(new Path(path), new Scalar(atom, ts));
+  parts.forEach(({ path, ts, atom }, index) => {
+    const value = atom(codes[index] as number);
+    if (value !== null) builder.addPath(path, new Scalar(value, ts));
+  });
   return builder.build();
+}
+
+/** Moves to the next combination; the last code varies fastest. */
+function advance(codes: number[], parts: readonly DomainPart[]): void {
+  for (let i = codes.length - 1; i >= 0; i--) {
+    const next = (codes[i] as number) + 1;
+    if (next < (parts[i] as DomainPart).size) {
+      codes[i] = next;
+      return;
+    }
+    codes[i] = 0;
+  }
 }
 
 function truthOf(atom: Atom): number {
@@ -209,6 +314,7 @@ const PURE_KINDS: ReadonlySet<BoundExpression['kind']> = new Set([
   'or',
   'between',
   'in-list',
+  'in-query',
   'like',
   'is',
   'case',
@@ -218,8 +324,11 @@ const PURE_KINDS: ReadonlySet<BoundExpression['kind']> = new Set([
 /** Functions that give another result at each use. */
 const VOLATILE: ReadonlySet<string> = new Set(['now', 'fetcher', 'jseval', 'read_sensor']);
 
-/** The number of the one column that an expression reads. */
-function onlyColumn(expression: BoundExpression, table: ColumnScope): number | undefined {
+/** The numbers of the columns that an expression reads, in the order in which they are met. */
+function columnsOf(
+  expression: BoundExpression,
+  table: ColumnScope,
+): readonly number[] | undefined {
   const columns = new Set<number>();
   const pending: BoundExpression[] = [expression];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -232,6 +341,5 @@ function onlyColumn(expression: BoundExpression, table: ColumnScope): number | u
     }
     pending.push(...childrenOf(next));
   }
-  const [only] = columns;
-  return columns.size === 1 ? only : undefined;
+  return [...columns];
 }

@@ -5,7 +5,7 @@ import { type BlockColumn, type BlockSource, chunkColumn } from './block-compile
 import { ChunkVectors } from './chunk.ts';
 import type { VectorEngine } from './engine.ts';
 import type { JoinPlace } from './join-vectors.ts';
-import { integerBounds } from './lower.ts';
+import { integerBounds } from './integer-bounds.ts';
 import type { CodeProgram, TruthProgram } from './program.ts';
 import { Scratch } from './scratch.ts';
 import type { VectorTable } from './table.ts';

@@ -6,11 +6,13 @@ import type {
   CaseExpression,
   ComparisonExpression,
 } from '../../plan/expression.ts';
+import { assert } from '../../util/assert.ts';
 import type { Atom } from '../../value/atom.ts';
-import type { ChunkSnapshot, ColumnSnapshot } from '../../value/snapshot.ts';
+import type { ColumnSnapshot } from '../../value/snapshot.ts';
 import { MINUS_INFINITY, Timestamp } from '../../value/timestamp.ts';
 import { Scalar } from '../../value/value.ts';
 import type { DictionaryEvaluation, DictionaryTables } from './dictionary-table.ts';
+import { integerBounds } from './integer-bounds.ts';
 import type { CodeProgram, NumberProgram, TruthProgram } from './program.ts';
 import type { ColumnScope } from './table.ts';
 
@@ -85,8 +87,11 @@ export class Lowering {
         break;
     }
     const table = this.#dictionaries.truth(expression, this.table);
-    if (table !== undefined) return { op: 'table-truth', column: table.column, table: table.table };
-    return this.#nonZero(expression);
+    if (table === undefined) return this.#nonZero(expression);
+    const { index } = table;
+    return index.kind === 'column'
+      ? { op: 'table-truth', column: index.column, table: table.table }
+      : { op: 'domain-truth', parts: index.parts, table: table.table };
   }
 
   numbers(expression: BoundExpression): LoweredNumbers | undefined {
@@ -119,9 +124,11 @@ export class Lowering {
   #numbersByDictionary(expression: BoundExpression): LoweredNumbers | undefined {
     const table = this.#dictionaries.numbers(expression, this.table);
     if (table === undefined) return undefined;
-    const { column, numbers, valid } = table;
-    const program = { op: 'table', column, table: numbers, valid } as const;
-    const ts = this.table.tsOf(column);
+    const { index, numbers, valid, ts } = table;
+    const program: NumberProgram =
+      index.kind === 'column'
+        ? { op: 'table', column: index.column, table: numbers, valid }
+        : { op: 'domain', parts: index.parts, table: numbers, valid };
     return { program, isTimestamp: false, isInteger: false, timed: true, ts };
   }
 
@@ -175,16 +182,12 @@ export class Lowering {
       this.table,
     );
     if (table === undefined) return undefined;
-    const { column, atoms } = table;
-    const cardinality = atoms.count + 1;
+    const { atoms } = table;
     return {
-      program:
-        table.codes === undefined
-          ? { op: 'codes', column, cardinality }
-          : { op: 'table-codes', column, table: table.codes, cardinality },
+      program: codeProgramOf(table),
       atom: (code) => atoms.atom(code),
       order: () => withNullFirst(atoms.order()),
-      ts: this.table.tsOf(column),
+      ts: table.ts,
     };
   }
 
@@ -245,6 +248,18 @@ export class Lowering {
     const right = { op: 'constant', value: 0 } as const;
     return { op: 'compare', operator: COMPARE['!='], left: operand.program, right };
   }
+}
+
+function codeProgramOf({ index, codes, atoms }: DictionaryEvaluation): CodeProgram {
+  const cardinality = atoms.count + 1;
+  if (index.kind === 'column') {
+    const { column } = index;
+    return codes === undefined
+      ? { op: 'codes', column, cardinality }
+      : { op: 'table-codes', column, table: codes, cardinality };
+  }
+  assert(codes !== undefined, 'an expression has codes of its own');
+  return { op: 'domain-codes', parts: index.parts, table: codes, cardinality };
 }
 
 const NO_NUMBERS: LoweredNumbers = {
@@ -326,29 +341,6 @@ function columnNumbers(
     timed: true,
     ts,
   };
-}
-
-/** An integer column without any value has the bounds 0 and 0. */
-export function integerBounds(
-  snapshot: ColumnSnapshot,
-): { readonly least: number; readonly greatest: number } | undefined {
-  if (snapshot.type !== 'integer' || snapshot.dictionary !== undefined) return undefined;
-  let least = Number.POSITIVE_INFINITY;
-  let greatest = Number.NEGATIVE_INFINITY;
-  for (const chunk of snapshot.chunks) {
-    if (chunk.kind === 'constant' && chunk.atom === null) continue;
-    const bounds = chunkBounds(chunk);
-    if (bounds === undefined) return undefined;
-    least = Math.min(least, bounds[0]);
-    greatest = Math.max(greatest, bounds[1]);
-  }
-  return least <= greatest ? { least, greatest } : { least: 0, greatest: 0 };
-}
-
-function chunkBounds(chunk: ChunkSnapshot): readonly [number, number] | undefined {
-  if (chunk.kind === 'int32') return [chunk.min ?? 0, chunk.max ?? 0];
-  if (chunk.kind !== 'constant' || typeof chunk.atom !== 'number') return undefined;
-  return (chunk.atom | 0) === chunk.atom ? [chunk.atom, chunk.atom] : undefined;
 }
 
 function rangeCodes(

@@ -7,6 +7,8 @@ export type NumberProgram =
   | { readonly op: 'constant'; readonly value: number }
   /** numbers of an expression over one dictionary: Float64 and a validity byte for each code */
   | { readonly op: 'table'; readonly column: number; readonly table: Span; readonly valid: Span }
+  /** numbers of an expression over the values of a few columns: see DomainProgram */
+  | (DomainProgram & { readonly op: 'domain'; readonly table: Span; readonly valid: Span })
   /** no row has a value */
   | { readonly op: 'null' }
   /** the first branch that is true counts */
@@ -32,6 +34,7 @@ export type TruthProgram =
     }
   /** truth of a condition over one dictionary: a byte for each code */
   | { readonly op: 'table-truth'; readonly column: number; readonly table: Span }
+  | (DomainProgram & { readonly op: 'domain-truth'; readonly table: Span })
   /** IS [NOT] NULL of a number */
   | { readonly op: 'missing'; readonly operand: NumberProgram; readonly negated: boolean }
   | { readonly op: 'and' | 'or'; readonly operands: readonly TruthProgram[] }
@@ -47,11 +50,24 @@ export type CodeProgram =
       readonly table: Span;
       readonly cardinality: number;
     }
+  | (DomainProgram & {
+      readonly op: 'domain-codes';
+      readonly table: Span;
+      readonly cardinality: number;
+    })
   /** an integer column of small range: value - least + 1 */
   | RangeProgram<'range'>
   /** the same; values outside of the range are 0 as well */
   | RangeProgram<'range-within'>
   | NumberedProgram;
+
+/**
+ * An expression that was evaluated for every combination of the values of its columns: its table has
+ * an entry for each number whose digits are the codes of `parts`, of which the last varies fastest.
+ */
+export interface DomainProgram {
+  readonly parts: readonly CodeProgram[];
+}
 
 /** Numbers that were given to the rows of a table before: see group-number.ts. */
 export interface NumberedProgram {

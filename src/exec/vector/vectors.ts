@@ -2,7 +2,14 @@
 // in scratch memory until its next reset.
 import { TRUTH } from '../../kernel/vector.ts';
 import { assert, unreachable } from '../../util/assert.ts';
-import type { CodeProgram, NumberedProgram, NumberProgram, TruthProgram } from './program.ts';
+import type { Span } from '../../value/snapshot.ts';
+import type {
+  CodeProgram,
+  DomainProgram,
+  NumberedProgram,
+  NumberProgram,
+  TruthProgram,
+} from './program.ts';
 import type { Scratch } from './scratch.ts';
 
 /** Numbers of rows. `valid` is 0 when every row has one, else the address of a byte a row. */
@@ -52,6 +59,11 @@ export abstract class Vectors {
         return this.#compare(program.operator, program.left, program.right);
       case 'table-truth':
         return this.#tableTruth(program.column, this.scratch.addressOf(program.table));
+      case 'domain-truth': {
+        const out = this.bytes();
+        kernels.mapCodesU8(this.#domainCodes(program), 4, count, this.#table(program), out);
+        return out;
+      }
       case 'missing':
         return this.#missing(program.operand, program.negated);
       case 'not': {
@@ -82,8 +94,12 @@ export abstract class Vectors {
         return this.columnNumbers(program.column);
       case 'constant':
         return this.constant(program.value);
-      case 'table':
-        return this.#tableNumbers(program);
+      case 'table': {
+        const { data, width } = this.storedCodes(program.column);
+        return this.#tableNumbers(data, width, program);
+      }
+      case 'domain':
+        return this.#tableNumbers(this.#domainCodes(program), 4, program);
       case 'null':
         return { ...this.constant(0), valid: this.noneValid() };
       case 'case':
@@ -124,6 +140,10 @@ export abstract class Vectors {
       const { data, valid } = this.integers({ op: 'column', column: program.column });
       if (program.op === 'range') kernels.rangeCodes(data, valid, count, least, out);
       else kernels.rangeCodesWithin(data, valid, count, least, cardinality, out);
+      return out;
+    }
+    if (program.op === 'domain-codes') {
+      kernels.mapCodesI32(this.#domainCodes(program), 4, count, this.#table(program), out);
       return out;
     }
     const { data, width } = this.storedCodes(program.column);
@@ -187,9 +207,27 @@ export abstract class Vectors {
     return { kind: 'float64', data, value: 0, valid: vector.valid };
   }
 
-  #tableNumbers(program: NumberProgram & { op: 'table' }): NumberVector {
+  #table({ table }: { readonly table: Span }): number {
+    return this.scratch.addressOf(table);
+  }
+
+  /** Numbers of combinations of codes. */
+  #domainCodes({ parts }: DomainProgram): number {
+    const [first, ...others] = parts;
+    assert(first !== undefined, 'a domain of no columns');
+    const out = this.codes(first);
+    for (const part of others) {
+      this.scratch.kernels.combineGroups(out, this.codes(part), this.rowCount, part.cardinality);
+    }
+    return out;
+  }
+
+  #tableNumbers(
+    codes: number,
+    width: number,
+    program: { readonly table: Span; readonly valid: Span },
+  ): NumberVector {
     const { kernels } = this.scratch;
-    const { data: codes, width } = this.storedCodes(program.column);
     const data = this.scratch.take(this.rowCount * 8);
     const valid = this.bytes();
     const table = this.scratch.addressOf(program.table);

@@ -1,0 +1,81 @@
+// Queries of many shapes beside DuckDB: Rowan over HTTP on a kept connection, DuckDB in this process
+// with two threads, both warm. Each answer is one row, and both must agree on it.
+
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { open } from '../../build/js/index.js';
+import { airlineCsv } from '../data/airline.mjs';
+import { dimCsv, factCsv } from '../data/facts.mjs';
+
+export const description = 'queries of many shapes over HTTP, beside DuckDB';
+
+const { shapes } = JSON.parse(
+  readFileSync(new URL('../data/shapes.json', import.meta.url), 'utf8'),
+);
+
+export async function prepare({ rowCount }) {
+  const files = { air: airlineCsv(rowCount, 3), fact: factCsv(rowCount), dim: dimCsv() };
+  const rowan = await open({ dataDir: null });
+  const address = new URL(await rowan.listen({ host: '127.0.0.1', port: 0 }));
+  const instance = await DuckDBInstance.create(':memory:', { threads: '2' });
+  const duckdb = await instance.connect();
+  for (const [id, path] of Object.entries(files)) {
+    const params = { dataFileUrl: `file://${path}`, outputDataset: { id, type: 'tabular' } };
+    const reply = await rowan.post('/v1/procedures', {
+      type: 'import.text',
+      params: { ...params, runOnCreation: true },
+    });
+    if (reply.status >= 400) throw new Error(reply.text);
+    await duckdb.run(`CREATE TABLE ${id} AS SELECT * FROM read_csv('${path}')`);
+  }
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const ask = (sql) => queryOverHttp(address, agent, sql);
+  return {
+    measures: shapes.map(({ name, sql, duckdb: peer }) => ({
+      name,
+      goal: 2.5,
+      contenders: {
+        rowan: () => ask(sql),
+        duckdb: async () => (await duckdb.runAndReadAll(peer ?? sql)).getRowsJS()[0].map(plain),
+      },
+      agree: (a, b) => a.every((value, i) => isClose(value, b[i])),
+    })),
+    close: async () => {
+      agent.destroy();
+      duckdb.closeSync();
+      await rowan.close();
+    },
+  };
+}
+
+/** The values of the first row. */
+function queryOverHttp(address, agent, sql) {
+  const { hostname: host, port } = address;
+  const path = `/v1/query?format=table&rowNames=false&q=${encodeURIComponent(sql)}`;
+  return new Promise((resolve, reject) => {
+    const sent = request({ host, port, path, agent }, (reply) => {
+      let text = '';
+      reply.setEncoding('utf8');
+      reply.on('data', (piece) => {
+        text += piece;
+      });
+      reply.on('end', () => {
+        if (reply.statusCode === 200) resolve(JSON.parse(text)[1]);
+        else reject(new Error(text));
+      });
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+function plain(value) {
+  return typeof value === 'bigint' ? Number(value) : value;
+}
+
+/** Doubles may differ in their last bits: they are added up in another order. */
+function isClose(a, b) {
+  if (typeof a !== 'number' || typeof b !== 'number') return a === b;
+  return Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b));
+}
