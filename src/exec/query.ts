@@ -7,6 +7,7 @@ import { type ExplainLine, explainPlan } from '../plan/explain.ts';
 import type { CallScope } from '../plan/function.ts';
 import { optimize } from '../plan/optimize.ts';
 import type { PlanNode, QueryPlan } from '../plan/plan.ts';
+import { readsTimestamps } from '../plan/timestamps.ts';
 import { ANY_TYPE, type ValueType } from '../plan/type.ts';
 import type { Query } from '../sql/node.ts';
 import { parseClauses, type QueryClauses } from '../sql/parser/clauses.ts';
@@ -54,6 +55,8 @@ export interface PreparedQuery {
 export interface PrepareOptions extends QueryScope {
   /** names that `$name` may use; absent: none */
   readonly parameters?: ParameterTypes | undefined;
+  /** false: whoever reads the rows does not look at their timestamps, which then may be others */
+  readonly exactTimestamps?: boolean | undefined;
   /** Changes what was bound, before it is optimized. */
   readonly rewrite?: ((plan: QueryPlan) => QueryPlan) | undefined;
 }
@@ -71,7 +74,10 @@ function prepareParsed(query: Query, options: PrepareOptions): PreparedQuery {
     evaluate: (expression) => evaluateConstant(expression, catalog, scope),
   });
   const plan = optimize(options.rewrite?.(bound) ?? bound, catalog);
-  const runtime = makeRuntime(plan.subqueries, { ...options, text: query.text });
+  const exactTimestamps =
+    options.exactTimestamps !== false ||
+    [plan.root, ...plan.subqueries].some((root) => readsTimestamps(root, catalog.builtins));
+  const runtime = makeRuntime(plan.subqueries, { ...options, exactTimestamps, text: query.text });
   const source = compilePlan(plan.root, runtime);
   return {
     plan,
@@ -107,22 +113,24 @@ export interface WriteQueryOptions extends QueryScope {
  */
 export function writeQuery(text: string, options: WriteQueryOptions): number {
   if (text.trim() === '') throw failure('MISSING_PARAMETER', 'the query q is empty');
+  const exactTimestamps = options.format === 'full';
   const explained = /^\s*EXPLAIN\s+(?=SELECT\b)/i.exec(text);
   if (explained !== null) {
-    const prepared = prepareQuery(text.slice(explained[0].length), options);
+    const prepared = prepareQuery(text.slice(explained[0].length), { ...options, exactTimestamps });
     const { plan, runtime } = prepared;
     const pathOf = (node: PlanNode) => options.pathOf?.(node, runtime);
     const rows = explainRows(explainPlan(plan, options.catalog, pathOf));
     writeRows(rows, options.format, options.output, options.emit);
     return rows.length;
   }
-  const prepared = options.cache?.take(text) ?? prepareQuery(text, options);
+  const key = exactTimestamps ? `full ${text}` : text;
+  const prepared = options.cache?.take(key) ?? prepareQuery(text, { ...options, exactTimestamps });
   const knownColumns = knownColumnsOf(prepared.plan.root);
   const output = knownColumns === undefined ? options.output : { ...options.output, knownColumns };
   const rows = prepared.run();
   const counted = rows instanceof ColumnRows ? rows : new CountedRows(rows);
   writeRows(counted, options.format, output, options.emit);
-  options.cache?.put(text, prepared);
+  options.cache?.put(key, prepared);
   return counted.rowCount;
 }
 

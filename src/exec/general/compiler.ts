@@ -26,6 +26,8 @@ export interface Runtime {
   subqueryCells: (index: number) => readonly Value[];
   /** A faster way to the rows of a node, where there is one: tried before the general operators. */
   readonly accelerate: Accelerator | undefined;
+  /** false: nobody looks at the timestamps of the result, and nothing computes with them */
+  readonly exactTimestamps: boolean;
   /** counts runs, so that what is computed once a run is computed again in the next */
   run: number;
 }

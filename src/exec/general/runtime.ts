@@ -11,13 +11,15 @@ export interface RuntimeOptions {
   readonly catalog: Catalog;
   readonly scope: CallScope;
   readonly accelerate?: Accelerator | undefined;
+  /** false: whoever reads the result does not look at its timestamps */
+  readonly exactTimestamps?: boolean | undefined;
   /** the query text, for the places of errors */
   readonly text?: string | undefined;
 }
 
 export function makeRuntime(
   subqueries: readonly PlanNode[],
-  { catalog, scope, accelerate, text }: RuntimeOptions,
+  { catalog, scope, accelerate, text, exactTimestamps = true }: RuntimeOptions,
 ): Runtime {
   const sources: RowSource[] = [];
   const runtime: Runtime = {
@@ -25,6 +27,7 @@ export function makeRuntime(
     text,
     scope,
     accelerate,
+    exactTimestamps,
     parameters: () => NULL_VALUE,
     scopeCalls: () => NULL_VALUE,
     subqueryCells(index) {

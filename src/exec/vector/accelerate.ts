@@ -140,6 +140,11 @@ function isOverNumbers(node: PlanNode): boolean {
   return node.kind === 'sort' && isRowSort(node);
 }
 
+/** Whether the rows of a select list are columns of the rows below it as they are. */
+export function readsColumnsOfRows(node: PlanNode): boolean {
+  return isColumnProject(node);
+}
+
 type GroupSort = SortNode & { readonly input: AggregateNode };
 
 /** ORDER BY over groups, by their keys and aggregates. */

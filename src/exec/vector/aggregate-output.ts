@@ -4,12 +4,12 @@ import type { AggregateCall } from '../../plan/plan.ts';
 import { MINUS_INFINITY } from '../../value/timestamp.ts';
 import { Scalar } from '../../value/value.ts';
 import type { GroupCells } from './group-cells.ts';
-import type { NumberColumn } from './group-column.ts';
+import type { GroupColumn } from './group-column.ts';
 import type { Lowering, Timed } from './lower.ts';
 import type { Measure } from './measure.ts';
 
 /** Reads an aggregate of groups from merged cells; `at` gives the address of a measure's cells. */
-export type Reader = (cells: GroupCells, at: (measure: number) => number) => NumberColumn;
+export type Reader = (cells: GroupCells, at: (measure: number) => number) => GroupColumn;
 
 /** Undefined when kernels do not know the aggregate or its argument. */
 export function lowerAggregate(
@@ -41,7 +41,16 @@ const lowerCount: LowerAggregate = ({ arg, lowering, measure }) => {
   const scope = lowering.table;
   const column = arg.kind === 'column' ? scope.find(arg.path) : undefined;
   if (typeof column !== 'number') return undefined;
-  if (lowering.numbers(arg) === undefined && lowering.codes(arg) === undefined) return undefined;
+  const numbers = lowering.numbers(arg);
+  if (numbers === undefined && lowering.codes(arg) === undefined) return undefined;
+  if (numbers !== undefined && typeof numbers.timed !== 'boolean') {
+    const timed = lowerTimed(numbers.timed, measure);
+    const values = measure({ kind: 'values', numbers: numbers.program });
+    return (cells, at) => {
+      const counts = cells.integers(at(values), 8);
+      return { ...NUMBERS, ts: numbers.ts, values: counts, timed: timed(cells, at, counts) };
+    };
+  }
   const counts = scope.hasNulls(column) ? ({ kind: 'count', column } as const) : ROWS;
   return countReader(measure(counts), scope.tsOf(column));
 };
@@ -81,11 +90,11 @@ function lowerSum(finish: ((sum: number, count: number) => number) | undefined):
 function lowerExtreme(kind: 'min' | 'max'): LowerAggregate {
   return ({ arg, lowering, measure }) => {
     const numbers = lowering.numbers(arg);
-    if (numbers === undefined) return undefined;
+    if (numbers === undefined) return lowerExtremeRank(kind, { arg, lowering, measure });
     const extremes = measure({ kind, numbers: numbers.program });
     // The timestamp is that of the extreme value itself, wherever it was.
-    if (typeof numbers.timed !== 'boolean') return undefined;
-    const timed = lowerTimed(numbers.timed, measure);
+    if (typeof numbers.timed !== 'boolean' && lowering.exactTimestamps) return undefined;
+    const timed = lowerTimed(typeof numbers.timed === 'boolean' ? numbers.timed : true, measure);
     return (cells, at) => {
       const start = at(extremes);
       const counts = cells.integers(start, 16);
@@ -106,6 +115,27 @@ function lowerExtreme(kind: 'min' | 'max'): LowerAggregate {
         timed: timed(cells, at, counts),
       };
     };
+  };
+}
+
+/** The least or greatest of texts and mixed atoms is that of their ranks. */
+function lowerExtremeRank(
+  kind: 'min' | 'max',
+  { arg, lowering, measure }: AggregateContext,
+): Reader | undefined {
+  const codes = lowering.codes(arg);
+  if (codes === undefined) return undefined;
+  const { numbers, codeOf } = lowering.ranks(codes);
+  const extremes = measure({ kind, numbers });
+  const { atom, order, ts } = codes;
+  return (cells, at) => {
+    const start = at(extremes);
+    const counts = cells.integers(start, 16);
+    const ranks = cells.doubles(start + 8, 16);
+    const found = Int32Array.from(ranks, (rank, i) =>
+      counts[i] === 0 ? 0 : (codeOf[rank] as number),
+    );
+    return { kind: 'codes', codes: found, atom, order, ts };
   };
 }
 

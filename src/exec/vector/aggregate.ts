@@ -59,7 +59,7 @@ export interface GroupSelection {
   readonly keep: number | undefined;
 }
 
-const ALL_GROUPS: GroupSelection = { sortKeys: [], keep: undefined };
+export const ALL_GROUPS: GroupSelection = { sortKeys: [], keep: undefined };
 
 /**
  * Groups of an aggregate over columns. Undefined when the data or an expression does not suit
@@ -77,7 +77,11 @@ export function vectorGroups(
   try {
     const rows = openRows(input, compiler, dictionaries);
     if (rows === undefined || rows.rowCount < Math.max(1, engine.rowCountMin)) return undefined;
-    const query = new GroupQuery(node, input.filter?.condition, rows, dictionaries);
+    const lowering = new Lowering(rows.scope, dictionaries);
+    const condition = input.filter?.condition;
+    const filter = condition && lowering.truth(condition);
+    if (condition !== undefined && filter === undefined) return undefined;
+    const query = new GroupQuery(node, { rows, lowering, filter }, dictionaries);
     return query.isLowered ? query.run(engine, selection) : undefined;
   } finally {
     dictionaries.release();
@@ -85,8 +89,7 @@ export function vectorGroups(
 }
 
 /** Rows that a query groups; `build` after its expressions have asked for their columns. */
-interface GroupRows {
-  readonly scope: ColumnScope;
+export interface GroupRows {
   readonly rowCount: number;
   readonly chunkRowCounts: readonly number[];
   readonly arena: number;
@@ -103,7 +106,7 @@ function openRows(
   input: GroupInput,
   compiler: Compiler,
   dictionaries: DictionaryTables,
-): GroupRows | undefined {
+): (GroupRows & { readonly scope: ColumnScope }) | undefined {
   if (input.join !== undefined) {
     const join = prepareJoin(input.join, compiler, dictionaries);
     return (
@@ -153,7 +156,15 @@ type KeyPlan =
   | { readonly kind: 'dense'; readonly keys: readonly LoweredCodes[] }
   | { readonly kind: 'sparse'; readonly plan: SparseKeysPlan };
 
-class GroupQuery {
+/** What is grouped, and how expressions about it are lowered. */
+export interface GroupedRows {
+  readonly rows: GroupRows;
+  readonly lowering: Lowering;
+  readonly filter: TruthProgram | undefined;
+}
+
+/** Groups of rows by kernels; `isLowered`: whether these know its expressions. */
+export class GroupQuery {
   readonly #rows: GroupRows;
   readonly #explicit: boolean;
   readonly #filter: TruthProgram | undefined;
@@ -165,22 +176,19 @@ class GroupQuery {
   readonly isLowered: boolean;
 
   constructor(
-    node: AggregateNode,
-    condition: BoundExpression | undefined,
-    rows: GroupRows,
+    node: Pick<AggregateNode, 'keys' | 'aggregates' | 'explicit'>,
+    { rows, lowering, filter }: GroupedRows,
     dictionaries: DictionaryTables,
   ) {
     this.#rows = rows;
-    const lowering = new Lowering(rows.scope, dictionaries);
     this.#explicit = node.explicit;
     this.#countsEmpty = node.aggregates.some(({ name }) => COUNTS.has(name));
-    const filter = condition && lowering.truth(condition);
     this.#filter = filter;
     const readers = node.aggregates.map((call) =>
       lowerAggregate(call, lowering, (measure) => this.#measure(measure)),
     );
     this.#rowsMeasure = this.#measure({ kind: 'rows' });
-    if ((condition !== undefined && filter === undefined) || !isFull(readers)) {
+    if (!isFull(readers)) {
       this.isLowered = false;
       return;
     }

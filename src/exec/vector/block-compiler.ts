@@ -351,6 +351,7 @@ export class BlockCompiler {
   #codesOfDomain([part, ...others]: readonly CodeProgram[]): number {
     if (part === undefined || others.length > 0 || !('column' in part)) throw new NotForBlocks();
     const column = this.#columns[part.column] as BlockColumn;
+    if (part.op === 'codes') return this.#codesOf(part.column);
     if (column.kind !== 'chunks') throw new NotForBlocks();
     return this.#codesOfChunks({ ...part, column: column.column });
   }

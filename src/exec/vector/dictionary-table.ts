@@ -61,12 +61,19 @@ export type RowFunction = (expression: BoundExpression) => (row: Row) => unknown
 export class DictionaryTables {
   readonly #arenas: ArenaAllocator;
   readonly #compile: RowFunction;
+  /** false: values may have any timestamp */
+  readonly exactTimestamps: boolean;
   /** to be called for each value of a dictionary that is gone through */
   readonly look: () => void;
   readonly #spans: Span[] = [];
 
-  constructor(arenas: ArenaAllocator, compile: RowFunction, scope: JobScope) {
+  constructor(
+    arenas: ArenaAllocator,
+    compile: RowFunction,
+    { scope, exactTimestamps }: { readonly scope: JobScope; readonly exactTimestamps: boolean },
+  ) {
     this.#arenas = arenas;
+    this.exactTimestamps = exactTimestamps;
     this.#compile = compile;
     this.look = every(STEPS_PER_CHECK, () => scope.checkCancelled());
   }
@@ -90,7 +97,7 @@ export class DictionaryTables {
     table: ColumnScope,
   ): (Evaluation & { readonly numbers: Span; readonly valid: Span }) | undefined {
     const evaluated = this.#evaluate(expression, table);
-    const ts = evaluated && commonTs(evaluated);
+    const ts = evaluated && this.#commonTs(evaluated);
     if (evaluated === undefined || ts === undefined) return undefined;
     const { atoms, index } = evaluated;
     if (!atoms.every((atom) => atom === null || typeof atom === 'number')) return undefined;
@@ -108,7 +115,7 @@ export class DictionaryTables {
       const column = table.find(expression.path);
       if (typeof column !== 'number') return undefined;
       const { dictionary } = table.columns[column] as ColumnSnapshot;
-      if (dictionary === undefined) return undefined;
+      if (dictionary === undefined || !this.hasOneTime(column, table)) return undefined;
       const view = dictionaryView(dictionary, this.#arenas);
       const atoms: DistinctAtoms = {
         count: view.count,
@@ -121,7 +128,7 @@ export class DictionaryTables {
       };
     }
     const evaluated = this.#evaluate(expression, table);
-    const ts = evaluated && commonTs(evaluated);
+    const ts = evaluated && this.#commonTs(evaluated);
     if (evaluated === undefined || ts === undefined) return undefined;
     const numbers = new Map<unknown, number>();
     const distinct: Atom[] = [null];
@@ -139,6 +146,20 @@ export class DictionaryTables {
     }
     const atoms = distinctAtoms(distinct, this.look);
     return { index: evaluated.index, ts, codes: this.#keep(codes), atoms };
+  }
+
+  /** Whether all values of a column have its timestamp, as far as that matters. */
+  hasOneTime(column: number, table: ColumnScope): boolean {
+    return !this.exactTimestamps || table.timedOf(column) === true;
+  }
+
+  /** The rank of each code, as a double; NULL, which comes first, has none. */
+  rankTable(order: Uint32Array): { readonly table: Span; readonly valid: Span } {
+    const ranks = new Float64Array(order.length);
+    for (let rank = 0; rank < order.length; rank++) ranks[order[rank] as number] = rank;
+    const valid = new Uint8Array(order.length).fill(1);
+    valid[0] = 0;
+    return { table: this.#keep(ranks), valid: this.#keep(valid) };
   }
 
   /** A program whose codes are those of another, mapped by a table with an entry for each code. */
@@ -166,10 +187,7 @@ export class DictionaryTables {
    * too many values, when one of its own is no atom, or when one fails: the row that has it may be
    * filtered out.
    */
-  #evaluate(
-    expression: BoundExpression,
-    table: ColumnScope,
-  ): Evaluated | undefined {
+  #evaluate(expression: BoundExpression, table: ColumnScope): Evaluated | undefined {
     const domain = this.#domainOf(expression, table);
     if (domain === undefined) return undefined;
     const { parts } = domain;
@@ -183,7 +201,10 @@ export class DictionaryTables {
         const value = evaluate(rowOf(parts, codes));
         if (!(value instanceof Scalar)) return undefined;
         atoms.push(value.atom);
-        if (value.atom !== null) ts = ts === 'none' || ts === value.ts ? value.ts : 'mixed';
+        // NULL has -Inf elsewhere.
+        const isTimed = value.atom !== null || value.ts !== MINUS_INFINITY;
+        if (value.atom === null && isTimed) ts = 'mixed';
+        else if (isTimed) ts = ts === 'none' || ts === value.ts ? value.ts : 'mixed';
         advance(codes, parts);
       }
       return { index: domain.index, atoms, ts };
@@ -191,6 +212,12 @@ export class DictionaryTables {
       if (thrown instanceof RowanError && thrown.code === 'CANCELLED') throw thrown;
       return undefined;
     }
+  }
+
+  /** The timestamp of all values; undefined when it differs from value to value. */
+  #commonTs({ ts }: Evaluated): number | undefined {
+    if (ts === 'mixed') return this.exactTimestamps ? undefined : MINUS_INFINITY;
+    return ts === 'none' ? MINUS_INFINITY : ts;
   }
 
   /** The columns that an expression reads, when they have few values together. */
@@ -223,6 +250,7 @@ export class DictionaryTables {
     const path = new Path(table.pathOf(column));
     const ts = table.tsOf(column);
     const { dictionary } = snapshot;
+    if (!this.hasOneTime(column, table)) return undefined;
     if (dictionary !== undefined) {
       const view = dictionaryView(dictionary, this.#arenas);
       const size = view.count + 1;
@@ -244,12 +272,6 @@ interface Evaluated {
   readonly atoms: readonly Atom[];
   /** the timestamp of all values, in seconds */
   readonly ts: number | 'none' | 'mixed';
-}
-
-/** Undefined when it differs from value to value. */
-function commonTs({ ts }: Evaluated): number | undefined {
-  if (ts === 'mixed') return undefined;
-  return ts === 'none' ? MINUS_INFINITY : ts;
 }
 
 /** A column by its codes. */
@@ -325,10 +347,7 @@ const PURE_KINDS: ReadonlySet<BoundExpression['kind']> = new Set([
 const VOLATILE: ReadonlySet<string> = new Set(['now', 'fetcher', 'jseval', 'read_sensor']);
 
 /** The numbers of the columns that an expression reads, in the order in which they are met. */
-function columnsOf(
-  expression: BoundExpression,
-  table: ColumnScope,
-): readonly number[] | undefined {
+function columnsOf(expression: BoundExpression, table: ColumnScope): readonly number[] | undefined {
   const columns = new Set<number>();
   const pending: BoundExpression[] = [expression];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {

@@ -62,3 +62,11 @@ export function sliceOfGroups(column: GroupColumn, from: number, to: number): Gr
     timed: column.timed?.subarray(from, to),
   };
 }
+
+/** A copy whose atoms were read from wherever they lay. */
+export function detachColumn(column: GroupColumn): GroupColumn {
+  if (column.kind !== 'codes') return column;
+  const atoms = new Map<number, Atom>();
+  for (const code of column.codes) if (!atoms.has(code)) atoms.set(code, column.atom(code));
+  return { ...column, atom: (code) => atoms.get(code) ?? null };
+}

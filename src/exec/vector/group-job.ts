@@ -1,7 +1,8 @@
 // The parallel part of grouping: each unit accumulates a range of chunks into cells of its own.
 import { TRUTH } from '../../kernel/vector.ts';
-import { assert } from '../../util/assert.ts';
+import { assert, unreachable } from '../../util/assert.ts';
 import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
+import { type BatchSource, BatchVectors } from '../operator/batch-vectors.ts';
 import { registerParallelJob } from '../parallel.ts';
 import { ChunkVectors } from './chunk.ts';
 import type { ChunkRange } from './chunk-range.ts';
@@ -14,7 +15,8 @@ import type { Vectors } from './vectors.ts';
 /** Where rows come from: chunks of a table, or pairs of the rows of a chunk and of another table. */
 export type GroupSource =
   | { readonly kind: 'scan'; readonly columns: readonly ColumnSnapshot[] }
-  | { readonly kind: 'join'; readonly join: JoinSource };
+  | { readonly kind: 'join'; readonly join: JoinSource }
+  | { readonly kind: 'batches'; readonly batches: BatchSource };
 
 export interface GroupJobArgs {
   readonly arena: number;
@@ -36,19 +38,17 @@ export const groupJob = registerParallelJob<GroupJobArgs, void>({
   execute(args, unit, scope) {
     const scratch = new Scratch(args.arena);
     try {
-      const rows = openBatches(args.source, scratch);
-      const { vectors } = rows;
+      const { vectors, forEachBatch } = openBatches(args.source, scratch);
       const whole =
         args.keys.length === 0 ? new WholeTable(args, unit, vectors, scratch) : undefined;
       const cells = args.cells[unit] as readonly Span[];
       const range = args.ranges[unit] as ChunkRange;
       for (let index = range.from; index < range.to; index++) {
-        rows.moveTo(index, args.chunkRowCounts[index] as number);
-        while (rows.next()) {
+        forEachBatch(index, args.chunkRowCounts[index] as number, () => {
           scope.checkCancelled();
           if (whole !== undefined) whole.add();
           else addGroups(args, cells, vectors, scratch);
-        }
+        });
       }
     } finally {
       scratch.release();
@@ -57,36 +57,43 @@ export const groupJob = registerParallelJob<GroupJobArgs, void>({
 });
 
 /** The rows of a chunk in batches. */
-interface Batches {
+export interface Batches {
   readonly vectors: Vectors;
-  moveTo(chunkIndex: number, rowCount: number): void;
-  /** Moves on to the next batch. @returns false when there is none */
-  next(): boolean;
+  forEachBatch(chunkIndex: number, rowCount: number, visit: () => void): void;
 }
 
-function openBatches(source: GroupSource, scratch: Scratch): Batches {
-  if (source.kind === 'join') {
-    const vectors = new JoinVectors(scratch, source.join);
-    return {
-      vectors,
-      moveTo: (index, rowCount) => vectors.moveTo(index, rowCount),
-      next: () => vectors.next(),
-    };
+export function openBatches(source: GroupSource, scratch: Scratch): Batches {
+  switch (source.kind) {
+    case 'batches': {
+      const vectors = new BatchVectors(scratch, source.batches);
+      return {
+        vectors,
+        forEachBatch: (index, rowCount, visit) => vectors.forEachBatch(index, rowCount, visit),
+      };
+    }
+    case 'join': {
+      const vectors = new JoinVectors(scratch, source.join);
+      return {
+        vectors,
+        forEachBatch(index, rowCount, visit) {
+          vectors.moveTo(index, rowCount);
+          while (vectors.next()) visit();
+        },
+      };
+    }
+    case 'scan': {
+      const vectors = new ChunkVectors(scratch, source.columns);
+      return {
+        vectors,
+        forEachBatch(index, rowCount, visit) {
+          vectors.moveTo(index, rowCount);
+          visit();
+        },
+      };
+    }
+    default:
+      return unreachable(source);
   }
-  const vectors = new ChunkVectors(scratch, source.columns);
-  let isNew = false;
-  return {
-    vectors,
-    moveTo(index, rowCount) {
-      vectors.moveTo(index, rowCount);
-      isNew = true;
-    },
-    next() {
-      const had = isNew;
-      isNew = false;
-      return had;
-    },
-  };
 }
 
 function addGroups(

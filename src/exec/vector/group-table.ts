@@ -7,6 +7,7 @@ import type { SliceableRows } from '../general/operator/source.ts';
 import { GroupRow } from '../general/row.ts';
 import {
   atomOfGroup,
+  detachColumn,
   type GroupColumn,
   sliceOfGroups,
   tsOfGroup,
@@ -15,13 +16,13 @@ import {
 
 export class GroupTable implements SliceableRows {
   readonly rowCount: number;
-  readonly #keys: readonly GroupColumn[];
-  readonly #aggregates: readonly GroupColumn[];
+  readonly keys: readonly GroupColumn[];
+  readonly aggregates: readonly GroupColumn[];
 
   constructor(rowCount: number, keys: readonly GroupColumn[], aggregates: readonly GroupColumn[]) {
     this.rowCount = rowCount;
-    this.#keys = keys;
-    this.#aggregates = aggregates;
+    this.keys = keys;
+    this.aggregates = aggregates;
   }
 
   *[Symbol.iterator](): Iterator<GroupRow> {
@@ -29,12 +30,21 @@ export class GroupTable implements SliceableRows {
   }
 
   at(index: number): GroupRow {
-    return new GroupRow(scalarsAt(this.#keys, index), scalarsAt(this.#aggregates, index));
+    return new GroupRow(scalarsAt(this.keys, index), scalarsAt(this.aggregates, index));
   }
 
   slice(from: number, to: number): GroupTable {
     const part = (column: GroupColumn) => sliceOfGroups(column, from, to);
-    return new GroupTable(to - from, this.#keys.map(part), this.#aggregates.map(part));
+    return new GroupTable(to - from, this.keys.map(part), this.aggregates.map(part));
+  }
+
+  /** The same groups, whose values lie nowhere else. */
+  detached(): GroupTable {
+    return new GroupTable(
+      this.rowCount,
+      this.keys.map(detachColumn),
+      this.aggregates.map(detachColumn),
+    );
   }
 
   /** The rows of a select list; undefined when an item is more than a key or an aggregate. */
@@ -54,12 +64,12 @@ export class GroupTable implements SliceableRows {
   }
 
   #nameAt(index: number) {
-    return new GroupRow(scalarsAt(this.#keys, index), []).name;
+    return new GroupRow(scalarsAt(this.keys, index), []).name;
   }
 
   #column(expression: BoundExpression): GroupColumn | undefined {
-    if (expression.kind === 'group-key') return this.#keys[expression.index];
-    if (expression.kind === 'aggregate-result') return this.#aggregates[expression.index];
+    if (expression.kind === 'group-key') return this.keys[expression.index];
+    if (expression.kind === 'aggregate-result') return this.aggregates[expression.index];
     return undefined;
   }
 }

@@ -10,9 +10,9 @@ import { homeArena } from './chunk-range.ts';
 import type { DictionaryTables } from './dictionary-table.ts';
 import type { VectorEngine } from './engine.ts';
 import { type FilteredScan, matchFilteredScan } from './filtered-scan.ts';
+import { integerBounds } from './integer-bounds.ts';
 import type { FlatColumn, JoinPlace, JoinSource } from './join-vectors.ts';
 import { buildKeyTables } from './key-table.ts';
-import { integerBounds } from './integer-bounds.ts';
 import { type LoweredCodes, Lowering } from './lower.ts';
 import type { CodeProgram, TruthProgram } from './program.ts';
 import { Scratch } from './scratch.ts';
@@ -97,6 +97,10 @@ class JoinScope implements ColumnScope {
 
   tsOf(column: number): number {
     return this.#place(column).side.table.ts;
+  }
+
+  timedOf(): true {
+    return true;
   }
 
   hasNulls(column: number): boolean {

@@ -4,17 +4,19 @@ import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
 import { type BlockColumn, type BlockSource, chunkColumn } from './block-compiler.ts';
 import { ChunkVectors } from './chunk.ts';
 import type { VectorEngine } from './engine.ts';
-import type { JoinPlace } from './join-vectors.ts';
 import { integerBounds } from './integer-bounds.ts';
+import type { JoinPlace } from './join-vectors.ts';
 import type { CodeProgram, TruthProgram } from './program.ts';
 import { Scratch } from './scratch.ts';
-import type { VectorTable } from './table.ts';
 
 export interface KeyTablePlan {
   /** where the probe side lies */
   readonly arena: number;
   readonly built: {
-    readonly table: VectorTable;
+    readonly table: {
+      readonly columns: readonly ColumnSnapshot[];
+      readonly chunkRowCounts: readonly number[];
+    };
     readonly filter: TruthProgram | undefined;
     readonly key: CodeProgram;
   };
@@ -107,7 +109,7 @@ class KeyTableBuilder {
     const scratch = new Scratch(this.#plan.arena);
     try {
       const chunk = new ChunkVectors(scratch, table.columns);
-      for (const [index, count] of table.snapshot.chunkRowCounts.entries()) {
+      for (const [index, count] of table.chunkRowCounts.entries()) {
         chunk.moveTo(index, count);
         const codes = chunk.codes(key);
         if (filter !== undefined) scratch.kernels.dropGroups(codes, chunk.truth(filter), count, 0);

@@ -102,7 +102,7 @@ export class Lowering {
         const column = this.table.find(expression.path);
         if (typeof column !== 'number') return undefined;
         const snapshot = this.table.columns[column] as ColumnSnapshot;
-        return columnNumbers(column, snapshot, this.table.tsOf(column));
+        return columnNumbers(column, snapshot, this.table);
       }
       case 'arithmetic': {
         const operator = ARITHMETIC[expression.operator as keyof typeof ARITHMETIC];
@@ -110,7 +110,7 @@ export class Lowering {
         const right = this.numbers(expression.right);
         if (operator === undefined || left === undefined || right === undefined) break;
         if (left.isTimestamp || right.isTimestamp) return undefined;
-        const time = timeOfBoth(left, right);
+        const time = timeOfBoth(left, right) ?? this.#anyTime();
         if (time === undefined) return undefined;
         const program = { op: 'arithmetic', operator, left: left.program, right: right.program };
         return { program: program as NumberProgram, isTimestamp: false, isInteger: false, ...time };
@@ -143,11 +143,20 @@ export class Lowering {
     }
     const rest = otherwise === undefined ? NO_NUMBERS : this.#numbersOrNull(otherwise);
     if (rest === undefined || rest.isTimestamp) return undefined;
-    const time = timeOfCase(lowered, rest);
+    const time = timeOfCase(lowered, rest) ?? this.#anyTime();
     if (time === undefined) return undefined;
     const cases = lowered.map(({ when, value }) => ({ when, result: value.program }));
     const program = { op: 'case', branches: cases, otherwise: rest.program } as const;
     return { program, isTimestamp: false, isInteger: false, ...time };
+  }
+
+  /** Where nobody looks at timestamps, these may be any. */
+  #anyTime(): Time | undefined {
+    return this.exactTimestamps ? undefined : { timed: true, ts: MINUS_INFINITY };
+  }
+
+  get exactTimestamps(): boolean {
+    return this.#dictionaries.exactTimestamps;
   }
 
   #numbersOrNull(expression: BoundExpression): LoweredNumbers | undefined {
@@ -174,6 +183,7 @@ export class Lowering {
       const column = this.table.find(expression.path);
       if (typeof column !== 'number') return undefined;
       const snapshot = this.table.columns[column] as ColumnSnapshot;
+      if (!this.#dictionaries.hasOneTime(column, this.table)) return undefined;
       if (snapshot.dictionary === undefined)
         return rangeCodes(column, snapshot, this.table.tsOf(column));
     }
@@ -189,6 +199,16 @@ export class Lowering {
       order: () => withNullFirst(atoms.order()),
       ts: table.ts,
     };
+  }
+
+  /** Codes as numbers that compare as their atoms do, and the code of each of these numbers. */
+  ranks({ program, order }: LoweredCodes): {
+    readonly numbers: NumberProgram;
+    readonly codeOf: Uint32Array;
+  } {
+    const codeOf = order();
+    const { table, valid } = this.#dictionaries.rankTable(codeOf);
+    return { numbers: { op: 'domain', parts: [program], table, valid }, codeOf };
   }
 
   #constantTruth(value: unknown): TruthProgram | undefined {
@@ -329,17 +349,18 @@ function constantNumbers(value: unknown): LoweredNumbers | undefined {
 function columnNumbers(
   column: number,
   snapshot: ColumnSnapshot,
-  ts: number,
+  scope: ColumnScope,
 ): LoweredNumbers | undefined {
   const { type, dictionary } = snapshot;
+  const timed = scope.timedOf(column);
   const numeric = type === 'integer' || type === 'number' || type === 'timestamp';
   if (!numeric || dictionary !== undefined) return undefined;
   return {
     program: { op: 'column', column },
     isTimestamp: type === 'timestamp',
     isInteger: snapshot.chunks.every((chunk) => chunk.kind === 'int32'),
-    timed: true,
-    ts,
+    timed: timed === true ? true : { op: 'column', column: timed },
+    ts: scope.tsOf(column),
   };
 }
 

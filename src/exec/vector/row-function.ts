@@ -9,7 +9,7 @@ import { DictionaryTables } from './dictionary-table.ts';
 /** Tables whose expressions this compiler compiles. */
 export function dictionaryTables(arenas: ArenaAllocator, compiler: Compiler): DictionaryTables {
   const compile = (expression: BoundExpression) => rowFunction(expression, compiler);
-  return new DictionaryTables(arenas, compile, compiler.runtime.scope);
+  return new DictionaryTables(arenas, compile, compiler.runtime);
 }
 
 /** Values between two looks at the cancel flag. */

@@ -69,6 +69,7 @@ function lowerSparseKey(
   dictionaries: DictionaryTables,
 ): { readonly field: OrderField; readonly content: KeyContent } | undefined {
   const numbers = expression.kind === 'column' ? lowering.numbers(expression) : undefined;
+  if (lowering.exactTimestamps && numbers !== undefined && numbers.timed !== true) return undefined;
   if (numbers === undefined) {
     const codes = lowering.codes(expression);
     if (codes === undefined) return undefined;

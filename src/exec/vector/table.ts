@@ -1,6 +1,7 @@
 // The part of a columnar dataset that a query needs, as the lowering of its expressions sees it.
 import type { Relation } from '../../plan/catalog.ts';
 import type { ColumnarSnapshot, ColumnSnapshot } from '../../value/snapshot.ts';
+import { MINUS_INFINITY } from '../../value/timestamp.ts';
 
 /** Columns as expressions name them: those of a table, or of the two tables of a join. */
 export interface ColumnScope {
@@ -15,6 +16,8 @@ export interface ColumnScope {
   pathOf(column: number): readonly string[];
   /** the timestamp of the cells of a column, in seconds */
   tsOf(column: number): number;
+  /** true: all values of a column have its timestamp; else the column that is valid where they do */
+  timedOf(column: number): true | number;
   /** false: every row has a value in the column */
   hasNulls(column: number): boolean;
 }
@@ -35,12 +38,13 @@ export class VectorTable implements ColumnScope {
 
   /**
    * Undefined when the relation does not lie in columns, or when its cells have timestamps of
-   * their own, which vectors do not carry.
+   * their own, which vectors do not carry, and somebody looks at them.
    */
-  static of(relation: Relation): VectorTable | undefined {
+  static of(relation: Relation, exactTimestamps = true): VectorTable | undefined {
     const { snapshot } = relation;
-    if (snapshot?.layout !== 'columnar' || snapshot.timestamps.kind !== 'constant')
-      return undefined;
+    if (snapshot?.layout !== 'columnar') return undefined;
+    if (!exactTimestamps) return new VectorTable(snapshot, MINUS_INFINITY);
+    if (snapshot.timestamps.kind !== 'constant') return undefined;
     const { ts } = snapshot.timestamps;
     return Number.isNaN(ts) ? undefined : new VectorTable(snapshot, ts);
   }
@@ -55,6 +59,18 @@ export class VectorTable implements ColumnScope {
 
   tsOf(): number {
     return this.ts;
+  }
+
+  timedOf(): true {
+    return true;
+  }
+
+  get rowCount(): number {
+    return this.snapshot.rowCount;
+  }
+
+  get chunkRowCounts(): readonly number[] {
+    return this.snapshot.chunkRowCounts;
   }
 
   hasNulls(column: number): boolean {

@@ -1,12 +1,12 @@
 // The entry of an engine worker: the tasks it can do, and the catalogue as it is told of it.
 
 import { builtinCatalog, selfContainedCatalog } from '../../builtin/index.ts';
+import { operatorAccelerator } from '../../exec/operator/accelerate.ts';
 import { registerParallelJob } from '../../exec/parallel.ts';
 import { serveTasks } from '../../exec/pool/worker-runtime.ts';
 import { QueryCache } from '../../exec/query-cache.ts';
 import type { Task } from '../../exec/task.ts';
 import { useArenas } from '../../exec/thread-memory.ts';
-import { vectorAccelerator } from '../../exec/vector/accelerate.ts';
 import { VECTOR_ROW_COUNT_MIN, type VectorEngine } from '../../exec/vector/engine.ts';
 import { FileSystem } from '../../file/file-system.ts';
 import { learnJobs } from '../../learn/jobs.ts';
@@ -50,7 +50,7 @@ function receive(message: StartMessage | MirrorMessage): void {
     },
     rowCountMin: VECTOR_ROW_COUNT_MIN,
   };
-  const accelerate = vectorAccelerator(engine);
+  const accelerate = operatorAccelerator(engine);
   const mirror = new CatalogMirror({
     types,
     builtins: message.reachesHost ? builtinCatalog : selfContainedCatalog,

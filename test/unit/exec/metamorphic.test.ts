@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { builtinCatalog } from '../../../src/builtin/index.ts';
 import { snapshotRelation } from '../../../src/dataset/snapshot-relation.ts';
+import { operatorAccelerator } from '../../../src/exec/operator/accelerate.ts';
 import { serialParallel } from '../../../src/exec/parallel.ts';
 import { queryRows } from '../../../src/exec/query.ts';
 import { useArenas } from '../../../src/exec/thread-memory.ts';
-import { vectorAccelerator } from '../../../src/exec/vector/accelerate.ts';
 import { Rowan } from '../../../src/index.ts';
 import type { Catalog, Relation } from '../../../src/plan/catalog.ts';
 import { ArenaSet } from '../../../src/value/arena-set.ts';
@@ -118,7 +118,7 @@ function withRows(
     findUserFunction: () => undefined,
     builtins: builtinCatalog,
   };
-  const accelerator = vectorAccelerator({
+  const accelerator = operatorAccelerator({
     arenas,
     parallel: serialParallel(NO_SCOPE),
     rowCountMin: 0,

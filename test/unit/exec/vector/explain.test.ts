@@ -2,10 +2,11 @@
 import { expect, test } from 'vitest';
 import { builtinCatalog } from '../../../../src/builtin/index.ts';
 import { snapshotRelation } from '../../../../src/dataset/snapshot-relation.ts';
+import { operatorAccelerator } from '../../../../src/exec/operator/accelerate.ts';
 import { serialParallel } from '../../../../src/exec/parallel.ts';
 import { writeQuery } from '../../../../src/exec/query.ts';
 import { useArenas } from '../../../../src/exec/thread-memory.ts';
-import { runsOnVectors, vectorAccelerator } from '../../../../src/exec/vector/accelerate.ts';
+import { runsOnVectors } from '../../../../src/exec/vector/accelerate.ts';
 import type { Catalog, Relation } from '../../../../src/plan/catalog.ts';
 import { ArenaSet } from '../../../../src/value/arena-set.ts';
 import { Path } from '../../../../src/value/path.ts';
@@ -48,7 +49,7 @@ function paths(sql: string): string[] {
   writeQuery(`EXPLAIN ${sql}`, {
     catalog,
     scope: NO_SCOPE,
-    accelerate: vectorAccelerator(engine),
+    accelerate: operatorAccelerator(engine),
     pathOf: (node, runtime) => (runsOnVectors(node, runtime, engine) ? 'vector' : undefined),
     format: 'table',
     output: { headers: false, rowNames: false, rowHashes: false, sortColumns: false },

@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { builtinCatalog } from '../../../../src/builtin/index.ts';
 import { snapshotRelation } from '../../../../src/dataset/snapshot-relation.ts';
+import { operatorAccelerator } from '../../../../src/exec/operator/accelerate.ts';
 import { type Parallel, serialParallel } from '../../../../src/exec/parallel.ts';
 import { queryRows } from '../../../../src/exec/query.ts';
 import { useArenas } from '../../../../src/exec/thread-memory.ts';
-import { vectorAccelerator } from '../../../../src/exec/vector/accelerate.ts';
 import type { Catalog, Relation } from '../../../../src/plan/catalog.ts';
 import { ArenaSet } from '../../../../src/value/arena-set.ts';
 import type { Atom } from '../../../../src/value/atom.ts';
@@ -67,7 +67,7 @@ function ask(
       return serial.run(job, args, unitCount);
     },
   };
-  const accelerate = vectorAccelerator({ arenas, parallel, rowCountMin: 0 });
+  const accelerate = operatorAccelerator({ arenas, parallel, rowCountMin: 0 });
   const usedBefore = arenas.usedBytes;
   try {
     const general = print(

@@ -1,0 +1,84 @@
+// GROUP BY over a pipeline: groups are numbered and accumulated by kernels.
+import type { BoundExpression } from '../../plan/expression.ts';
+import type { AggregateCall, AggregateNode } from '../../plan/plan.ts';
+import { ALL_GROUPS, GroupQuery, type GroupRows } from '../vector/aggregate.ts';
+import type { VectorEngine } from '../vector/engine.ts';
+import type { GroupTable } from '../vector/group-table.ts';
+import { arenaOf, buildBlocks, buildSource } from './build.ts';
+import { materialize, type OperatorContext } from './materialize.ts';
+import { suited } from './not-suited.ts';
+import { tableColumn } from './outputs.ts';
+import type { Pipeline } from './pipeline.ts';
+
+/** @throws NotSuited when kernels do not know an aggregate */
+export function groupPipeline(
+  node: AggregateNode,
+  pipeline: Pipeline,
+  context: OperatorContext,
+): GroupTable {
+  const resolve = (expression: BoundExpression) => suited(pipeline.resolve(expression));
+  const keys = node.keys.map(resolve);
+  const aggregates = node.aggregates.map((call) => ({ ...call, args: call.args.map(resolve) }));
+  return groupResolved({ keys, aggregates, explicit: node.explicit }, pipeline, context);
+}
+
+interface Grouping {
+  readonly keys: readonly BoundExpression[];
+  readonly aggregates: readonly AggregateCall[];
+  readonly explicit: boolean;
+}
+
+/** Groups of expressions that were resolved already. @throws NotSuited */
+export function groupResolved(
+  node: Grouping,
+  pipeline: Pipeline,
+  context: OperatorContext,
+): GroupTable {
+  return run(node, pipeline, context) ?? groupMaterialized(node, pipeline, context);
+}
+
+function run(
+  node: Grouping,
+  pipeline: Pipeline,
+  { engine, tables }: OperatorContext,
+): GroupTable | undefined {
+  const { lowering, filter } = pipeline;
+  const query = new GroupQuery(node, { rows: groupRows(pipeline), lowering, filter }, tables);
+  return query.isLowered ? query.run(engine, ALL_GROUPS) : undefined;
+}
+
+function groupRows(pipeline: Pipeline): GroupRows {
+  const { base, isPlain } = pipeline;
+  return {
+    rowCount: base.rowCount,
+    chunkRowCounts: base.chunkRowCounts,
+    get arena() {
+      return arenaOf(pipeline);
+    },
+    canBeNumbered: isPlain,
+    build: (engine: VectorEngine) => buildSource(pipeline, engine),
+    blocks: (engine: VectorEngine) => buildBlocks(pipeline, engine),
+  };
+}
+
+/** Keys and arguments are put into a table first, and this is grouped. */
+function groupMaterialized(
+  { keys, aggregates, explicit }: Grouping,
+  pipeline: Pipeline,
+  context: OperatorContext,
+): GroupTable {
+  const expressions: BoundExpression[] = [];
+  const column = (expression: BoundExpression): BoundExpression => {
+    if (expression.kind === 'constant') return expression;
+    const index = expressions.push(expression) - 1;
+    return { ...tableColumn([`e${index}`]), type: expression.type };
+  };
+  const node: Grouping = {
+    keys: keys.map(column),
+    aggregates: aggregates.map((call) => ({ ...call, args: call.args.map(column) })),
+    explicit,
+  };
+  const outputs = expressions.map((expression, index) => ({ path: [`e${index}`], expression }));
+  const table = materialize(pipeline, outputs, context, { named: false });
+  return suited(run(node, table, context));
+}

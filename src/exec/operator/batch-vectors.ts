@@ -1,0 +1,249 @@
+// The rows of a pipeline as vectors: chunks of a table, filtered and joined with built tables. A
+// batch knows the row numbers of its sources; columns are gathered when a program asks for them.
+import { assert } from '../../util/assert.ts';
+import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
+import { ChunkVectors } from '../vector/chunk.ts';
+import type { FlatColumn } from '../vector/join-vectors.ts';
+import type { CodeProgram, TruthProgram } from '../vector/program.ts';
+import type { Scratch } from '../vector/scratch.ts';
+import { type CodeVector, type NumberVector, Vectors } from '../vector/vectors.ts';
+
+/** Where a column of a pipeline lies: in the chunks, or in the table that a step looks up. */
+export type Place =
+  | { readonly kind: 'chunks' }
+  | { readonly kind: 'built'; readonly step: number; readonly flat: FlatColumn };
+
+/** A look-up of the rows of a built table by the code of a key. */
+export interface ProbeStep {
+  /** rows that are looked up */
+  readonly filter: TruthProgram | undefined;
+  /** codes of the built table's keys; 0 where there is no such key */
+  readonly key: CodeProgram;
+  /** Int32 a code: the first built row, plus 1; 0: none */
+  readonly head: Span;
+  /** Int32 a built row: the next with the same key, plus 1; absent: keys are distinct */
+  readonly next: Span | undefined;
+  /** the built row that goes with rows without a match; -1: these are left out */
+  readonly lone: number;
+}
+
+export interface BatchSource {
+  /** columns of the batches; of those that are built only the type counts */
+  readonly columns: readonly ColumnSnapshot[];
+  readonly places: readonly Place[];
+  readonly steps: readonly ProbeStep[];
+  /** rows that are left in the end */
+  readonly filter: TruthProgram | undefined;
+}
+
+const BATCH_ROW_COUNT_MAX = 65_536;
+
+/** Row numbers of a batch: addresses of Int32, 0: the rows of the chunk as they lie. */
+interface Level {
+  readonly rowCount: number;
+  readonly chunkRows: number;
+  /** of each step that was taken */
+  readonly builtRows: readonly number[];
+}
+
+export class BatchVectors extends Vectors {
+  readonly #source: BatchSource;
+  readonly #chunk: ChunkVectors;
+  #level: Level = { rowCount: 0, chunkRows: 0, builtRows: [] };
+  #cache = new Map<number, NumberVector>();
+
+  constructor(scratch: Scratch, source: BatchSource) {
+    super(scratch);
+    this.#source = source;
+    this.#chunk = new ChunkVectors(scratch, source.columns);
+  }
+
+  get rowCount(): number {
+    return this.#level.rowCount;
+  }
+
+  /** Calls `visit` for each batch of a chunk, in the order of its rows. */
+  forEachBatch(chunkIndex: number, rowCount: number, visit: () => void): void {
+    this.#chunk.moveTo(chunkIndex, rowCount);
+    const { places, columns } = this.#source;
+    // What is loaded now stays for all batches of the chunk.
+    places.forEach((place, column) => {
+      if (place.kind === 'chunks' && columns[column]?.dictionary === undefined) {
+        this.#chunk.columnNumbers(column);
+      }
+    });
+    this.#level = { rowCount, chunkRows: 0, builtRows: [] };
+    this.#cache = new Map();
+    this.#take(0, visit);
+  }
+
+  /** Int32 numbers of the rows: of a chunk, from `first` on, or of the table of a step. */
+  rowNumbers(step: number | undefined, first: number): number {
+    const { chunkRows, builtRows, rowCount } = this.#level;
+    const { i32 } = this.scratch.arena;
+    const out = this.scratch.take(rowCount * 4);
+    const from = (step === undefined ? chunkRows : (builtRows[step] as number)) / 4;
+    const base = step === undefined ? first : 0;
+    const isWhole = step === undefined && chunkRows === 0;
+    for (let i = 0; i < rowCount; i++) {
+      i32[out / 4 + i] = base + (isWhole ? i : (i32[from + i] as number));
+    }
+    return out;
+  }
+
+  columnNumbers(column: number): NumberVector {
+    let vector = this.#cache.get(column);
+    if (vector === undefined) {
+      const place = this.#place(column);
+      vector =
+        place.kind === 'built'
+          ? this.#builtNumbers(place.step, place.flat)
+          : this.#chunkNumbers(column);
+      this.#cache.set(column, vector);
+    }
+    return vector;
+  }
+
+  storedCodes(column: number): CodeVector {
+    const place = this.#place(column);
+    const { kernels } = this.scratch;
+    const { rowCount, chunkRows, builtRows } = this.#level;
+    if (place.kind === 'built') {
+      const out = this.scratch.take(rowCount * 4);
+      const codes = this.scratch.addressOf(place.flat.data);
+      kernels.gatherI32(codes, builtRows[place.step] as number, rowCount, out);
+      return { data: out, width: 4 };
+    }
+    const stored = this.#chunk.storedCodes(column);
+    if (chunkRows === 0) return stored;
+    const wide = this.scratch.take(this.#chunk.rowCount * 4);
+    kernels.widenCodes(stored.data, stored.width, this.#chunk.rowCount, wide);
+    const out = this.scratch.take(rowCount * 4);
+    kernels.gatherI32(wide, chunkRows, rowCount, out);
+    return { data: out, width: 4 };
+  }
+
+  validity(column: number): number {
+    if (this.#source.columns[column]?.dictionary === undefined) {
+      return this.columnNumbers(column).valid;
+    }
+    const { data, width } = this.storedCodes(column);
+    const out = this.bytes();
+    this.scratch.kernels.validCodes(data, width, this.rowCount, out);
+    return out;
+  }
+
+  /** Takes the steps from a number on with the rows at hand. */
+  #take(step: number, visit: () => void): void {
+    const { steps, filter } = this.#source;
+    const next = steps[step];
+    if (next !== undefined) this.#probe(next, step, visit);
+    else if (filter !== undefined) this.#select(filter, visit);
+    else if (this.rowCount > 0) visit();
+  }
+
+  #select(filter: TruthProgram, visit: () => void): void {
+    const { kernels } = this.scratch;
+    const { rowCount } = this;
+    const selected = this.scratch.take(rowCount * 4);
+    const count = kernels.selectTrue(this.truth(filter), rowCount, selected);
+    if (count === 0) return;
+    if (count === rowCount) visit();
+    else this.#within(this.#picked(selected, count), visit);
+  }
+
+  #probe(step: ProbeStep, index: number, visit: () => void): void {
+    const { kernels, arena } = this.scratch;
+    const { rowCount } = this;
+    const before = this.scratch.mark();
+    const keys = this.codes(step.key);
+    const truth = step.filter === undefined ? 0 : this.truth(step.filter);
+    const head = this.scratch.addressOf(step.head);
+    const next = step.next === undefined ? 0 : this.scratch.addressOf(step.next);
+    const state = this.scratch.take(16);
+    arena.i32.fill(0, state / 4, state / 4 + 2);
+    const mark = this.scratch.mark();
+    for (;;) {
+      this.scratch.rewind(mark);
+      const left = this.scratch.take(BATCH_ROW_COUNT_MAX * 4);
+      const right = this.scratch.take(BATCH_ROW_COUNT_MAX * 4);
+      const count = kernels.probePairs(
+        ...([keys, truth, rowCount, head, next, step.lone, state] as const),
+        ...([left, right, BATCH_ROW_COUNT_MAX] as const),
+      );
+      if (count > 0) {
+        // Each row has exactly one partner, so its columns are as they lie.
+        const isWhole = next === 0 && count === rowCount;
+        const level = isWhole ? { ...this.#level } : this.#picked(left, count);
+        const builtRows = [...level.builtRows, right];
+        this.#within({ ...level, builtRows }, () => this.#take(index + 1, visit));
+      }
+      if (count < BATCH_ROW_COUNT_MAX) break;
+    }
+    this.scratch.rewind(before);
+  }
+
+  /** The rows at some positions of the batch. */
+  #picked(positions: number, rowCount: number): Level {
+    const { chunkRows, builtRows } = this.#level;
+    const pick = (rows: number) => {
+      const out = this.scratch.take(rowCount * 4);
+      this.scratch.kernels.gatherI32(rows, positions, rowCount, out);
+      return out;
+    };
+    return {
+      rowCount,
+      chunkRows: chunkRows === 0 ? positions : pick(chunkRows),
+      builtRows: builtRows.map(pick),
+    };
+  }
+
+  #within(level: Level, action: () => void): void {
+    const [outer, cache] = [this.#level, this.#cache];
+    this.#level = level;
+    this.#cache = new Map();
+    action();
+    this.#level = outer;
+    this.#cache = cache;
+  }
+
+  #place(column: number): Place {
+    const place = this.#source.places[column];
+    assert(place !== undefined, `no column ${column}`);
+    return place;
+  }
+
+  #builtNumbers(step: number, flat: FlatColumn): NumberVector {
+    assert(flat.kind !== 'codes', 'codes are no numbers');
+    const rows = this.#level.builtRows[step] as number;
+    const data = this.#gather(this.scratch.addressOf(flat.data), rows, flat.kind);
+    let valid = 0;
+    if (flat.valid !== undefined) {
+      valid = this.bytes();
+      const bytes = this.scratch.addressOf(flat.valid);
+      this.scratch.kernels.gatherBytes(bytes, rows, this.rowCount, valid);
+    }
+    return { kind: flat.kind, data, value: 0, valid };
+  }
+
+  #chunkNumbers(column: number): NumberVector {
+    const vector = this.#chunk.columnNumbers(column);
+    const { chunkRows, rowCount } = this.#level;
+    if (chunkRows === 0) return vector;
+    let valid = 0;
+    if (vector.valid !== 0) {
+      valid = this.bytes();
+      this.scratch.kernels.gatherBytes(vector.valid, chunkRows, rowCount, valid);
+    }
+    if (vector.kind === 'constant') return { ...vector, valid };
+    return { ...vector, valid, data: this.#gather(vector.data, chunkRows, vector.kind) };
+  }
+
+  #gather(values: number, rows: number, kind: 'int32' | 'float64'): number {
+    const { kernels } = this.scratch;
+    const out = this.scratch.take(this.rowCount * (kind === 'int32' ? 4 : 8));
+    if (kind === 'int32') kernels.gatherI32(values, rows, this.rowCount, out);
+    else kernels.gatherF64(values, rows, this.rowCount, out);
+    return out;
+  }
+}

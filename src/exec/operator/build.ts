@@ -1,0 +1,207 @@
+// Puts the tables that a pipeline looks up into flat arrays of the arena that its chunks lie in.
+import type { Arena } from '../../value/arena.ts';
+import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
+import type { BlockSource } from '../vector/block-compiler.ts';
+import { chunkColumn } from '../vector/block-compiler.ts';
+import { ChunkVectors } from '../vector/chunk.ts';
+import { homeArena } from '../vector/chunk-range.ts';
+import type { VectorEngine } from '../vector/engine.ts';
+import type { GroupSource } from '../vector/group-job.ts';
+import { integerBounds } from '../vector/integer-bounds.ts';
+import type { FlatColumn } from '../vector/join-vectors.ts';
+import { buildKeyTables } from '../vector/key-table.ts';
+import type { TruthProgram } from '../vector/program.ts';
+import { Scratch } from '../vector/scratch.ts';
+import type { Place, ProbeStep } from './batch-vectors.ts';
+import type { Build, Pipeline } from './pipeline.ts';
+
+/** What jobs need to run a pipeline, and what to free when they are done. */
+export interface BuiltSource {
+  readonly source: GroupSource;
+  readonly arena: number;
+  readonly spans: readonly Span[];
+}
+
+/** The arena that most of the chunks of a pipeline lie in. */
+export function arenaOf({ scope }: Pipeline): number {
+  return homeArena(scope.columns.filter((_, column) => scope.placeOf(column).table === 0));
+}
+
+/**
+ * Builds the tables of a pipeline, once expressions have asked for their columns.
+ * @param filter of the rows that are left; absent: whoever reads the source drops them
+ */
+export function buildSource(
+  pipeline: Pipeline,
+  engine: VectorEngine,
+  filter?: TruthProgram,
+): BuiltSource {
+  const arena = arenaOf(pipeline);
+  const { scope, builds } = pipeline;
+  if (builds.length === 0 && filter === undefined) {
+    return { source: { kind: 'scan', columns: scope.columns }, arena, spans: [] };
+  }
+  const spans: Span[] = [];
+  try {
+    const places: Place[] = scope.columns.map(() => ({ kind: 'chunks' }));
+    const steps = builds.map((build, step) => {
+      const wanted = scope.columns.flatMap((_, column) => {
+        const place = scope.placeOf(column);
+        return place.table === step + 1 ? [{ column, own: place.column }] : [];
+      });
+      const builder = new TableBuild(engine, arena, spans, build);
+      const flats = builder.build(wanted.map(({ own }) => own));
+      for (const { column, own } of wanted) {
+        places[column] = { kind: 'built', step, flat: flats.get(own) as FlatColumn };
+      }
+      return builder.step();
+    });
+    const batches = { columns: chunkColumnsOf(pipeline), places, steps, filter };
+    return { source: { kind: 'batches', batches }, arena, spans };
+  } catch (thrown) {
+    for (const span of spans) engine.arenas.free(span);
+    throw thrown;
+  }
+}
+
+/** The columns by number; those of built tables keep their types, but not their chunks. */
+function chunkColumnsOf({ scope, base }: Pipeline): ColumnSnapshot[] {
+  return scope.columns.map((column, number) =>
+    scope.placeOf(number).table === 0
+      ? column
+      : {
+          ...column,
+          chunks: base.chunkRowCounts.map((rowCount) => ({
+            kind: 'constant',
+            rowCount,
+            atom: null,
+          })),
+        },
+  );
+}
+
+/** For the kernel that runs whole programs; undefined when keys repeat or there are more tables. */
+export function buildBlocks(
+  pipeline: Pipeline,
+  engine: VectorEngine,
+): { readonly source: BlockSource; readonly spans: readonly Span[] } | undefined {
+  const { scope, builds } = pipeline;
+  const [build, ...others] = builds;
+  if (others.length > 0) return undefined;
+  const columns = chunkColumnsOf(pipeline);
+  if (build === undefined) {
+    const source: BlockSource = {
+      ...{ columns: columns.map(chunkColumn), chunkColumns: columns },
+      ...{ key: undefined, filter: undefined, present: undefined },
+    };
+    return { source, spans: [] };
+  }
+  return buildKeyTables(engine, {
+    arena: arenaOf(pipeline),
+    built: { table: build.table, filter: build.filter, key: build.key },
+    probe: { columns, filter: build.probe.filter, key: build.probe.key },
+    keepsProbe: build.keepsProbe,
+    places: columns.map((_, number) => {
+      const { table, column } = scope.placeOf(number);
+      return table === 0 ? { isBuilt: false, column: number } : { isBuilt: true, column };
+    }),
+  });
+}
+
+/** Hangs the rows of a table at the codes of their keys. */
+class TableBuild {
+  readonly #engine: VectorEngine;
+  readonly #memory: Arena;
+  readonly #spans: Span[];
+  readonly #build: Build;
+  readonly #head: Span;
+  readonly #next: Span;
+  #sharedCount = 0;
+
+  constructor(engine: VectorEngine, arena: number, spans: Span[], build: Build) {
+    this.#engine = engine;
+    this.#memory = engine.arenas.get(arena);
+    this.#spans = spans;
+    this.#build = build;
+    this.#head = this.#allocate((build.key.cardinality + 1) * 4);
+    this.#next = this.#allocate(build.table.rowCount * 4);
+  }
+
+  build(wanted: readonly number[]): ReadonlyMap<number, FlatColumn> {
+    const { table, filter, key } = this.#build;
+    const flats = new Map(
+      wanted.map((column) => [column, this.#flatColumn(table.columns[column] as ColumnSnapshot)]),
+    );
+    const scratch = new Scratch(this.#memory.id);
+    try {
+      const chunk = new ChunkVectors(scratch, table.columns);
+      let end = table.rowCount;
+      for (let index = table.chunkRowCounts.length - 1; index >= 0; index--) {
+        const count = table.chunkRowCounts[index] as number;
+        const start = end - count;
+        chunk.moveTo(index, count);
+        const codes = chunk.codes(key);
+        if (filter !== undefined) scratch.kernels.dropGroups(codes, chunk.truth(filter), count, 0);
+        const [head, next] = [this.#head.offset, this.#next.offset];
+        this.#sharedCount += scratch.kernels.linkRows(codes, count, start, head, next);
+        for (const [column, flat] of flats) fill(flat, column, chunk, scratch, start);
+        end = start;
+      }
+    } finally {
+      scratch.release();
+    }
+    return flats;
+  }
+
+  step(): ProbeStep {
+    const { probe, keepsProbe, table } = this.#build;
+    return {
+      ...probe,
+      head: this.#head,
+      next: this.#sharedCount > 0 ? this.#next : undefined,
+      lone: keepsProbe ? table.rowCount : -1,
+    };
+  }
+
+  #flatColumn(column: ColumnSnapshot): FlatColumn {
+    // One more row, without a value.
+    const count = this.#build.table.rowCount + 1;
+    if (column.dictionary !== undefined) return { kind: 'codes', data: this.#allocate(count * 4) };
+    const isInteger = integerBounds(column) !== undefined;
+    return {
+      kind: isInteger ? 'int32' : 'float64',
+      data: this.#allocate(count * (isInteger ? 4 : 8)),
+      valid: this.#allocate(count),
+    };
+  }
+
+  #allocate(sizeBytes: number): Span {
+    const span = this.#engine.arenas.allocateIn(this.#memory.id, sizeBytes + 64);
+    this.#spans.push(span);
+    this.#memory.u8.fill(0, span.offset, span.offset + span.sizeBytes);
+    return span;
+  }
+}
+
+function fill(
+  flat: FlatColumn,
+  column: number,
+  chunk: ChunkVectors,
+  scratch: Scratch,
+  start: number,
+): void {
+  const { u8 } = scratch.arena;
+  const { rowCount } = chunk;
+  if (flat.kind === 'codes') {
+    const { data, width } = chunk.storedCodes(column);
+    scratch.kernels.widenCodes(data, width, rowCount, flat.data.offset + start * 4);
+    return;
+  }
+  const program = { op: 'column', column } as const;
+  const size = flat.kind === 'int32' ? 4 : 8;
+  const { data, valid } = flat.kind === 'int32' ? chunk.integers(program) : chunk.doubles(program);
+  u8.copyWithin(flat.data.offset + start * size, data, data + rowCount * size);
+  const target = (flat.valid as Span).offset + start;
+  if (valid === 0) u8.fill(1, target, target + rowCount);
+  else u8.copyWithin(target, valid, valid + rowCount);
+}

@@ -1,0 +1,190 @@
+// Equality joins as look-ups: the smaller side is built, the other one goes on as a pipeline.
+
+import type { BoundExpression } from '../../plan/expression.ts';
+import type { JoinNode } from '../../plan/plan.ts';
+import type { Path } from '../../value/path.ts';
+import { EMPTY_ROW } from '../../value/value.ts';
+import { keyOfAtom } from '../general/canonical-key.ts';
+import { JoinedRow, type JoinShape, TableRow } from '../general/row.ts';
+import type { DictionaryTables } from '../vector/dictionary-table.ts';
+import type { LoweredCodes } from '../vector/lower.ts';
+import type { CodeProgram } from '../vector/program.ts';
+import { materialize, type OperatorContext } from './materialize.ts';
+import { NotSuited, suited } from './not-suited.ts';
+import { joinOutputs, outputsOfTable } from './outputs.ts';
+import type { Outputs, Pipeline, RowNamer } from './pipeline.ts';
+
+/** Codes of keys beyond this are not for tables with an entry for each. */
+const KEY_CARDINALITY_MAX = 1 << 24;
+
+interface Side {
+  readonly pipeline: Pipeline;
+  readonly name: 'left' | 'right';
+}
+
+/** A join, and the names of the rows of its sides. */
+export interface JoinedPipeline {
+  readonly pipeline: Pipeline;
+  readonly sideName: SideNamer;
+}
+
+/** Pairs in any order. @throws NotSuited */
+export function joinPipelines(
+  node: JoinNode,
+  left: Pipeline,
+  right: Pipeline,
+  context: OperatorContext,
+): JoinedPipeline {
+  const { joinKind, equalities, own, residual } = node;
+  if (joinKind === 'full' || equalities.length !== 1) throw new NotSuited();
+  const outer = joinKind === 'inner' ? undefined : joinKind;
+  // Conditions decide which rows have partners; those of the side that stays keep its rows.
+  if (outer !== undefined && (residual !== undefined || own[outer] !== undefined)) {
+    throw new NotSuited();
+  }
+  addOwnFilter(left, own.left);
+  addOwnFilter(right, own.right);
+  const sides: readonly [Side, Side] = [
+    { pipeline: left, name: 'left' },
+    { pipeline: right, name: 'right' },
+  ];
+  const rightIsBuilt =
+    outer === undefined ? right.base.rowCount <= left.base.rowCount : outer === 'left';
+  const [probe, build] = rightIsBuilt ? sides : [sides[1], sides[0]];
+  const keepsProbe = outer !== undefined;
+  const built = asTable(build.pipeline, keepsProbe, context);
+  const [equality] = equalities as [(typeof equalities)[0]];
+  const probeKey = suited(probe.pipeline.resolve(equality[probe.name]));
+  const buildKey = suited(built.resolve(equality[build.name]));
+  const keys = lowerKeys(probe.pipeline, probeKey, built, buildKey, context.tables);
+  const scopeTable = { table: built.scope, filter: built.filter, key: keys.build, keepsProbe };
+  const joined = probe.pipeline;
+  const ownOutputs = joined.outputs;
+  const ownNamer = joined.namer;
+  const table = joined.addBuild(scopeTable, keys.probe);
+  const builtOutputs = outputsOfTable(built.outputs, table);
+  const outputsBy = (side: Side): Outputs => (side === probe ? ownOutputs : builtOutputs);
+  joined.outputs = joinOutputs(
+    sides.map((side) => ({ side: node[side.name], outputs: outputsBy(side) })),
+  );
+  const sideName: SideNamer = (side, rowOf) => {
+    if (side === probe.name) return ownNamer(rowOf);
+    const row = rowOf(table);
+    return row === undefined ? undefined : built.namer((inner) => (inner === 0 ? row : undefined));
+  };
+  joined.namer = joinNamer(node, sideName);
+  if (residual !== undefined) {
+    joined.addFilter(suited(joined.lowering.truth(suited(joined.resolve(residual)))));
+  }
+  return { pipeline: joined, sideName };
+}
+
+function addOwnFilter(pipeline: Pipeline, condition: BoundExpression | undefined): void {
+  if (condition === undefined) return;
+  pipeline.addFilter(suited(pipeline.lowering.truth(suited(pipeline.resolve(condition)))));
+}
+
+/**
+ * A pipeline whose rows lie in one table. Where rows may find no partner, their columns are to be
+ * null there, so that expressions are evaluated before.
+ */
+function asTable(pipeline: Pipeline, isOptional: boolean, context: OperatorContext): Pipeline {
+  const list = suited(pipeline.outputs.list());
+  const isReady = !isOptional || list.every(({ expression }) => expression.kind === 'column');
+  if (pipeline.isPlain && isReady) return pipeline;
+  return withOutputNames(pipeline, materialize(pipeline, list, context, { named: true }));
+}
+
+/** Materialized columns are found by the paths that they had, however long. */
+export function withOutputNames(before: Pipeline, after: Pipeline): Pipeline {
+  const { outputs } = before;
+  const { outputs: made } = after;
+  const paths = new Set((outputs.list() ?? []).map(({ path }) => path.join('\u0000')));
+  after.outputs = {
+    column(path) {
+      const name = path.join('\u0000');
+      return paths.has(name)
+        ? made.column([name])
+        : outputs.column(path) === 'absent'
+          ? 'absent'
+          : undefined;
+    },
+    list: () =>
+      outputs.list()?.map(({ path }) => {
+        const expression = made.column([path.join('\u0000')]);
+        if (typeof expression !== 'object') throw new NotSuited();
+        return { path, expression };
+      }),
+  };
+  return after;
+}
+
+interface KeyPrograms {
+  readonly probe: CodeProgram;
+  readonly build: CodeProgram;
+}
+
+/** Both keys as codes of the build side. */
+function lowerKeys(
+  probe: Pipeline,
+  probeKey: BoundExpression,
+  build: Pipeline,
+  buildKey: BoundExpression,
+  tables: DictionaryTables,
+): KeyPrograms {
+  const probeBounds = boundsOf(probe, probeKey);
+  const buildBounds = boundsOf(build, buildKey);
+  if (probeBounds !== undefined && buildBounds !== undefined) {
+    const { least, greatest } = buildBounds;
+    const cardinality = greatest - least + 2;
+    if (cardinality > KEY_CARDINALITY_MAX) throw new NotSuited();
+    return {
+      build: { op: 'range', column: buildBounds.column, least, cardinality },
+      probe: { op: 'range-within', column: probeBounds.column, least, cardinality },
+    };
+  }
+  if (probeBounds !== undefined || buildBounds !== undefined) throw new NotSuited();
+  const ours = suited(probe.lowering.codes(probeKey));
+  const theirs = suited(build.lowering.codes(buildKey));
+  return { build: theirs.program, probe: recode(ours, theirs, tables) };
+}
+
+function boundsOf({ lowering, scope }: Pipeline, key: BoundExpression) {
+  const bounds = lowering.integerBounds(key);
+  if (bounds === undefined || key.kind !== 'column') return undefined;
+  const column = scope.find(key.path);
+  return typeof column === 'number' ? { ...bounds, column } : undefined;
+}
+
+/** Codes replaced by those that the same atoms have on the other side. */
+function recode(ours: LoweredCodes, theirs: LoweredCodes, tables: DictionaryTables): CodeProgram {
+  const codes = new Map<unknown, number>();
+  for (let code = 1; code < theirs.program.cardinality; code++) {
+    tables.look();
+    codes.set(keyOfAtom(theirs.atom(code)), code);
+  }
+  const table = new Int32Array(ours.program.cardinality);
+  for (let code = 1; code < table.length; code++) {
+    tables.look();
+    table[code] = codes.get(keyOfAtom(ours.atom(code))) ?? 0;
+  }
+  return tables.mapCodes(ours.program, table, theirs.program.cardinality);
+}
+
+/** The name of the row of a side; undefined where it has none. */
+export type SideNamer = (
+  side: 'left' | 'right',
+  rowOf: (table: number) => number | undefined,
+) => Path | undefined;
+
+/** Names of pairs, as joined rows have them. */
+function joinNamer({ left, right }: JoinNode, nameOf: SideNamer): RowNamer {
+  const shape: JoinShape = { leftTableCount: left.tableCount, rightTableCount: right.tableCount };
+  return (rowOf) => {
+    const row = (side: 'left' | 'right') => {
+      const name = nameOf(side, rowOf);
+      return name === undefined ? undefined : new TableRow(name, EMPTY_ROW);
+    };
+    return new JoinedRow(row('left'), row('right'), EMPTY_ROW, shape).name;
+  };
+}

@@ -1,0 +1,182 @@
+// The parallel part of putting the rows of a pipeline into a table: each unit writes the batches of
+// a range of chunks.
+import type { ArenaAllocator } from '../../value/arena-set.ts';
+import { encodeCodes } from '../../value/chunk-encoder.ts';
+import type { ChunkSnapshot, Span } from '../../value/snapshot.ts';
+import { freeChunk } from '../../value/snapshot-memory.ts';
+
+import { registerParallelJob } from '../parallel.ts';
+import { threadArenas } from '../thread-memory.ts';
+import type { ChunkRange } from '../vector/chunk-range.ts';
+import { type GroupSource, openBatches } from '../vector/group-job.ts';
+import type { CodeProgram, NumberProgram } from '../vector/program.ts';
+import { Scratch } from '../vector/scratch.ts';
+import type { Vectors } from '../vector/vectors.ts';
+import { BatchVectors } from './batch-vectors.ts';
+
+export type WrittenColumn =
+  | { readonly kind: 'numbers'; readonly numbers: NumberProgram; readonly form: NumberForm }
+  | { readonly kind: 'codes'; readonly codes: CodeProgram }
+  /** numbers of the rows of the table of a step, or of the chunks */
+  | { readonly kind: 'rows'; readonly step: number | undefined };
+
+export type NumberForm = 'int32' | 'float64' | 'timestamp';
+
+export interface MaterializeArgs {
+  readonly arena: number;
+  readonly source: GroupSource;
+  readonly chunkRowCounts: readonly number[];
+  /** the number of the first row of each chunk */
+  readonly firstRows: readonly number[];
+  readonly ranges: readonly ChunkRange[];
+  readonly columns: readonly WrittenColumn[];
+}
+
+/** The rows of a batch: a chunk for each column. */
+export interface WrittenBatch {
+  readonly rowCount: number;
+  readonly chunks: readonly ChunkSnapshot[];
+}
+
+export const materializeJob = registerParallelJob<MaterializeArgs, WrittenBatch[]>({
+  name: 'operator.materialize',
+  execute(args, unit, scope) {
+    const scratch = new Scratch(args.arena);
+    const written: WrittenBatch[] = [];
+    try {
+      const { vectors, forEachBatch } = openBatches(args.source, scratch);
+      const { from, to } = args.ranges[unit] as ChunkRange;
+      for (let index = from; index < to; index++) {
+        const first = args.firstRows[index] as number;
+        forEachBatch(index, args.chunkRowCounts[index] as number, () => {
+          scope.checkCancelled();
+          const chunks = args.columns.map((column) => writeColumn(column, vectors, scratch, first));
+          written.push({ rowCount: vectors.rowCount, chunks });
+        });
+      }
+      return written;
+    } catch (thrown) {
+      freeBatches(written, threadArenas());
+      throw thrown;
+    } finally {
+      scratch.release();
+    }
+  },
+});
+
+export function freeBatches(batches: readonly WrittenBatch[], arenas: ArenaAllocator): void {
+  for (const { chunks } of batches) for (const chunk of chunks) freeChunk(chunk, arenas);
+}
+
+function writeColumn(
+  column: WrittenColumn,
+  vectors: Vectors,
+  scratch: Scratch,
+  first: number,
+): ChunkSnapshot {
+  switch (column.kind) {
+    case 'numbers':
+      return writeNumbers(column.numbers, column.form, vectors, scratch);
+    case 'codes': {
+      const { rowCount } = vectors;
+      const codes = vectors.codes(column.codes);
+      return codesChunk(scratch, codes, rowCount);
+    }
+    case 'rows': {
+      const numbers =
+        vectors instanceof BatchVectors
+          ? vectors.rowNumbers(column.step, first)
+          : rowNumbersOf(vectors.rowCount, first, scratch);
+      return numbersChunk('int32', { data: numbers, valid: 0 }, vectors.rowCount, scratch);
+    }
+  }
+}
+
+function rowNumbersOf(rowCount: number, first: number, scratch: Scratch): number {
+  const out = scratch.take(rowCount * 4);
+  for (let i = 0; i < rowCount; i++) scratch.arena.i32[out / 4 + i] = first + i;
+  return out;
+}
+
+function writeNumbers(
+  numbers: NumberProgram,
+  form: NumberForm,
+  vectors: Vectors,
+  scratch: Scratch,
+): ChunkSnapshot {
+  const vector = form === 'int32' ? vectors.integers(numbers) : vectors.doubles(numbers);
+  return numbersChunk(form, vector, vectors.rowCount, scratch);
+}
+
+function numbersChunk(
+  kind: NumberForm,
+  vector: { readonly data: number; readonly valid: number },
+  rowCount: number,
+  { arena }: Scratch,
+): ChunkSnapshot {
+  const arenas = threadArenas();
+  const size = rowCount * (kind === 'int32' ? 4 : 8);
+  const data = arenas.allocateIn(arena.id, size);
+  arena.u8.copyWithin(data.offset, vector.data, vector.data + size);
+  const validity = vector.valid === 0 ? undefined : bitsOf(vector.valid, rowCount, arena.u8);
+  const values =
+    kind === 'int32'
+      ? arena.i32.subarray(data.offset / 4, data.offset / 4 + rowCount)
+      : arena.f64.subarray(data.offset / 8, data.offset / 8 + rowCount);
+  const bounds = boundsOf(values, vector.valid, arena.u8);
+  const nullCount = validity?.nullCount ?? 0;
+  const stored = validity === undefined || nullCount === 0 ? undefined : validity.bits;
+  return {
+    ...{ kind, rowCount, data, nullCount },
+    ...(stored === undefined ? {} : { validity: storeBits(stored, arena.id) }),
+    ...bounds,
+  };
+}
+
+/** A bitmap of bytes that are 0 or 1. */
+function bitsOf(
+  valid: number,
+  rowCount: number,
+  u8: Uint8Array,
+): { readonly bits: Uint8Array; readonly nullCount: number } {
+  const bits = new Uint8Array((rowCount + 7) >> 3);
+  let count = 0;
+  for (let i = 0; i < rowCount; i++) {
+    const bit = u8[valid + i] as number;
+    count += bit;
+    bits[i >> 3] = (bits[i >> 3] as number) | (bit << (i & 7));
+  }
+  return { bits, nullCount: rowCount - count };
+}
+
+function storeBits(bits: Uint8Array, arenaId: number): Span {
+  const arenas = threadArenas();
+  const span = arenas.allocateIn(arenaId, bits.length);
+  arenas.get(arenaId).u8.set(bits, span.offset);
+  return span;
+}
+
+/** Rows without a value become 0; -0 becomes 0. */
+function boundsOf(
+  values: Int32Array | Float64Array,
+  valid: number,
+  u8: Uint8Array,
+): { readonly min?: number; readonly max?: number } {
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < values.length; i++) {
+    if (valid !== 0 && u8[valid + i] === 0) {
+      values[i] = 0;
+      continue;
+    }
+    const value = (values[i] as number) + 0;
+    values[i] = value;
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
+  return min <= max ? { min, max } : {};
+}
+
+function codesChunk({ arena }: Scratch, codes: number, rowCount: number): ChunkSnapshot {
+  return encodeCodes(arena.u32.subarray(codes / 4, codes / 4 + rowCount), rowCount, threadArenas());
+}

@@ -1,0 +1,367 @@
+// Puts expressions about the rows of a pipeline into a table: by kernels where these know them, by
+// closures over the columns that they read where they do not.
+import type { BoundExpression } from '../../plan/expression.ts';
+import { mapExpression } from '../../plan/map-expression.ts';
+import { assert } from '../../util/assert.ts';
+import type { Atom } from '../../value/atom.ts';
+import { ColumnView } from '../../value/column-view.ts';
+import { compareElements } from '../../value/natural-order.ts';
+import type { ChunkSnapshot, ColumnSnapshot, DictionarySnapshot } from '../../value/snapshot.ts';
+import { MINUS_INFINITY } from '../../value/timestamp.ts';
+import { NULL_VALUE, Row, Scalar, type Value } from '../../value/value.ts';
+import type { Compiler } from '../general/compiler.ts';
+import { Frame } from '../general/frame.ts';
+import { compileScalar } from '../scalar/compile.ts';
+import { cutChunks } from '../vector/chunk-range.ts';
+import type { DictionaryTables } from '../vector/dictionary-table.ts';
+import type { VectorEngine } from '../vector/engine.ts';
+import type { LoweredCodes, LoweredNumbers } from '../vector/lower.ts';
+import { type MadeColumn, MadeTable } from './batch-table.ts';
+import { buildSource } from './build.ts';
+import { columnOf, encodeAtoms, encodeDictionary, encodeNumberColumn } from './encode-column.ts';
+import {
+  freeBatches,
+  materializeJob,
+  type NumberForm,
+  type WrittenBatch,
+  type WrittenColumn,
+} from './materialize-job.ts';
+import { suited } from './not-suited.ts';
+import { madeOutputs } from './outputs.ts';
+import { type Output, Pipeline } from './pipeline.ts';
+import type { RunMemory } from './run-memory.ts';
+
+/** What operators of a query share while it runs. */
+export interface OperatorContext {
+  readonly engine: VectorEngine;
+  readonly compiler: Compiler;
+  readonly tables: DictionaryTables;
+  readonly memory: RunMemory;
+  /** false: nobody looks at the timestamps of the result */
+  readonly exactTimestamps: boolean;
+}
+
+export interface MaterializeOptions {
+  /** only so many first rows are wanted */
+  readonly rowCountMax?: number | undefined;
+  /** the names of the rows can be asked for */
+  readonly named: boolean;
+}
+
+const UNIT_COUNT_MAX = 64;
+
+/** @throws NotSuited when a value is no atom, and what expressions throw */
+export function materialize(
+  pipeline: Pipeline,
+  outputs: readonly Output[],
+  context: OperatorContext,
+  options: MaterializeOptions,
+): Pipeline {
+  return materializeRows(pipeline, outputs, context, options).pipeline;
+}
+
+/** For a row of what was materialized: the row of each table of the pipeline that it was made of. */
+export type SourceRows = (row: number) => (table: number) => number | undefined;
+
+/** The same, and where its rows are from when they are `named`. */
+export function materializeRows(
+  pipeline: Pipeline,
+  outputs: readonly Output[],
+  context: OperatorContext,
+  { rowCountMax, named }: MaterializeOptions,
+): { readonly pipeline: Pipeline; readonly sourceRow: SourceRows } {
+  const plan = new WritePlan(pipeline, context.memory);
+  const columns = outputs.map(({ path, expression }) => ({
+    name: path.join('\u0000'),
+    path,
+    column: plan.add(expression),
+  }));
+  const nameColumns = named ? plan.addRowNumbers() : [];
+  const written = write(pipeline, plan.columns, context, rowCountMax);
+  const chunkRowCounts = written.length > 0 ? written.map(({ rowCount }) => rowCount) : [0];
+  const chunksOf = (index: number): ChunkSnapshot[] =>
+    written.length > 0
+      ? written.map(({ chunks }) => chunks[index] as ChunkSnapshot)
+      : [{ kind: 'constant', rowCount: 0, atom: null }];
+  const makers = new Map<string, () => MadeColumn | undefined>();
+  for (const { name, path, column } of columns) {
+    makers.set(name, () =>
+      'evaluate' in column
+        ? evaluateColumn(path, column, { chunkRowCounts, chunksOf, context })
+        : plan.made(path, column, chunksOf),
+    );
+  }
+  const rowNumbers = nameColumns.map(({ table, index }) => {
+    const column = columnOf([], 'integer', chunksOf(index));
+    return { table, view: new ColumnView(column, context.memory.arenas) };
+  });
+  const { namer, builds } = pipeline;
+  const sourceRow: SourceRows = (row) => (table) => {
+    const view = rowNumbers.find((each) => each.table === table)?.view;
+    assert(view !== undefined, `rows of table ${table} were not kept`);
+    const number = view.numberAt(row);
+    return number === builds[table - 1]?.table.rowCount ? undefined : number;
+  };
+  const nameAt = (row: number) => namer(sourceRow(row));
+  const table = new MadeTable(chunkRowCounts, makers, nameAt);
+  // Errors and values that are no atoms come now, while the reference can still take over.
+  for (const { name, column } of columns) if ('evaluate' in column) suited(table.find([name]));
+  const outcome = new Pipeline(
+    table,
+    madeOutputs(table),
+    (rowOf) => nameAt(rowOf(0) as number),
+    context.tables,
+  );
+  return { pipeline: outcome, sourceRow };
+}
+
+function write(
+  pipeline: Pipeline,
+  columns: readonly WrittenColumn[],
+  { engine, memory }: OperatorContext,
+  rowCountMax = Number.POSITIVE_INFINITY,
+): WrittenBatch[] {
+  const { chunkRowCounts } = pipeline.base;
+  const { source, arena, spans } = buildSource(pipeline, engine, pipeline.filter);
+  try {
+    const firstRows: number[] = [];
+    let first = 0;
+    for (const rowCount of chunkRowCounts) {
+      firstRows.push(first);
+      first += rowCount;
+    }
+    const all: WrittenBatch[] = [];
+    let rowCount = 0;
+    // With a limit a few chunks first, then more and more.
+    let size = rowCountMax === Number.POSITIVE_INFINITY ? chunkRowCounts.length : 1;
+    for (let from = 0; from < chunkRowCounts.length && rowCount < rowCountMax; size *= 2) {
+      const count = Math.min(size, chunkRowCounts.length - from);
+      const ranges = cutChunks(count, UNIT_COUNT_MAX).map((range) => ({
+        from: range.from + from,
+        to: range.to + from,
+      }));
+      const args = { arena, source, chunkRowCounts, firstRows, ranges, columns };
+      for (const batch of engine.parallel.run(materializeJob, args, ranges.length).flat()) {
+        if (rowCount >= rowCountMax) freeBatches([batch], memory.arenas);
+        else {
+          for (const chunk of batch.chunks) memory.holdChunk(chunk);
+          all.push(batch);
+          rowCount += batch.rowCount;
+        }
+      }
+      from += count;
+    }
+    return all;
+  } finally {
+    for (const span of spans) engine.arenas.free(span);
+  }
+}
+
+/** A column that kernels write; `timed`: the one that is valid where its values have `ts`. */
+interface KernelColumn {
+  readonly index: number;
+  readonly ts: number;
+  readonly timed: number | undefined;
+  readonly type: ColumnSnapshot['type'];
+  dictionary(): DictionarySnapshot | undefined;
+}
+
+/** A column of values that closures make of the columns `inputs`, by their names. */
+interface ClosureColumn {
+  readonly evaluate: BoundExpression;
+  readonly inputs: readonly { readonly name: string; readonly column: KernelColumn }[];
+}
+
+class WritePlan {
+  readonly columns: WrittenColumn[] = [];
+  readonly #pipeline: Pipeline;
+  readonly #memory: RunMemory;
+  readonly #known = new Map<string, KernelColumn>();
+
+  constructor(pipeline: Pipeline, memory: RunMemory) {
+    this.#pipeline = pipeline;
+    this.#memory = memory;
+  }
+
+  add(expression: BoundExpression): KernelColumn | ClosureColumn {
+    return this.#byKernels(expression) ?? this.#byClosures(expression);
+  }
+
+  addRowNumbers(): { readonly table: number; readonly index: number }[] {
+    return [undefined, ...this.#pipeline.builds.keys()].map((step) => ({
+      table: step === undefined ? 0 : step + 1,
+      index: this.columns.push({ kind: 'rows', step }) - 1,
+    }));
+  }
+
+  made(
+    path: readonly string[],
+    column: KernelColumn,
+    chunksOf: (index: number) => ChunkSnapshot[],
+  ): MadeColumn {
+    const snapshot = columnOf(path, column.type, chunksOf(column.index), column.dictionary());
+    const { ts } = column;
+    if (column.timed === undefined) return { snapshot, ts };
+    return { snapshot, ts, timed: columnOf(path, 'number', chunksOf(column.timed)) };
+  }
+
+  #byKernels(expression: BoundExpression): KernelColumn | undefined {
+    const key = expression.kind === 'column' ? expression.path.join('\u0000') : undefined;
+    const known = key === undefined ? undefined : this.#known.get(key);
+    if (known !== undefined) return known;
+    const { lowering } = this.#pipeline;
+    const numbers = lowering.numbers(expression);
+    let column: KernelColumn | undefined;
+    if (numbers !== undefined) column = this.#numbers(numbers, expression);
+    else {
+      const codes = lowering.codes(expression);
+      if (codes !== undefined) column = this.#codes(codes);
+    }
+    if (key !== undefined && column !== undefined) this.#known.set(key, column);
+    return column;
+  }
+
+  #numbers(lowered: LoweredNumbers, expression: BoundExpression): KernelColumn {
+    const { program, isTimestamp, timed } = lowered;
+    const isInteger = this.#pipeline.lowering.integerBounds(expression) !== undefined;
+    const form: NumberForm = isTimestamp ? 'timestamp' : isInteger ? 'int32' : 'float64';
+    const index = this.columns.push({ kind: 'numbers', numbers: program, form }) - 1;
+    return {
+      index,
+      ts: timed === false ? MINUS_INFINITY : lowered.ts,
+      timed:
+        typeof timed === 'boolean'
+          ? undefined
+          : this.columns.push({ kind: 'numbers', numbers: timed, form: 'float64' }) - 1,
+      type: isTimestamp ? 'timestamp' : isInteger ? 'integer' : 'number',
+      dictionary: () => undefined,
+    };
+  }
+
+  #codes({ program, ts, atom }: LoweredCodes): KernelColumn {
+    const stored =
+      program.op === 'codes' ? this.#pipeline.scope.columns[program.column]?.dictionary : undefined;
+    if (stored !== undefined) {
+      const index = this.columns.push({ kind: 'codes', codes: program }) - 1;
+      const type = stored.kind === 'text' ? 'string' : 'mixed';
+      return { index, ts, timed: undefined, type, dictionary: () => stored };
+    }
+    const atoms = Array.from({ length: program.cardinality - 1 }, (_, i) => atom(i + 1));
+    const { dictionary } = encodeDictionary(atoms, this.#memory);
+    assert(dictionary.count === atoms.length, 'the atoms of codes are distinct');
+    const index = this.columns.push({ kind: 'codes', codes: program }) - 1;
+    const type = dictionary.kind === 'text' ? 'string' : 'mixed';
+    return { index, ts, timed: undefined, type, dictionary: () => dictionary };
+  }
+
+  #byClosures(expression: BoundExpression): ClosureColumn {
+    const names = new Map<string, { readonly name: string; readonly column: KernelColumn }>();
+    const evaluate = mapExpression(expression, (part) => {
+      if (part.kind !== 'column') return part;
+      const key = part.path.join('\u0000');
+      let input = names.get(key);
+      if (input === undefined) {
+        input = { name: `c${names.size}`, column: suited(this.#byKernels(part)) };
+        names.set(key, input);
+      }
+      return { ...part, path: [input.name] };
+    });
+    const inputs = [...names.values()].sort((a, b) => compareElements(a.name, b.name));
+    return { evaluate, inputs };
+  }
+}
+
+interface EvaluationInput {
+  readonly chunkRowCounts: readonly number[];
+  readonly context: OperatorContext;
+  chunksOf(index: number): ChunkSnapshot[];
+}
+
+const ROWS_PER_CHECK = 1024;
+
+function evaluateColumn(
+  path: readonly string[],
+  { evaluate: expression, inputs }: ClosureColumn,
+  { chunkRowCounts, chunksOf, context }: EvaluationInput,
+): MadeColumn | undefined {
+  const { compiler, memory, exactTimestamps } = context;
+  const views = inputs.map(({ column }) => {
+    const snapshot = columnOf([], column.type, chunksOf(column.index), column.dictionary());
+    return new ColumnView(snapshot, memory.arenas);
+  });
+  const rowCount = chunkRowCounts.reduce((sum, count) => sum + count, 0);
+  const atoms = new Array<Atom>(rowCount);
+  const program = exactTimestamps
+    ? undefined
+    : compileScalar(expression, compiler.runtime.catalog.builtins);
+  const { scope } = compiler.runtime;
+  if (program !== undefined) {
+    const columns = program.columns.map(([name]) => {
+      return views[inputs.findIndex((input) => input.name === name)] as ColumnView;
+    });
+    const cells = new Array<Atom>(columns.length).fill(null);
+    for (let row = 0; row < rowCount; row++) {
+      if (row % ROWS_PER_CHECK === 0) scope.checkCancelled();
+      for (let i = 0; i < cells.length; i++) cells[i] = (columns[i] as ColumnView).atomAt(row);
+      atoms[row] = program.evaluate(cells);
+    }
+    return { snapshot: encodeAtoms(path, atoms, chunkRowCounts, memory), ts: MINUS_INFINITY };
+  }
+  const times = new Timestamps(rowCount);
+  const evaluate = compiler.evaluator(expression);
+  const frame = new Frame();
+  const names = inputs.map(({ name }) => name);
+  const timed = inputs.map(({ column }) =>
+    column.timed === undefined
+      ? undefined
+      : new ColumnView(columnOf([], 'number', chunksOf(column.timed)), memory.arenas),
+  );
+  for (let row = 0; row < rowCount; row++) {
+    if (row % ROWS_PER_CHECK === 0) scope.checkCancelled();
+    const cells = views.map((view, i): Value => {
+      const atom = view.atomAt(row);
+      if (atom === null) return NULL_VALUE;
+      const hasTime = timed[i] === undefined || !timed[i].isNull(row);
+      return new Scalar(atom, hasTime ? (inputs[i]?.column.ts ?? 0) : MINUS_INFINITY);
+    });
+    frame.row = new Row(names, cells);
+    const value = evaluate(frame);
+    if (!(value instanceof Scalar)) return undefined;
+    atoms[row] = value.atom;
+    if (value.atom === null ? value.ts !== MINUS_INFINITY : !times.add(row, value.ts)) {
+      return undefined;
+    }
+  }
+  const snapshot = encodeAtoms(path, atoms, chunkRowCounts, memory);
+  const { ts, untimed } = times;
+  if (untimed === undefined) return { snapshot, ts };
+  const marks = { values: new Float64Array(rowCount), nulls: untimed };
+  return { snapshot, ts, timed: encodeNumberColumn(path, marks, 'number', chunkRowCounts, memory) };
+}
+
+/** The timestamps of values, of which at most one is not -Inf. */
+class Timestamps {
+  ts = MINUS_INFINITY;
+  readonly #untimed: Uint8Array;
+  #untimedCount = 0;
+
+  constructor(rowCount: number) {
+    this.#untimed = new Uint8Array(rowCount);
+  }
+
+  /** 1 where a value has the timestamp -Inf; undefined: all have `ts` */
+  get untimed(): Uint8Array | undefined {
+    return this.#untimedCount === 0 || this.ts === MINUS_INFINITY ? undefined : this.#untimed;
+  }
+
+  /** @returns false when it is another one than those before */
+  add(row: number, ts: number): boolean {
+    if (ts === MINUS_INFINITY) {
+      this.#untimed[row] = 1;
+      this.#untimedCount++;
+      return true;
+    }
+    if (this.ts === MINUS_INFINITY) this.ts = ts;
+    return this.ts === ts;
+  }
+}

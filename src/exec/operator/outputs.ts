@@ -1,0 +1,148 @@
+// How expressions read the rows of each kind of operator.
+import type { BoundExpression, NamedProjectItem } from '../../plan/expression.ts';
+import { mapExpression } from '../../plan/map-expression.ts';
+import { isWholeRow } from '../../plan/pattern.ts';
+import type { AggregateNode, JoinInput, ProjectNode } from '../../plan/plan.ts';
+import { ANY_TYPE } from '../../plan/type.ts';
+import type { MadeTable } from './batch-table.ts';
+import { type Output, type Outputs, resolveExpression } from './pipeline.ts';
+
+/** A column of a table of the pipeline. */
+export function tableColumn(path: readonly string[], table = 0): BoundExpression {
+  return { kind: 'column', path: [String(table), ...path], type: ANY_TYPE, start: 0, end: 0 };
+}
+
+/** The columns of a dataset. @param paths those that are needed; undefined: not known */
+export function datasetOutputs(
+  exists: (path: readonly string[]) => 'present' | 'absent' | undefined,
+  paths: readonly (readonly string[])[] | undefined,
+): Outputs {
+  return {
+    column(path) {
+      const found = exists(path);
+      return found === 'present' ? tableColumn(path) : found;
+    },
+    list: () =>
+      paths?.every((path) => exists(path) !== undefined) === true
+        ? paths
+            .filter((path) => exists(path) === 'present')
+            .map((path) => ({ path, expression: tableColumn(path) }))
+        : undefined,
+  };
+}
+
+/** Rows that an operator put into a table: a column for each path of one element. */
+export function madeOutputs(table: MadeTable): Outputs {
+  return datasetOutputs(
+    (path) => {
+      const column = table.find(path);
+      return typeof column === 'number' ? 'present' : column;
+    },
+    table.names.map((name) => [name]),
+  );
+}
+
+export const keyName = (index: number) => `key ${index}`;
+export const aggregateName = (index: number) => `aggregate ${index}`;
+
+/** Groups have no columns, only keys and aggregates. */
+export function groupOutputs(node: AggregateNode): Outputs {
+  return {
+    column: () => 'absent',
+    groupKey: (index) => tableColumn([keyName(index)]),
+    aggregateResult: (index) => tableColumn([aggregateName(index)]),
+    list: () => [
+      ...node.keys.map((_, index) => tableOutput(keyName(index))),
+      ...node.aggregates.map((_, index) => tableOutput(aggregateName(index))),
+    ],
+  };
+}
+
+function tableOutput(name: string): Output {
+  return { path: [name], expression: tableColumn([name]) };
+}
+
+/** Undefined when an item is more than one named expression. */
+export function projectOutputs({ items }: ProjectNode, input: Outputs): Outputs | undefined {
+  const [first] = items;
+  if (items.length === 1 && first?.kind === 'wildcard' && isWholeRow(first.pattern)) {
+    return first.source === 'input' ? { ...input } : undefined;
+  }
+  const named = new Map<string, NamedProjectItem>();
+  for (const item of items) {
+    if (item.kind !== 'named' || item.path.length !== 1) return undefined;
+    const [name = ''] = item.path;
+    if (named.has(name)) return undefined;
+    named.set(name, item);
+  }
+  const known = new Map<string, BoundExpression | undefined>();
+  const expressionOf = (name: string, { expression }: NamedProjectItem) => {
+    if (!known.has(name)) known.set(name, resolveExpression(expression, input));
+    return known.get(name);
+  };
+  return {
+    column([name = '', ...below]) {
+      const item = named.get(name);
+      if (item === undefined) return 'absent';
+      return below.length > 0 ? undefined : expressionOf(name, item);
+    },
+    list() {
+      const outputs: Output[] = [];
+      for (const [name, item] of named) {
+        const expression = expressionOf(name, item);
+        if (expression === undefined) return undefined;
+        outputs.push({ path: [name], expression });
+      }
+      return outputs;
+    },
+  };
+}
+
+/** The columns of a side of a join, below its alias where it has one. */
+export interface SideOutputs {
+  readonly side: JoinInput;
+  readonly outputs: Outputs;
+}
+
+export function joinOutputs(sides: readonly SideOutputs[]): Outputs {
+  return {
+    column(path) {
+      const [alias, ...below] = path;
+      for (const { side, outputs } of sides) {
+        if (side.alias !== undefined) {
+          if (side.alias === alias) return below.length === 0 ? undefined : outputs.column(below);
+          continue;
+        }
+        const found = outputs.column(path);
+        if (found !== 'absent') return found;
+      }
+      return 'absent';
+    },
+    list() {
+      const all: Output[] = [];
+      for (const { side, outputs } of sides) {
+        const list = outputs.list();
+        if (list === undefined) return undefined;
+        for (const { path, expression } of list) {
+          all.push({ path: side.alias === undefined ? path : [side.alias, ...path], expression });
+        }
+      }
+      return all;
+    },
+  };
+}
+
+/** The same outputs when their table has become another one of a pipeline. */
+export function outputsOfTable(outputs: Outputs, table: number): Outputs {
+  const move = (expression: BoundExpression) =>
+    mapExpression(expression, (part) =>
+      part.kind === 'column' ? { ...part, path: [String(table), ...part.path] } : part,
+    );
+  const moveMeaning = (meaning: ReturnType<Outputs['column']>) =>
+    typeof meaning === 'object' ? move(meaning) : meaning;
+  return {
+    column: (path) => moveMeaning(outputs.column(path)),
+    list: () =>
+      outputs.list()?.map(({ path, expression }) => ({ path, expression: move(expression) })),
+  };
+}

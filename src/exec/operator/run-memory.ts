@@ -1,0 +1,27 @@
+// What operators put into arenas while a query runs, given back when its rows were read.
+import type { ArenaAllocator } from '../../value/arena-set.ts';
+import type { ChunkSnapshot, DictionarySnapshot, Span } from '../../value/snapshot.ts';
+import { chunkSpans } from '../../value/snapshot-memory.ts';
+
+export class RunMemory {
+  readonly arenas: ArenaAllocator;
+  readonly #spans: Span[] = [];
+
+  constructor(arenas: ArenaAllocator) {
+    this.arenas = arenas;
+  }
+
+  holdChunk(chunk: ChunkSnapshot): ChunkSnapshot {
+    this.#spans.push(...chunkSpans(chunk));
+    return chunk;
+  }
+
+  holdDictionary(dictionary: DictionarySnapshot): DictionarySnapshot {
+    this.#spans.push(dictionary.bytes, dictionary.offsets);
+    return dictionary;
+  }
+
+  release(): void {
+    for (const span of this.#spans.splice(0)) this.arenas.free(span);
+  }
+}

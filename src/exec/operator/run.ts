@@ -1,0 +1,226 @@
+// Runs the nodes of a plan as operators over batches.
+import type {
+  AggregateNode,
+  FilterNode,
+  JoinNode,
+  LimitNode,
+  PlanNode,
+  ScanNode,
+} from '../../plan/plan.ts';
+import { ColumnView } from '../../value/column-view.ts';
+import { compareElements } from '../../value/natural-order.ts';
+import type { Path } from '../../value/path.ts';
+import { rowNamesView } from '../../value/row-names.ts';
+import { MINUS_INFINITY } from '../../value/timestamp.ts';
+import { ColumnRows, type RowColumn } from '../column-rows.ts';
+import type { ExecRow } from '../general/row.ts';
+import type { GroupTable } from '../vector/group-table.ts';
+import { VectorTable } from '../vector/table.ts';
+import { groupPipeline } from './aggregate.ts';
+import { chunksOf, MadeTable } from './batch-table.ts';
+import { encodeGroupColumn } from './encode-column.ts';
+import { joinPipelines, withOutputNames } from './join.ts';
+import { materialize, type OperatorContext } from './materialize.ts';
+import { NotSuited, suited } from './not-suited.ts';
+import { orderedJoin } from './ordered-join.ts';
+import {
+  aggregateName,
+  datasetOutputs,
+  groupOutputs,
+  keyName,
+  madeOutputs,
+  projectOutputs,
+} from './outputs.ts';
+import { type Output, Pipeline } from './pipeline.ts';
+import { tableOfRows } from './rows-source.ts';
+import { sliceTable } from './slice.ts';
+
+const CHUNK_ROW_COUNT = 65_536;
+
+/** What is wanted of the rows of a node. */
+interface Wanted {
+  /** their names can be asked for */
+  readonly named: boolean;
+  /** only so many first ones are read */
+  readonly first: number | undefined;
+}
+
+export class PlanRunner {
+  readonly #context: OperatorContext;
+
+  readonly #referenceRows: (node: PlanNode) => Iterable<ExecRow>;
+
+  constructor(context: OperatorContext, referenceRows: (node: PlanNode) => Iterable<ExecRow>) {
+    this.#context = context;
+    this.#referenceRows = referenceRows;
+  }
+
+  /** The rows of a node as columns; undefined when they have other columns than a list says. */
+  columns(node: PlanNode): ColumnRows {
+    const pipeline = this.#open(node, { named: true, first: undefined });
+    const outputs = suited(pipeline.outputs.list());
+    if (outputs.some(({ path }) => path.length !== 1)) throw new NotSuited();
+    const table = materialize(pipeline, outputs, this.#context, { named: true });
+    return this.#columnRows(outputs, table);
+  }
+
+  groups(node: AggregateNode): GroupTable {
+    const input = this.#open(node.input, { named: false, first: undefined });
+    return groupPipeline(node, input, this.#context);
+  }
+
+  #open(node: PlanNode, wanted: Wanted): Pipeline {
+    switch (node.kind) {
+      case 'scan':
+        return this.#scan(node);
+      case 'filter':
+        return this.#filter(node, { ...wanted, first: undefined });
+      case 'project': {
+        if (node.keepsInput || node.name !== undefined) throw new NotSuited();
+        const pipeline = this.#open(node.input, wanted);
+        pipeline.outputs = suited(projectOutputs(node, pipeline.outputs));
+        return pipeline;
+      }
+      case 'aggregate':
+      case 'join':
+      case 'limit':
+        return this.#openOrRows(node, wanted);
+      default:
+        return this.#rows(node);
+    }
+  }
+
+  #openOrRows(node: PlanNode & { kind: 'aggregate' | 'join' | 'limit' }, wanted: Wanted): Pipeline {
+    try {
+      if (node.kind === 'aggregate') return this.#aggregate(node);
+      if (node.kind === 'limit') return this.#limit(node, wanted);
+      return this.#join(node, wanted);
+    } catch (thrown) {
+      if (thrown instanceof NotSuited) return this.#rows(node);
+      throw thrown;
+    }
+  }
+
+  #join(node: JoinNode, { named, first }: Wanted): Pipeline {
+    const isOrdered = node.order === 'value' && node.equalities.length > 0;
+    const wanted = { named: named || isOrdered, first: undefined };
+    const left = this.#open(node.left.input, wanted);
+    const right = this.#open(node.right.input, wanted);
+    if (isOrdered) return orderedJoin(node, { left, right }, first, this.#context);
+    return joinPipelines(node, left, right, this.#context).pipeline;
+  }
+
+  #scan(node: ScanNode): Pipeline {
+    if (node.lookup !== undefined) return this.#rows(node);
+    const { compiler, engine, tables, exactTimestamps } = this.#context;
+    const relation = compiler.runtime.catalog.dataset(node.dataset);
+    const table = VectorTable.of(relation, exactTimestamps);
+    if (table === undefined || table.rowCount === 0) throw new NotSuited();
+    const { snapshot } = table;
+    const paths =
+      node.columns === 'all'
+        ? snapshot.columns.map(({ path }) => path)
+        : node.columns.map(({ elements }) => elements);
+    const outputs = datasetOutputs((path) => {
+      const found = table.find(path);
+      return typeof found === 'number' ? 'present' : found;
+    }, paths);
+    let names: { pathAt(row: number): Path } | undefined;
+    return new Pipeline(
+      table,
+      outputs,
+      (rowOf) => {
+        names ??= rowNamesView(snapshot.rowNames, snapshot.rowCount, engine.arenas);
+        return names.pathAt(rowOf(0) as number);
+      },
+      tables,
+    );
+  }
+
+  #filter(node: FilterNode, wanted: Wanted): Pipeline {
+    const { named } = wanted;
+    const pipeline = this.#open(node.input, wanted);
+    const condition = suited(pipeline.resolve(node.condition));
+    const truth = pipeline.lowering.truth(condition);
+    if (truth !== undefined) {
+      pipeline.addFilter(truth);
+      return pipeline;
+    }
+    const list = suited(pipeline.outputs.list());
+    const outputs = [...list, { path: [CONDITION], expression: condition }];
+    const table = materialize(pipeline, outputs, this.#context, { named });
+    const test = suited(table.outputs.column([CONDITION]));
+    if (test === 'absent') throw new NotSuited();
+    table.addFilter(suited(table.lowering.truth(test)));
+    return withOutputNames(pipeline, table);
+  }
+
+  #aggregate(node: AggregateNode): Pipeline {
+    const groups = this.groups(node);
+    const { memory, tables } = this.#context;
+    const counts = chunksOf(groups.rowCount, CHUNK_ROW_COUNT);
+    const makers = new Map(
+      [
+        ...groups.keys.map((column, index) => [keyName(index), column] as const),
+        ...groups.aggregates.map((column, index) => [aggregateName(index), column] as const),
+      ].map(([name, column]) => [name, () => encodeGroupColumn([name], column, counts, memory)]),
+    );
+    const table = new MadeTable(counts, makers, (row) => groups.at(row).name);
+    const namer = (rowOf: (table: number) => number | undefined) =>
+      table.nameAt(rowOf(0) as number);
+    return new Pipeline(table, groupOutputs(node), namer, tables);
+  }
+
+  #limit({ input, offset, limit }: LimitNode, { named }: Wanted): Pipeline {
+    const rowCountMax = limit === undefined ? undefined : offset + limit;
+    const pipeline = this.#open(input, { named, first: rowCountMax });
+    const list = suited(pipeline.outputs.list());
+    const table = materialize(pipeline, list, this.#context, { named, rowCountMax });
+    return withOutputNames(pipeline, sliceTable(table, offset, rowCountMax, this.#context));
+  }
+
+  /** The rows of a node by the reference. */
+  #rows(node: PlanNode): Pipeline {
+    const { tables } = this.#context;
+    const table = tableOfRows(this.#referenceRows(node), this.#context);
+    const outputs = node.kind === 'aggregate' ? groupOutputs(node) : madeOutputs(table);
+    return new Pipeline(table, outputs, (rowOf) => table.nameAt(rowOf(0) as number), tables);
+  }
+
+  /** Values are copied: what lies in memory is given back before the rows are read. */
+  #columnRows(outputs: readonly Output[], { base, namer }: Pipeline): ColumnRows {
+    const { engine } = this.#context;
+    const columns = outputs.map(({ path }): RowColumn => {
+      const column = base.find(path);
+      if (typeof column !== 'number') throw new NotSuited();
+      const view = new ColumnView(base.columns[column] as ColumnView['snapshot'], engine.arenas);
+      const atoms = [...view.atoms()];
+      const ts = base.tsOf(column);
+      const timed = base.timedOf(column);
+      const times =
+        timed === true
+          ? undefined
+          : [
+              ...new ColumnView(
+                base.columns[timed] as ColumnView['snapshot'],
+                engine.arenas,
+              ).atoms(),
+            ];
+      return {
+        name: path[0] as string,
+        values: { kind: 'atoms', atomAt: (row) => atoms[row] ?? null },
+        tsAt: (row) => {
+          const hasTime = times === undefined ? atoms[row] !== null : times[row] !== null;
+          return hasTime ? ts : MINUS_INFINITY;
+        },
+      };
+    });
+    columns.sort((a, b) => compareElements(a.name, b.name));
+    const { rowCount } = base;
+    const names = Array.from({ length: rowCount }, (_, row) => row);
+    return new ColumnRows(rowCount, columns, (row) => namer(() => names[row]));
+  }
+}
+
+/** No column of a query is called so. */
+const CONDITION = '\u0000condition';
