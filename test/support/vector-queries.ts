@@ -137,10 +137,9 @@ export function bothAgree(
   rows: readonly TableRow[],
   sql: string,
   others?: readonly TableRow[],
+  exactTimestamps = true,
 ): void {
-  for (const exactTimestamps of [true, false]) {
-    const options = { others, exactTimestamps };
-    const general = run(rows, sql, { accelerated: false, ...options });
-    expect(run(rows, sql, { accelerated: true, ...options }), sql).toEqual(general);
-  }
+  const options = { others, exactTimestamps };
+  const general = run(rows, sql, { accelerated: false, ...options });
+  expect(run(rows, sql, { accelerated: true, ...options }), sql).toEqual(general);
 }
