@@ -7,13 +7,8 @@ import { Row, Scalar } from '../value/value.ts';
 /** The values of a column by row number. */
 export type ColumnValues =
   /** few distinct values: a code a row */
-  | { readonly kind: 'codes'; readonly codes: ArrayLike<number>; atom(code: number): Atom }
-  | {
-      readonly kind: 'numbers';
-      readonly values: ArrayLike<number>;
-      /** 1: NULL instead of the number; absent: nowhere */
-      readonly nulls?: Uint8Array | undefined;
-    }
+  | { readonly kind: 'codes'; codeAt(index: number): number; atom(code: number): Atom }
+  | { readonly kind: 'numbers'; numberAt(index: number): number; isNull(index: number): boolean }
   | { readonly kind: 'atoms'; atomAt(index: number): Atom };
 
 export interface RowColumn {
@@ -29,11 +24,31 @@ export class ColumnRows implements Iterable<RelationRow> {
   /** in natural order of their names, which differ; every row has all of them */
   readonly columns: readonly RowColumn[];
   readonly nameAt: (index: number) => Path;
+  /** Throws when the query was cancelled; whoever reads many rows calls it now and then. */
+  readonly look: () => void;
 
-  constructor(rowCount: number, columns: readonly RowColumn[], nameAt: (index: number) => Path) {
+  constructor(
+    rowCount: number,
+    columns: readonly RowColumn[],
+    nameAt: (index: number) => Path,
+    look: () => void = () => undefined,
+  ) {
     this.rowCount = rowCount;
     this.columns = columns;
     this.nameAt = nameAt;
+    this.look = look;
+  }
+
+  /** The rows from one to before another, at no cost. */
+  slice(from: number, to: number): ColumnRows {
+    const start = Math.min(from, this.rowCount);
+    const count = Math.max(0, Math.min(to, this.rowCount) - start);
+    const columns = this.columns.map(({ name, values, tsAt }) => ({
+      name,
+      values: shiftValues(values, start),
+      tsAt: (index: number) => tsAt(index + start),
+    }));
+    return new ColumnRows(count, columns, (index) => this.nameAt(index + start), this.look);
   }
 
   /** Printed paths of the columns. */
@@ -45,6 +60,7 @@ export class ColumnRows implements Iterable<RelationRow> {
     const names = this.columns.map(({ name }) => name);
     const readers = this.columns.map(({ values }) => atomReader(values));
     for (let index = 0; index < this.rowCount; index++) {
+      if (index % ROWS_PER_LOOK === 0) this.look();
       const cells = this.columns.map(
         ({ tsAt }, column) =>
           new Scalar((readers[column] as (index: number) => Atom)(index), tsAt(index)),
@@ -54,14 +70,30 @@ export class ColumnRows implements Iterable<RelationRow> {
   }
 }
 
+/** Rows between two looks at the cancel flag. */
+export const ROWS_PER_LOOK = 256;
+
+function shiftValues(values: ColumnValues, start: number): ColumnValues {
+  switch (values.kind) {
+    case 'codes':
+      return { ...values, codeAt: (index) => values.codeAt(index + start) };
+    case 'numbers':
+      return {
+        ...values,
+        numberAt: (index) => values.numberAt(index + start),
+        isNull: (index) => values.isNull(index + start),
+      };
+    case 'atoms':
+      return { ...values, atomAt: (index) => values.atomAt(index + start) };
+  }
+}
+
 export function atomReader(values: ColumnValues): (index: number) => Atom {
   switch (values.kind) {
     case 'codes':
-      return (index) => values.atom(values.codes[index] as number);
-    case 'numbers': {
-      const { nulls } = values;
-      return (index) => (nulls?.[index] === 1 ? null : (values.values[index] as number));
-    }
+      return (index) => values.atom(values.codeAt(index));
+    case 'numbers':
+      return (index) => (values.isNull(index) ? null : values.numberAt(index));
     case 'atoms':
       return (index) => values.atomAt(index);
   }
@@ -75,7 +107,7 @@ export function textReader(
   if (values.kind === 'codes') {
     const texts: (string | undefined)[] = [];
     return (index) => {
-      const code = values.codes[index] as number;
+      const code = values.codeAt(index);
       let text = texts[code];
       if (text === undefined) {
         text = print(values.atom(code));
@@ -85,10 +117,9 @@ export function textReader(
     };
   }
   if (values.kind === 'numbers') {
-    const { nulls, values: numbers } = values;
     return (index) => {
-      if (nulls?.[index] === 1) return print(null);
-      const value = numbers[index] as number;
+      if (values.isNull(index)) return print(null);
+      const value = values.numberAt(index);
       // Small integers are most of all numbers, and print alike everywhere.
       return (value | 0) === value ? `${value | 0}` : print(value);
     };

@@ -135,6 +135,13 @@ export class SparseChunkView implements ChunkView {
     return position === -1 ? Number.NaN : this.values.numberAt(position);
   }
 
+  /** The code of a row where the values are codes; 0 is NULL. */
+  codeAt(index: number): number {
+    const position = this.#positionOf(index);
+    if (position === -1 || !(this.values instanceof CodesChunkView)) return 0;
+    return this.values.codes[position] as number;
+  }
+
   #positionOf(index: number): number {
     const { rows } = this;
     let low = 0;
@@ -210,6 +217,15 @@ export class ColumnView {
   atomAt(row: number): Atom {
     const chunk = this.#starts.chunkOf(row);
     return this.chunk(chunk).atomAt(row - this.#starts.startOf(chunk));
+  }
+
+  /** The code of a row of a column with a dictionary; 0 is NULL. */
+  codeAt(row: number): number {
+    const index = this.#starts.chunkOf(row);
+    const chunk = this.chunk(index);
+    const position = row - this.#starts.startOf(index);
+    if (chunk instanceof CodesChunkView) return chunk.codes[position] as number;
+    return chunk instanceof SparseChunkView ? chunk.codeAt(position) : 0;
   }
 
   isNull(row: number): boolean {

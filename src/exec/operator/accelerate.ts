@@ -1,7 +1,8 @@
 // Runs the parts of a plan that suit operators over batches; the reference stands by for the rest.
 
 import { inputsOf } from '../../plan/map-plan.ts';
-import type { PlanNode } from '../../plan/plan.ts';
+import { isWholeRow } from '../../plan/pattern.ts';
+import type { PlanNode, ProjectNode } from '../../plan/plan.ts';
 import { RowanError } from '../../util/error.ts';
 import type { Accelerator, Compiler, Runtime } from '../general/compiler.ts';
 import type { RowSource } from '../general/operator/source.ts';
@@ -76,14 +77,27 @@ function isOperatorRoot(node: PlanNode): boolean {
         node.name === undefined &&
         !node.keepsInput &&
         !readsColumnsOfRows(node) &&
-        node.items.every((item) => item.kind === 'named' && item.path.length === 1) &&
-        gathersRows(node.input)
+        (picksColumns(node) ||
+          (node.items.every((item) => item.kind === 'named' && item.path.length === 1) &&
+            gathersRows(node.input)))
       );
     case 'limit':
       return isOperatorRoot(node.input) && node.input.kind !== 'aggregate';
     default:
       return false;
   }
+}
+
+/** Whether the rows are columns of a dataset as they lie, perhaps not all of them. */
+function picksColumns({ items, input }: ProjectNode): boolean {
+  const below = input.kind === 'limit' ? input.input : input;
+  const scan = below.kind === 'filter' ? below.input : below;
+  if (scan.kind !== 'scan' || scan.lookup !== undefined) return false;
+  return items.every((item) =>
+    item.kind === 'named'
+      ? item.path.length === 1 && item.expression.kind === 'column'
+      : item.kind === 'wildcard' && items.length === 1 && isWholeRow(item.pattern),
+  );
 }
 
 function gathersRows(node: PlanNode): boolean {

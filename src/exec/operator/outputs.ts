@@ -16,8 +16,10 @@ export function tableColumn(path: readonly string[], table = 0): BoundExpression
 export function datasetOutputs(
   exists: (path: readonly string[]) => 'present' | 'absent' | undefined,
   paths: readonly (readonly string[])[] | undefined,
+  isDense: boolean,
 ): Outputs {
   return {
+    isDense,
     column(path) {
       const found = exists(path);
       return found === 'present' ? tableColumn(path) : found;
@@ -39,6 +41,7 @@ export function madeOutputs(table: MadeTable): Outputs {
       return typeof column === 'number' ? 'present' : column;
     },
     table.names.map((name) => [name]),
+    false,
   );
 }
 
@@ -66,7 +69,8 @@ function tableOutput(name: string): Output {
 export function projectOutputs({ items }: ProjectNode, input: Outputs): Outputs | undefined {
   const [first] = items;
   if (items.length === 1 && first?.kind === 'wildcard' && isWholeRow(first.pattern)) {
-    return first.source === 'input' ? { ...input } : undefined;
+    // A row has only the columns that it has values for.
+    return first.source === 'input' && input.isDense === true ? { ...input } : undefined;
   }
   const named = new Map<string, NamedProjectItem>();
   for (const item of items) {

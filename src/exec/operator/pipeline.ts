@@ -16,6 +16,8 @@ import type { BatchTable } from './batch-table.ts';
 export interface Outputs {
   /** What a column means; undefined when it is not one expression of atoms. */
   column(path: readonly string[]): BoundExpression | 'absent' | undefined;
+  /** true: every row has a value in every column */
+  readonly isDense?: boolean;
   groupKey?(index: number): BoundExpression;
   aggregateResult?(index: number): BoundExpression;
   /** all columns by their paths; undefined when they are not known */

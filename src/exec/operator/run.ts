@@ -7,12 +7,9 @@ import type {
   PlanNode,
   ScanNode,
 } from '../../plan/plan.ts';
-import { ColumnView } from '../../value/column-view.ts';
-import { compareElements } from '../../value/natural-order.ts';
 import type { Path } from '../../value/path.ts';
 import { rowNamesView } from '../../value/row-names.ts';
-import { MINUS_INFINITY } from '../../value/timestamp.ts';
-import { ColumnRows, type RowColumn } from '../column-rows.ts';
+import type { ColumnRows } from '../column-rows.ts';
 import type { ExecRow } from '../general/row.ts';
 import type { GroupTable } from '../vector/group-table.ts';
 import { VectorTable } from '../vector/table.ts';
@@ -31,7 +28,8 @@ import {
   madeOutputs,
   projectOutputs,
 } from './outputs.ts';
-import { type Output, Pipeline } from './pipeline.ts';
+import { Pipeline } from './pipeline.ts';
+import { madeRows, storedRows } from './result-rows.ts';
 import { tableOfRows } from './rows-source.ts';
 import { sliceTable } from './slice.ts';
 
@@ -55,13 +53,28 @@ export class PlanRunner {
     this.#referenceRows = referenceRows;
   }
 
-  /** The rows of a node as columns; undefined when they have other columns than a list says. */
-  columns(node: PlanNode): ColumnRows {
-    const pipeline = this.#open(node, { named: true, first: undefined });
+  /** The rows of a node as columns. @param first only so many first ones are read */
+  columns(node: PlanNode, first?: number): ColumnRows {
+    if (node.kind === 'limit') {
+      const { offset, limit = Number.POSITIVE_INFINITY } = node;
+      const end = Math.min(offset + limit, first ?? Number.POSITIVE_INFINITY);
+      return this.columns(node.input, end).slice(offset, end);
+    }
+    // Of rows that are left out no expression is evaluated either way.
+    if (node.kind === 'project' && node.input.kind === 'limit') {
+      const { input } = node;
+      return this.columns({ ...input, input: { ...node, input: input.input } }, first);
+    }
+    const pipeline = this.#open(node, { named: true, first });
     const outputs = suited(pipeline.outputs.list());
     if (outputs.some(({ path }) => path.length !== 1)) throw new NotSuited();
-    const table = materialize(pipeline, outputs, this.#context, { named: true });
-    return this.#columnRows(outputs, table);
+    const { compiler, engine } = this.#context;
+    const look = () => compiler.runtime.scope.checkCancelled();
+    const stored = storedRows(pipeline, outputs, { engine, look, first });
+    if (stored !== undefined) return stored;
+    const options = { named: true, rowCountMax: first };
+    const table = materialize(pipeline, outputs, this.#context, options);
+    return suited(madeRows(outputs, table, { engine, look }));
   }
 
   groups(node: AggregateNode): GroupTable {
@@ -121,10 +134,14 @@ export class PlanRunner {
       node.columns === 'all'
         ? snapshot.columns.map(({ path }) => path)
         : node.columns.map(({ elements }) => elements);
-    const outputs = datasetOutputs((path) => {
-      const found = table.find(path);
-      return typeof found === 'number' ? 'present' : found;
-    }, paths);
+    const outputs = datasetOutputs(
+      (path) => {
+        const found = table.find(path);
+        return typeof found === 'number' ? 'present' : found;
+      },
+      paths,
+      snapshot.columns.every(({ nullCount }) => nullCount === 0),
+    );
     let names: { pathAt(row: number): Path } | undefined;
     return new Pipeline(
       table,
@@ -185,40 +202,6 @@ export class PlanRunner {
     const table = tableOfRows(this.#referenceRows(node), this.#context);
     const outputs = node.kind === 'aggregate' ? groupOutputs(node) : madeOutputs(table);
     return new Pipeline(table, outputs, (rowOf) => table.nameAt(rowOf(0) as number), tables);
-  }
-
-  /** Values are copied: what lies in memory is given back before the rows are read. */
-  #columnRows(outputs: readonly Output[], { base, namer }: Pipeline): ColumnRows {
-    const { engine } = this.#context;
-    const columns = outputs.map(({ path }): RowColumn => {
-      const column = base.find(path);
-      if (typeof column !== 'number') throw new NotSuited();
-      const view = new ColumnView(base.columns[column] as ColumnView['snapshot'], engine.arenas);
-      const atoms = [...view.atoms()];
-      const ts = base.tsOf(column);
-      const timed = base.timedOf(column);
-      const times =
-        timed === true
-          ? undefined
-          : [
-              ...new ColumnView(
-                base.columns[timed] as ColumnView['snapshot'],
-                engine.arenas,
-              ).atoms(),
-            ];
-      return {
-        name: path[0] as string,
-        values: { kind: 'atoms', atomAt: (row) => atoms[row] ?? null },
-        tsAt: (row) => {
-          const hasTime = times === undefined ? atoms[row] !== null : times[row] !== null;
-          return hasTime ? ts : MINUS_INFINITY;
-        },
-      };
-    });
-    columns.sort((a, b) => compareElements(a.name, b.name));
-    const { rowCount } = base;
-    const names = Array.from({ length: rowCount }, (_, row) => row);
-    return new ColumnRows(rowCount, columns, (row) => namer(() => names[row]));
   }
 }
 

@@ -3,7 +3,8 @@ import type { RelationRow } from '../../plan/catalog.ts';
 import type { Atom } from '../../value/atom.ts';
 import { specialNumberText } from '../../value/json.ts';
 import { atomText } from '../../value/text.ts';
-import { extraColumns, type OutputOptions } from './options.ts';
+import { ColumnRows, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
+import { extraColumns, extraValues, type OutputOptions } from './options.ts';
 import type { ChunkSink } from './sink.ts';
 import { spoolTable } from './spool.ts';
 
@@ -12,6 +13,10 @@ export function writeCsv(
   options: OutputOptions,
   sink: ChunkSink,
 ): void {
+  if (rows instanceof ColumnRows) {
+    writeColumns(rows, options, sink);
+    return;
+  }
   const table = spoolTable(rows, options);
   if (options.headers) {
     sink.write(`${[...extraColumns(options), ...table.columns].map(quoteField).join(',')}\n`);
@@ -23,6 +28,23 @@ export function writeCsv(
       fields[columns[i] as number] = fieldOf(atoms[i] ?? null);
     }
     sink.write(`${[...extras.map(quoteField), ...fields].join(',')}\n`);
+  }
+}
+
+/** Cells are written as they lie in columns; there is nothing to spool. */
+function writeColumns(rows: ColumnRows, options: OutputOptions, sink: ChunkSink): void {
+  const { rowCount, columns } = rows;
+  if (options.headers) {
+    const names = [...extraColumns(options), ...(rowCount === 0 ? [] : rows.printedNames)];
+    sink.write(`${names.map(quoteField).join(',')}\n`);
+  }
+  const hasExtras = extraColumns(options).length > 0;
+  const readers = columns.map(({ values }) => textReader(values, fieldOf));
+  for (let index = 0; index < rowCount; index++) {
+    if (index % ROWS_PER_LOOK === 0) rows.look();
+    const fields = readers.map((read) => read(index));
+    if (hasExtras) fields.unshift(...extraValues(rows.nameAt(index), options).map(quoteField));
+    sink.write(`${fields.join(',')}\n`);
   }
 }
 

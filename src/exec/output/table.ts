@@ -1,7 +1,7 @@
 // `table`: an array of arrays, the first of them the names of the columns.
 import type { RelationRow } from '../../plan/catalog.ts';
 import { atomToPlainJsonText } from '../../value/json.ts';
-import { ColumnRows, textReader } from '../column-rows.ts';
+import { ColumnRows, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
 import { extraColumns, extraValues, type OutputOptions } from './options.ts';
 import type { ChunkSink } from './sink.ts';
 import { spoolTable } from './spool.ts';
@@ -52,6 +52,7 @@ function writeColumns(rows: ColumnRows, options: OutputOptions, sink: ChunkSink)
     separator = ',';
   }
   for (let index = 0; index < rowCount; index++) {
+    if (index % ROWS_PER_LOOK === 0) rows.look();
     let line = `${separator}[`;
     separator = '';
     if (extras.length > 0) {

@@ -45,10 +45,16 @@ function isTimed(column: GroupColumn, position: number): boolean {
 
 export function valuesOfGroups(column: GroupColumn): ColumnValues {
   if (column.kind === 'codes') {
-    return { kind: 'codes', codes: column.codes, atom: column.atom };
+    const { codes, atom } = column;
+    return { kind: 'codes', codeAt: (index) => codes[index] as number, atom };
   }
   if (column.result === 'number') {
-    return { kind: 'numbers', values: column.values, nulls: column.nulls };
+    const { values, nulls } = column;
+    return {
+      kind: 'numbers',
+      numberAt: (index) => values[index] as number,
+      isNull: (index) => nulls?.[index] === 1,
+    };
   }
   return { kind: 'atoms', atomAt: (index) => atomOfGroup(column, index) };
 }

@@ -16,12 +16,20 @@ const rows = new ColumnRows(
   [
     {
       name: 'a.b',
-      values: { kind: 'codes', codes: [1, 0, 2, 1, 2], atom: (code) => ATOMS[code] as Atom },
+      values: {
+        kind: 'codes',
+        codeAt: (index) => [1, 0, 2, 1, 2][index] as number,
+        atom: (code) => ATOMS[code] as Atom,
+      },
       tsAt: () => 1,
     },
     {
       name: 'n',
-      values: { kind: 'numbers', values: [0, -0, 2 ** 53 + 2, Number.NaN, -1.5] },
+      values: {
+        kind: 'numbers',
+        numberAt: (index) => [0, -0, 2 ** 53 + 2, Number.NaN, -1.5][index] as number,
+        isNull: () => false,
+      },
       tsAt: () => 2,
     },
     {

@@ -42,6 +42,10 @@ const OPERATOR_QUERIES = [
   'SELECT data.d AS d, other.d AS e FROM data JOIN other ON data.j = other.j',
   'SELECT avg(x) AS a, min(k) AS k FROM (SELECT t AS k, sum(j) AS x FROM data GROUP BY t) AS g',
   'SELECT x, count(*) AS n FROM (SELECT t, count(i) AS x FROM data GROUP BY t) AS g GROUP BY x',
+  'SELECT j, s AS a, d FROM data',
+  'SELECT j, s AS a, d FROM data WHERE j > 2',
+  'SELECT t, i FROM data LIMIT 7 OFFSET 18',
+  'SELECT t, i FROM data WHERE j > 2 LIMIT 4 OFFSET 3',
 ];
 
 test.each(OPERATOR_QUERIES)('%s', (sql) => {

@@ -1,0 +1,100 @@
+// The rows of a result as columns that writers read.
+import { ColumnView } from '../../value/column-view.ts';
+import { compareElements } from '../../value/natural-order.ts';
+import type { ColumnSnapshot } from '../../value/snapshot.ts';
+import { MINUS_INFINITY } from '../../value/timestamp.ts';
+import { ColumnRows, type ColumnValues, type RowColumn } from '../column-rows.ts';
+import type { VectorEngine } from '../vector/engine.ts';
+import { VectorTable } from '../vector/table.ts';
+import type { Output, Pipeline } from './pipeline.ts';
+import { selectRows } from './select-rows.ts';
+
+interface ResultContext {
+  readonly engine: VectorEngine;
+  readonly look: () => void;
+}
+
+/**
+ * Columns of a dataset as they lie, of the rows that the filter leaves: nothing is copied.
+ * Undefined when an output is more than such a column.
+ */
+export function storedRows(
+  pipeline: Pipeline,
+  outputs: readonly Output[],
+  { engine, look, first }: ResultContext & { readonly first: number | undefined },
+): ColumnRows | undefined {
+  const { base, scope, isPlain, filter, namer } = pipeline;
+  if (!isPlain || !(base instanceof VectorTable)) return undefined;
+  const columns: { readonly name: string; readonly column: number }[] = [];
+  for (const { path, expression } of outputs) {
+    const column = expression.kind === 'column' ? scope.find(expression.path) : undefined;
+    if (typeof column !== 'number') return undefined;
+    columns.push({ name: path[0] as string, column });
+  }
+  const selected = filter === undefined ? undefined : selectRows(pipeline, filter, engine, first);
+  const rowAt = selected === undefined ? same : (index: number) => selected[index] as number;
+  const made = columns.map(({ name, column }): RowColumn => {
+    const view = new ColumnView(scope.columns[column] as ColumnSnapshot, engine.arenas);
+    const ts = scope.tsOf(column);
+    return {
+      name,
+      values: valuesOf(view, rowAt),
+      tsAt: (index) => (view.isNull(rowAt(index)) ? MINUS_INFINITY : ts),
+    };
+  });
+  made.sort((a, b) => compareElements(a.name, b.name));
+  const rowCount = selected?.length ?? base.rowCount;
+  return new ColumnRows(rowCount, made, (index) => namer(() => rowAt(index)), look);
+}
+
+function same(index: number): number {
+  return index;
+}
+
+function valuesOf(view: ColumnView, rowAt: (index: number) => number): ColumnValues {
+  const { dictionary, snapshot } = view;
+  if (dictionary !== undefined) {
+    return {
+      kind: 'codes',
+      codeAt: (index) => view.codeAt(rowAt(index)),
+      atom: (code) => dictionary.atom(code),
+    };
+  }
+  if (snapshot.type === 'integer' || snapshot.type === 'number') {
+    return {
+      kind: 'numbers',
+      numberAt: (index) => view.numberAt(rowAt(index)),
+      isNull: (index) => view.isNull(rowAt(index)),
+    };
+  }
+  return { kind: 'atoms', atomAt: (index) => view.atomAt(rowAt(index)) };
+}
+
+/** Values are copied: what operators made is given back before the rows are read. */
+export function madeRows(
+  outputs: readonly Output[],
+  { base, namer }: Pipeline,
+  { engine, look }: ResultContext,
+): ColumnRows | undefined {
+  const columns: RowColumn[] = [];
+  for (const { path } of outputs) {
+    const column = base.find(path);
+    if (typeof column !== 'number') return undefined;
+    const atomsOf = (number: number) => [
+      ...new ColumnView(base.columns[number] as ColumnSnapshot, engine.arenas).atoms(),
+    ];
+    const atoms = atomsOf(column);
+    const ts = base.tsOf(column);
+    const timed = base.timedOf(column);
+    const times = timed === true ? atoms : atomsOf(timed);
+    columns.push({
+      name: path[0] as string,
+      values: { kind: 'atoms', atomAt: (row) => atoms[row] ?? null },
+      tsAt: (row) => (times[row] === null ? MINUS_INFINITY : ts),
+    });
+  }
+  columns.sort((a, b) => compareElements(a.name, b.name));
+  // Names are made of row numbers that are given back too.
+  const names = Array.from({ length: base.rowCount }, (_, row) => namer(() => row));
+  return new ColumnRows(base.rowCount, columns, (row) => names[row] as (typeof names)[0], look);
+}

@@ -1,0 +1,60 @@
+// The numbers of the rows of a table that pass a filter.
+import { int32Of } from '../../value/span-view.ts';
+import { cutChunks } from '../vector/chunk-range.ts';
+import type { VectorEngine } from '../vector/engine.ts';
+import type { TruthProgram } from '../vector/program.ts';
+import { buildSource } from './build.ts';
+import { freeBatches, materializeJob } from './materialize-job.ts';
+import type { Pipeline } from './pipeline.ts';
+
+const UNIT_COUNT_MAX = 64;
+
+/** @param first only so many first ones are wanted; undefined: all */
+export function selectRows(
+  pipeline: Pipeline,
+  filter: TruthProgram,
+  engine: VectorEngine,
+  first = Number.POSITIVE_INFINITY,
+): Uint32Array {
+  const { chunkRowCounts } = pipeline.base;
+  const { source, arena, spans } = buildSource(pipeline, engine, filter);
+  try {
+    const firstRows: number[] = [];
+    let before = 0;
+    for (const rowCount of chunkRowCounts) {
+      firstRows.push(before);
+      before += rowCount;
+    }
+    const parts: Int32Array[] = [];
+    let count = 0;
+    // With a limit a few chunks first, then more and more.
+    let size = first === Number.POSITIVE_INFINITY ? chunkRowCounts.length : 1;
+    for (let from = 0; from < chunkRowCounts.length && count < first; size *= 2) {
+      const chunkCount = Math.min(size, chunkRowCounts.length - from);
+      const ranges = cutChunks(chunkCount, UNIT_COUNT_MAX).map((range) => ({
+        from: range.from + from,
+        to: range.to + from,
+      }));
+      const columns = [{ kind: 'rows', step: undefined }] as const;
+      const args = { arena, source, chunkRowCounts, firstRows, ranges, columns };
+      const batches = engine.parallel.run(materializeJob, args, ranges.length).flat();
+      for (const { rowCount, chunks } of batches) {
+        const [chunk] = chunks;
+        if (chunk === undefined || !('data' in chunk)) continue;
+        parts.push(int32Of(engine.arenas, chunk.data).slice(0, rowCount));
+        count += rowCount;
+      }
+      freeBatches(batches, engine.arenas);
+      from += chunkCount;
+    }
+    const rows = new Uint32Array(Math.min(count, first));
+    let at = 0;
+    for (const part of parts) {
+      rows.set(part.subarray(0, rows.length - at), at);
+      at += Math.min(part.length, rows.length - at);
+    }
+    return rows;
+  } finally {
+    for (const span of spans) engine.arenas.free(span);
+  }
+}
