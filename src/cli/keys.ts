@@ -22,6 +22,8 @@ export function addKeysCommand(program: Command): void {
     .addOption(dataDir())
     .action(async ({ dataDir: directory, ...request }) => {
       await withStore(directory, async (store) => {
+        const { rememberKeysIn } = await import('../rest/known-keys.ts');
+        await rememberKeysIn(directory);
         const { key, stored } = await store.create(request);
         const { isExpired } = await import('../rest/api-key.ts');
         const note = isExpired(stored) ? ', which has expired already' : '';

@@ -1,6 +1,7 @@
 // All commands of `rowan`.
 import { Command } from 'commander';
 import { packageVersion } from '../util/package-file.ts';
+import { addDirectoryCommands } from './directory.ts';
 import { addKeysCommand } from './keys.ts';
 import { addQueryCommand } from './query.ts';
 import { addRunCommand, addServeCommand } from './serve-command.ts';
@@ -17,5 +18,6 @@ export function makeProgram(): Command {
   addQueryCommand(program);
   addTransferCommands(program);
   addKeysCommand(program);
+  addDirectoryCommands(program);
   return program;
 }

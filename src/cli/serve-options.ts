@@ -30,6 +30,7 @@ export interface ServeOptions {
   readonly addCredentialsFromUrl: readonly string[];
   readonly pluginDirectory: readonly string[];
   readonly runOnCreationDefault: boolean;
+  readonly new: boolean;
   readonly memory?: number;
   readonly maxBodyBytes?: number;
   readonly uploadQuota?: number;
@@ -225,6 +226,10 @@ function serveOptions(): Option[] {
     new Option('--shutdown-grace <seconds>', 'time that requests in flight get at the end')
       .argParser(readSeconds)
       .default(30),
+    new Option(
+      '--new',
+      'start empty: what the data directory holds is moved to its folder lost+found',
+    ).default(false),
     new Option('--shutdown-wait-runs', 'let active runs finish in that time too').default(false),
     new Option(
       '--replicas <n>',

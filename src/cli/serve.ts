@@ -126,6 +126,7 @@ async function openService(
   try {
     return await Rowan.open({
       dataDir: keptDirectory(options),
+      startsAnew: options.new,
       logger,
       workers: options.workers ?? availableParallelism(),
       runOnCreation: options.runOnCreationDefault,

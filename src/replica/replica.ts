@@ -103,7 +103,11 @@ export class Replica implements PassingOn {
         throw failure('INVALID_PARAMETER', `${kind} is known to the primary alone`);
       });
     }
-    const web = new Web({ dataDir, ...(adminKey === undefined ? {} : { adminKey }) });
+    const web = new Web({
+      dataDir,
+      remembersKeys: false,
+      ...(adminKey === undefined ? {} : { adminKey }),
+    });
     return new Replica(settings, service, web);
   }
 

@@ -31,7 +31,8 @@ export class Authentication {
 
   /** Whether keys are required. */
   get hasKeys(): boolean {
-    return this.isStrict || this.#adminKeyHash !== undefined || this.#keys.keys.length > 0;
+    if (this.isStrict || this.#adminKeyHash !== undefined) return true;
+    return this.#keys.keys.length > 0 || this.#keys.areLost;
   }
 
   /**

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { KEYS_FILE } from '../store/data-directory.ts';
 import { failure, RowanError } from '../util/error.ts';
 import {
   findKey,
@@ -29,16 +30,27 @@ export class KeyStore {
   readonly #path: string | undefined;
   #keys: readonly StoredKey[] = [];
   #stamp = '';
+  /** the file is gone, or empty; one that lists no keys is not */
+  #isAbsent = true;
   #poll: NodeJS.Timeout | undefined;
+  /** keys have been made in this directory */
+  haveExisted = false;
   /** Told of every change that this process makes, before it is acknowledged. */
   onChange: () => Promise<void> = async () => {};
+  /** Told when there are keys, until it has remembered that. */
+  onKeys: () => void = () => {};
 
   /** @param dataDir null: keys live as long as the process */
   constructor(dataDir: string | null) {
     if (dataDir === null) return;
-    this.#path = join(dataDir, 'keys.json');
-    this.#stamp = stampOf(this.#path);
-    this.#keys = parseKeys(readIfThere(this.#path), this.#path);
+    this.#path = join(dataDir, KEYS_FILE);
+    const stamp = stampOf(this.#path);
+    this.#take(readIfThere(this.#path), stamp);
+  }
+
+  /** Whether the keys that were made are gone: then nobody is let in. */
+  get areLost(): boolean {
+    return this.#path !== undefined && this.haveExisted && this.#isAbsent;
   }
 
   get keys(): readonly StoredKey[] {
@@ -92,17 +104,28 @@ export class KeyStore {
   reload(): void {
     if (this.#path === undefined) return;
     const stamp = stampOf(this.#path);
-    this.#keys = parseKeys(readIfThere(this.#path), this.#path);
-    this.#stamp = stamp;
+    this.#take(readIfThere(this.#path), stamp);
   }
 
   async #refresh(): Promise<void> {
     const path = this.#path as string;
     const stamp = await asyncStampOf(path);
     if (stamp === this.#stamp) return;
-    const keys = parseKeys(await readFile(path, 'utf8').catch(absentIsEmpty), path);
+    this.#take(await readFile(path, 'utf8').catch(absentIsEmpty), stamp);
+  }
+
+  /** @throws when the text is damaged; what was known before then stays */
+  #take(text: string, stamp: string): void {
+    this.#keys = parseKeys(text, this.#path as string);
     this.#stamp = stamp;
-    this.#keys = keys;
+    this.#isAbsent = text.trim() === '';
+    this.#noteKeys();
+  }
+
+  #noteKeys(): void {
+    if (this.#keys.length === 0) return;
+    this.haveExisted = true;
+    this.onKeys();
   }
 
   async #change(edit: (keys: readonly StoredKey[]) => readonly StoredKey[]): Promise<void> {
@@ -118,6 +141,8 @@ export class KeyStore {
       await replaceFile(path, `${JSON.stringify({ keys }, null, 2)}\n`);
       this.#keys = keys;
       this.#stamp = stampOf(path);
+      this.#isAbsent = false;
+      this.#noteKeys();
     } finally {
       await unlock();
     }
@@ -125,7 +150,7 @@ export class KeyStore {
 }
 
 function parseKeys(text: string, path: string): StoredKey[] {
-  if (text === '') return [];
+  if (text.trim() === '') return [];
   try {
     const { keys } = JSON.parse(text) as { keys: StoredKey[] };
     if (keys.every(({ hash }) => /^[0-9a-f]{64}$/.test(hash))) return keys;

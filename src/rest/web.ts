@@ -4,10 +4,12 @@ import type { Route } from '../service/route/route.ts';
 import type { RouteDispatcher } from '../service/route/route-dispatcher.ts';
 import type { RowanExtension } from '../service/rowan.ts';
 import type { Service } from '../service/service.ts';
+import type { Catalogue } from '../store/catalogue.ts';
 import { Authentication } from './authentication.ts';
 import { type DocumentationOptions, documentationRoutes, pageTools } from './doc/routes.ts';
 import { keyRoutes } from './key-routes.ts';
 import { KeyStore } from './key-store.ts';
+import { KEYS_RECORD, rememberKeys } from './known-keys.ts';
 import { Metrics } from './metrics.ts';
 import { openApiRoute } from './openapi/route.ts';
 import { DEFAULT_REST_OPTIONS } from './options.ts';
@@ -18,6 +20,8 @@ export interface WebOptions {
   readonly dataDir: string | null;
   /** an admin key that is not stored */
   readonly adminKey?: string;
+  /** false: another process remembers that there are keys; default true */
+  readonly remembersKeys?: boolean;
 }
 
 /** One for each service, whether it listens or not. */
@@ -26,6 +30,7 @@ export class Web implements RowanExtension {
   readonly authentication: Authentication;
   readonly metrics = new Metrics();
   readonly routes: readonly Route[];
+  readonly #remembersKeys: boolean;
   #allRoutes: readonly Route[] = [];
   /** whether others than this machine can reach the service */
   isPublic = false;
@@ -37,6 +42,7 @@ export class Web implements RowanExtension {
 
   constructor(options: WebOptions) {
     this.keys = new KeyStore(options.dataDir);
+    this.#remembersKeys = options.remembersKeys ?? true;
     this.authentication = new Authentication(this.keys, options.adminKey);
     this.routes = [
       ...keyRoutes(this.keys, () => this.isPublic),
@@ -58,9 +64,24 @@ export class Web implements RowanExtension {
     service.functions.observe((change, id) => {
       if (change === 'deleted') this.metrics.calls.forget(id);
     });
+    this.#rememberKeys(service.catalogue);
     this.keys.watch((error) =>
       service.logger.error({ logger: 'keys', err: error }, 'API keys cannot be read'),
     );
+  }
+
+  /** That keys exist is known apart from them, so that nobody gets in when their file is gone. */
+  #rememberKeys(catalogue: Catalogue): void {
+    if (catalogue.get(...KEYS_RECORD) !== undefined) {
+      this.keys.haveExisted = true;
+      return;
+    }
+    if (!this.#remembersKeys) return;
+    this.keys.onKeys = () => {
+      this.keys.onKeys = () => {};
+      void rememberKeys(catalogue);
+    };
+    if (this.keys.keys.length > 0) this.keys.onKeys();
   }
 
   close(): void {

@@ -26,6 +26,8 @@ import { Service } from './service.ts';
 export interface RowanOptions extends CredentialOptions {
   /** directory for everything durable; null: nothing is kept */
   readonly dataDir: string | null;
+  /** true: what the directory holds is moved to lost+found, and the service begins empty */
+  readonly startsAnew?: boolean;
   /** threads that one query or training may use; default: the cores of the machine */
   readonly workers?: number;
   /** bytes that all columns together may take; default 70 % of the machine's memory */
@@ -95,7 +97,10 @@ export class RowanService extends LocalClient {
     ]);
     const catalogue = extensions.reduce<Catalogue>(
       (inner, extension) => extension.wrapCatalogue?.(inner) ?? inner,
-      await openCatalogue({ directory: options.dataDir }),
+      await openCatalogue({
+        directory: options.dataDir,
+        ...(options.startsAnew === true ? { isNew: true } : {}),
+      }),
     );
     const credentials = await openCredentials(options, options.logger ?? SILENT_LOGGER);
     const service = new Service({

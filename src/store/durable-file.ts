@@ -1,8 +1,10 @@
 // Files that are either whole or not there: written beside, synced, renamed, the directory synced.
 import {
   closeSync,
+  existsSync,
   fstatSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readSync,
@@ -128,13 +130,39 @@ export function removeFile(path: string): Promise<void> {
   return rm(path, { force: true });
 }
 
-/** Removes the files of a directory that nothing refers to, those half-written included. */
-export function removeOtherFiles(directory: string, keep: ReadonlySet<string>): string[] {
+/**
+ * Moves away the files of a directory that nothing refers to; those that are half-written are
+ * removed.
+ */
+export function moveOtherFiles(
+  directory: string,
+  keep: ReadonlySet<string>,
+  target: string,
+): string[] {
   const others = readdirSync(directory, { withFileTypes: true })
     .filter((entry) => entry.isFile() && !keep.has(entry.name))
     .map((entry) => entry.name);
-  for (const name of others) rmSync(join(directory, name), { force: true });
-  return others;
+  const lost: string[] = [];
+  for (const name of others) {
+    const path = join(directory, name);
+    if (name.endsWith(TEMPORARY_SUFFIX)) rmSync(path, { force: true });
+    else {
+      moveInto(path, target);
+      lost.push(name);
+    }
+  }
+  return lost;
+}
+
+/** Moves a file or a directory into another directory, under a name that is free there. */
+export function moveInto(path: string, directory: string): string {
+  mkdirSync(directory, { recursive: true });
+  const name = basename(path);
+  let target = join(directory, name);
+  for (let i = 1; existsSync(target); i++) target = join(directory, `${name}.${i}`);
+  renameSync(path, target);
+  syncDirectory(directory);
+  return target;
 }
 
 /** What a failed write is to the caller. */

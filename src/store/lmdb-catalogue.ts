@@ -1,11 +1,13 @@
 // The catalogue in one LMDB environment. LMDB replaces pages and never changes them in place, so a
 // crash at any moment leaves the state of the last commit.
-import { mkdirSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { open as openFile, rename, rm, statfs } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join, resolve } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { unreachable } from '../util/assert.ts';
+import { failure, RowanError } from '../util/error.ts';
 import { parseJson, stringifyJson } from '../util/exact-json.ts';
 import type {
   Catalogue,
@@ -16,27 +18,50 @@ import type {
   Table,
   WriteObserver,
 } from './catalogue.ts';
+import { CatalogueDamage, verifyCatalogueFile } from './catalogue-file.ts';
+import {
+  CATALOGUE_COPY,
+  CATALOGUE_FILE,
+  removeLeftOvers,
+  requireNothingKept,
+  startAnew,
+} from './data-directory.ts';
 import { DataDirectoryError, lockDirectory } from './directory-lock.ts';
-import { errorCode, writeFailure } from './durable-file.ts';
+import { errorCode, syncDirectory, writeFailure } from './durable-file.ts';
 import { encodeKey, keyBehind } from './record-key.ts';
 
-const FILE_NAME = 'catalogue.lmdb';
 /** Counted up with every change that older versions cannot read; a number is never used again. */
-const CATALOGUE_FORMAT = 1;
+const CATALOGUE_FORMAT = 2;
 const FORMAT = 'format';
 /** With less room than this on the disk, a write that failed did so for the lack of it. */
 const FREE_SIZE_MIN = 16 * 1024 * 1024;
 /** Entries larger than this are handed over in parts: handing over copies, on the main thread. */
 const PART_SIZE_MAX = 2 * 1024 * 1024;
 
-// The first byte of each part of a log entry.
+// The first byte of each part of a log entry; with a checksum, four bytes follow.
 const PART = 0;
 const LAST_PART = 1;
+const CHECKED_PART = 2;
+const CHECKED_LAST_PART = 3;
+
+/** The first byte of a record with a checksum; records of format 1 are JSON, which begins with [. */
+const CHECKED_RECORD = 1;
+const CHECKSUM_SIZE = 4;
+
+/** How often the catalogue is copied, when it has changed. */
+const COPY_INTERVAL_MS = 10 * 60_000;
 
 // A log's keys: its name as a key element, the sequence (8 bytes), the part (4 bytes), big endian.
 const POSITION_SIZE = 12;
 
-export function openLmdbCatalogue(directory: string, shared: boolean): Catalogue {
+export interface LmdbOptions {
+  /** true: work beside the process that holds the directory */
+  readonly shared: boolean;
+  /** true: what is there is moved to lost+found, and the catalogue begins empty */
+  readonly isNew: boolean;
+}
+
+export function openLmdbCatalogue(directory: string, { shared, isNew }: LmdbOptions): Catalogue {
   const path = resolve(directory);
   try {
     mkdirSync(path, { recursive: true });
@@ -45,12 +70,60 @@ export function openLmdbCatalogue(directory: string, shared: boolean): Catalogue
   }
   const unlock = shared ? () => {} : lockDirectory(path);
   try {
-    return new LmdbCatalogue(path, unlock);
+    if (shared) return new LmdbCatalogue(path, unlock);
+    if (isNew) startAnew(path);
+    prepareFile(path);
+    const catalogue = new LmdbCatalogue(path, unlock);
+    catalogue.verifyRecords();
+    catalogue.keepCopy();
+    removeLeftOvers(path);
+    return catalogue;
   } catch (error) {
     unlock();
     if (error instanceof DataDirectoryError) throw error;
-    throw new DataDirectoryError(path, `cannot be opened: ${String(error)}`);
+    if (isDamage(error)) throw new DataDirectoryError(path, damageText(path, error.message));
+    const reason = `cannot be opened: ${String(error)}`;
+    throw new DataDirectoryError(path, shared ? reason : `${reason}; ${adviceFor(path)}`);
   }
+}
+
+/** For tools that hold the lock of the directory and have looked at the file. */
+export function openUnlockedCatalogue(
+  directory: string,
+  { name = CATALOGUE_FILE, readOnly = false } = {},
+): VerifiableCatalogue {
+  return new LmdbCatalogue(resolve(directory), () => {}, readOnly, name);
+}
+
+export interface VerifiableCatalogue extends Catalogue {
+  /** @throws DATA_ERROR for a record whose checksum is wrong */
+  verifyRecords(): void;
+  /** @throws DATA_ERROR for an entry of a log whose checksum is wrong */
+  verifyLogs(): void;
+}
+
+/** Whatever LMDB would map is looked at before. */
+function prepareFile(directory: string): void {
+  const file = join(directory, CATALOGUE_FILE);
+  if (!existsSync(file) || statSync(file).size === 0) requireNothingKept(directory);
+  else verifyCatalogueFile(file);
+}
+
+function isDamage(error: unknown): error is Error {
+  return (
+    error instanceof CatalogueDamage || (error instanceof RowanError && error.code === 'DATA_ERROR')
+  );
+}
+
+function damageText(directory: string, reason: string): string {
+  return `has a damaged ${CATALOGUE_FILE}: ${reason}; ${adviceFor(directory)}`;
+}
+
+function adviceFor(directory: string): string {
+  return (
+    `see what is damaged with: rowan check ${directory}, ` +
+    `and restore the last copy with: rowan repair ${directory}`
+  );
 }
 
 /** Writes nothing, not even that it is there. @throws DataDirectoryError */
@@ -64,7 +137,7 @@ export function readLmdbCatalogue(directory: string): Catalogue {
   }
 }
 
-class LmdbCatalogue implements Catalogue {
+class LmdbCatalogue implements VerifiableCatalogue {
   readonly directory: string;
   readonly #unlock: () => void;
   readonly #root: RootDatabase<Buffer, Buffer>;
@@ -73,14 +146,23 @@ class LmdbCatalogue implements Catalogue {
   readonly #lastSequences = new Map<string, number>();
   #failure: Error | undefined;
   readonly #observers: WriteObserver[] = [];
+  /** there once a copy is kept */
+  #copying: NodeJS.Timeout | undefined;
+  /** since the last copy */
+  #isChanged = true;
   /** of all that was put */
   #putSizeBytes = 0;
 
-  constructor(directory: string, unlock: () => void, readOnly = false) {
+  constructor(
+    directory: string,
+    unlock: () => void,
+    readOnly = false,
+    name: string = CATALOGUE_FILE,
+  ) {
     this.directory = directory;
     this.#unlock = unlock;
     this.#root = open<Buffer, Buffer>({
-      path: join(directory, FILE_NAME),
+      path: join(directory, name),
       maxDbs: 4,
       encoding: 'binary',
       keyEncoding: 'binary',
@@ -97,14 +179,15 @@ class LmdbCatalogue implements Catalogue {
   }
 
   get(table: Table, key: RecordKey): unknown {
-    const bytes = this.#records.get(recordKey(table, key));
-    return bytes === undefined ? undefined : decodeRecord(bytes).value;
+    const stored = recordKey(table, key);
+    const bytes = this.#records.get(stored);
+    return bytes === undefined ? undefined : decodeRecord(stored, bytes).value;
   }
 
   *list(table: Table, prefix: RecordKey = []): Iterable<StoredRecord> {
     const start = recordKey(table, prefix);
-    for (const { value } of this.#records.getRange({ start, end: keyBehind(start) })) {
-      yield decodeRecord(value);
+    for (const { key, value } of this.#records.getRange({ start, end: keyBehind(start) })) {
+      yield decodeRecord(key, value);
     }
   }
 
@@ -117,8 +200,7 @@ class LmdbCatalogue implements Catalogue {
       for (const change of changes) {
         switch (change.type) {
           case 'put': {
-            const record = encodeRecord(change.key, change.value);
-            this.#put(this.#records, recordKey(change.table, change.key), record);
+            this.#putRecord(recordKey(change.table, change.key), change.key, change.value);
             break;
           }
           case 'remove':
@@ -144,10 +226,8 @@ class LmdbCatalogue implements Catalogue {
     for (let from = 0; ; from += PART_SIZE_MAX) {
       const content = bytes.subarray(from, from + PART_SIZE_MAX);
       const isLast = from + PART_SIZE_MAX >= bytes.length;
-      const value = Buffer.allocUnsafe(1 + content.length);
-      value[0] = isLast ? LAST_PART : PART;
-      value.set(content, 1);
       const key = logKey(log, sequence, part++);
+      const value = withChecksum(isLast ? CHECKED_LAST_PART : CHECKED_PART, key, content);
       // An entry counts once its last part is there, so parts may be committed one by one.
       await this.#commit(() => {
         if (sequence === 1) this.#markLog(log, 0);
@@ -165,8 +245,8 @@ class LmdbCatalogue implements Catalogue {
       const own = sequenceOf(key);
       if (own !== sequence) parts = [];
       sequence = own;
-      parts.push(value.subarray(1));
-      if (value[0] !== LAST_PART) continue;
+      parts.push(partOf(key, value));
+      if (value[0] !== LAST_PART && value[0] !== CHECKED_LAST_PART) continue;
       yield { sequence, bytes: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts) };
       parts = [];
     }
@@ -175,8 +255,9 @@ class LmdbCatalogue implements Catalogue {
   lastSequence(log: string): number {
     let last = this.#lastSequences.get(log);
     if (last === undefined) {
-      const mark = this.#records.get(internalKey('log', log));
-      last = mark === undefined ? 0 : Number(decodeRecord(mark).value);
+      const markKey = internalKey('log', log);
+      const mark = this.#records.get(markKey);
+      last = mark === undefined ? 0 : Number(decodeRecord(markKey, mark).value);
       const prefix = encodeKey([log]);
       const range = { start: keyBehind(prefix), end: prefix, reverse: true, limit: 1 };
       for (const key of this.#log.getKeys(range)) last = Math.max(last, sequenceOf(key));
@@ -188,8 +269,8 @@ class LmdbCatalogue implements Catalogue {
   logs(): string[] {
     const start = internalKey('log');
     const names: string[] = [];
-    for (const { value } of this.#records.getRange({ start, end: keyBehind(start) })) {
-      const name = decodeRecord(value).key[1] as string;
+    for (const { key, value } of this.#records.getRange({ start, end: keyBehind(start) })) {
+      const name = decodeRecord(key, value).key[1] as string;
       const prefix = encodeKey([name]);
       const [first] = this.#log.getKeys({ start: prefix, end: keyBehind(prefix), limit: 1 });
       if (first !== undefined) names.push(name);
@@ -205,14 +286,53 @@ class LmdbCatalogue implements Catalogue {
     this.#root.resetReadTxn();
   }
 
+  verifyRecords(): void {
+    for (const { key, value } of this.#records.getRange({})) decodeRecord(key, value);
+  }
+
+  verifyLogs(): void {
+    for (const { key, value } of this.#log.getRange({})) partOf(key, value);
+  }
+
+  /** Keeps a copy of the catalogue beside it, made now and then and at the end. */
+  keepCopy(): void {
+    this.#copying = setInterval(() => void this.#copy(), COPY_INTERVAL_MS);
+    this.#copying.unref();
+  }
+
+  /** What cannot be copied, for lack of room for instance, leaves the copy that there was. */
+  async #copy(): Promise<void> {
+    if (!this.#isChanged) return;
+    this.#isChanged = false;
+    const path = join(this.directory, CATALOGUE_COPY);
+    const draft = `${path}.tmp`;
+    try {
+      await rm(draft, { force: true });
+      await this.#root.backup(draft, true);
+      verifyCatalogueFile(draft, { isCopy: true });
+      const file = await openFile(draft, 'r+');
+      await file.sync();
+      await file.close();
+      await rename(draft, path);
+      syncDirectory(this.directory);
+    } catch {
+      this.#isChanged = true;
+      await rm(draft, { force: true });
+    }
+  }
+
   async close(): Promise<void> {
+    if (this.#copying !== undefined) {
+      clearInterval(this.#copying);
+      await this.#copy();
+    }
     await this.#root.close();
     this.#unlock();
   }
 
   /** Remembers the last sequence, which must not be given out again when its entry is gone. */
   #markLog(log: string, last: number): void {
-    this.#put(this.#records, internalKey('log', log), encodeRecord(['log', log], last));
+    this.#putRecord(internalKey('log', log), ['log', log], last);
   }
 
   #truncate(log: string, through: number): void {
@@ -233,10 +353,14 @@ class LmdbCatalogue implements Catalogue {
   }
 
   #checkFormat(readOnly: boolean): void {
-    const stored = this.#records.get(internalKey(FORMAT));
-    const format = stored === undefined ? undefined : decodeRecord(stored).value;
-    if (format === undefined && !readOnly) {
-      this.#records.putSync(internalKey(FORMAT), encodeRecord([FORMAT], CATALOGUE_FORMAT));
+    const key = internalKey(FORMAT);
+    const stored = this.#records.get(key);
+    const format = stored === undefined ? undefined : decodeRecord(key, stored).value;
+    // What is written from now on cannot be read by older versions.
+    const isOlder =
+      format === undefined || (typeof format === 'number' && format < CATALOGUE_FORMAT);
+    if (isOlder && !readOnly) {
+      this.#records.putSync(key, encodeRecord(key, [FORMAT], CATALOGUE_FORMAT));
     } else if (typeof format !== 'number' || format > CATALOGUE_FORMAT) {
       this.#root.close();
       throw new DataDirectoryError(
@@ -258,9 +382,10 @@ class LmdbCatalogue implements Catalogue {
       });
       const seconds = (performance.now() - started) / 1000;
       this.#failure = undefined;
+      this.#isChanged = true;
       for (const observer of this.#observers) observer(sizeBytes, seconds);
     } catch (error) {
-      this.#failure = writeFailure(join(this.directory, FILE_NAME), await this.#cause(error));
+      this.#failure = writeFailure(join(this.directory, CATALOGUE_FILE), await this.#cause(error));
       throw this.#failure;
     }
   }
@@ -274,6 +399,10 @@ class LmdbCatalogue implements Catalogue {
     const { bavail, bsize } = await statfs(this.directory);
     const isFull = code === String(constants.errno.ENOSPC) || bavail * bsize < FREE_SIZE_MIN;
     return isFull ? Object.assign(new Error('no space left'), { code: 'ENOSPC' }) : cause;
+  }
+
+  #putRecord(stored: Buffer, key: RecordKey, value: unknown): void {
+    this.#put(this.#records, stored, encodeRecord(stored, key, value));
   }
 
   #put(database: Database<Buffer, Buffer>, key: Buffer, value: Buffer): void {
@@ -310,13 +439,62 @@ function internalKey(...key: string[]): Buffer {
   return encodeKey(['', ...key]);
 }
 
-function encodeRecord(key: RecordKey, value: unknown): Buffer {
-  return Buffer.from(stringifyJson([key, value]));
+function encodeRecord(stored: Buffer, key: RecordKey, value: unknown): Buffer {
+  return withChecksum(CHECKED_RECORD, stored, Buffer.from(stringifyJson([key, value])));
 }
 
-function decodeRecord(bytes: Buffer): StoredRecord {
-  const [key, value] = parseJson(bytes.toString()) as [RecordKey, unknown];
-  return { key, value };
+/** @throws DATA_ERROR when it is damaged */
+function decodeRecord(stored: Buffer, bytes: Buffer): StoredRecord {
+  const content = bytes[0] === CHECKED_RECORD ? checked(stored, bytes) : bytes;
+  try {
+    const [key, value] = parseJson(content.toString()) as [RecordKey, unknown];
+    return { key, value };
+  } catch {
+    throw recordDamage('is no record');
+  }
+}
+
+/** Kind, checksum of key and content, content. */
+function withChecksum(kind: number, key: Buffer, content: Uint8Array): Buffer {
+  const bytes = Buffer.allocUnsafe(1 + CHECKSUM_SIZE + content.length);
+  bytes[0] = kind;
+  bytes.writeUInt32LE(checksumOf(key, content), 1);
+  bytes.set(content, 1 + CHECKSUM_SIZE);
+  return bytes;
+}
+
+/** In this order, as an empty content with a seed gives no seed back. */
+function checksumOf(key: Buffer, content: Uint8Array): number {
+  return crc32(key, crc32(content));
+}
+
+function checked(key: Buffer, bytes: Buffer): Buffer {
+  if (bytes.length > CHECKSUM_SIZE) {
+    const content = bytes.subarray(1 + CHECKSUM_SIZE);
+    if (checksumOf(key, content) === bytes.readUInt32LE(1)) return content;
+  }
+  throw recordDamage('has a wrong checksum');
+}
+
+function partOf(key: Buffer, bytes: Buffer): Buffer {
+  switch (bytes[0]) {
+    case PART:
+    case LAST_PART:
+      return bytes.subarray(1);
+    case CHECKED_PART:
+    case CHECKED_LAST_PART:
+      return checked(key, bytes);
+    default:
+      throw recordDamage('is of an unknown kind');
+  }
+}
+
+function recordDamage(reason: string): RowanError {
+  return failure(
+    'DATA_ERROR',
+    `an entry of ${CATALOGUE_FILE} ${reason}; stop the server and see: rowan check <data directory>`,
+    { file: CATALOGUE_FILE },
+  );
 }
 
 function logKey(log: string, sequence: number, part: number): Buffer {

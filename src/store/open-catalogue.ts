@@ -7,6 +7,8 @@ export interface CatalogueOptions {
   readonly directory: string | null;
   /** true: work beside the process that holds the directory, as tools for single records do */
   readonly shared?: boolean;
+  /** true: what is there is moved to lost+found, and nothing is known; default false */
+  readonly isNew?: boolean;
   /** true: only read, beside the process that holds the directory; it must exist */
   readonly readOnly?: boolean;
 }
@@ -18,6 +20,6 @@ export interface CatalogueOptions {
 export async function openCatalogue(options: CatalogueOptions): Promise<Catalogue> {
   if (options.directory === null) return new MemoryCatalogue();
   const { openLmdbCatalogue, readLmdbCatalogue } = await import('./lmdb-catalogue.ts');
-  const { directory, shared = false, readOnly = false } = options;
-  return readOnly ? readLmdbCatalogue(directory) : openLmdbCatalogue(directory, shared);
+  const { directory, shared = false, isNew = false, readOnly = false } = options;
+  return readOnly ? readLmdbCatalogue(directory) : openLmdbCatalogue(directory, { shared, isNew });
 }

@@ -25,7 +25,7 @@ let keys: string;
 beforeAll(async () => {
   outside = mkdtempSync(join(tmpdir(), 'rowan-attack-'));
   dataDir = join(outside, 'data');
-  for (const folder of ['plugins/autoload/own', 'models', 'files', 'uploads', '.credentials']) {
+  for (const folder of ['plugins/autoload/own', 'models', 'files', 'uploads']) {
     mkdirSync(join(dataDir, folder), { recursive: true });
   }
   const config = { config: { id: 'own', type: 'javascript' } };
@@ -34,12 +34,13 @@ beforeAll(async () => {
     join(dataDir, 'plugins/autoload/own/main.js'),
     'plugin.setRequestHandler(() => "loaded")',
   );
-  writeFileSync(join(dataDir, '.credentials/secret.json'), '{"secret":"hidden"}');
   writeFileSync(join(dataDir, 'uploads/table.csv'), 'x\n1\n');
   symlinkSync(dataDir, join(outside, 'link'));
   symlinkSync(join(dataDir, 'keys.json'), join(dataDir, 'files/keys'));
   rowan = await Rowan.open({ dataDir, workers: 1, files: { fileRoots: [outside] } });
   await rowan.web.keys.create({ role: 'admin' });
+  mkdirSync(join(dataDir, '.credentials'));
+  writeFileSync(join(dataDir, '.credentials/secret.json'), '{"secret":"hidden"}');
   keys = readFileSync(join(dataDir, 'keys.json'), 'utf8');
   editor = rowan.as('editor');
 });

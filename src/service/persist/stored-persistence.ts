@@ -4,7 +4,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EntityKind } from '../../dataset/entity-type.ts';
 import type { Catalogue, Change } from '../../store/catalogue.ts';
-import { removeFile, removeOtherFiles } from '../../store/durable-file.ts';
+import { LOST_AND_FOUND } from '../../store/data-directory.ts';
+import { moveOtherFiles, removeFile } from '../../store/durable-file.ts';
 import { assert } from '../../util/assert.ts';
 import { parseJson, stringifyJson } from '../../util/exact-json.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -79,7 +80,10 @@ export class StoredPersistence implements Persistence {
     return entities;
   }
 
-  /** Rows and files of datasets whose creation was never acknowledged. */
+  /**
+   * Removes rows and files of datasets whose creation was never acknowledged. A file that the
+   * catalogue does not know is moved away, never deleted.
+   */
   #removeOrphans(kept: ReadonlySet<number>): void {
     const found = new Set<number>();
     const files = new Set<string>();
@@ -94,7 +98,8 @@ export class StoredPersistence implements Persistence {
       this.#lastStoreId = Math.max(this.#lastStoreId, storeId);
       if (!kept.has(storeId)) void this.#dropRows(storeId);
     }
-    removeOtherFiles(this.#directory, files);
+    const lostAndFound = join(this.#directory, '..', LOST_AND_FOUND);
+    moveOtherFiles(this.#directory, files, lostAndFound);
   }
 
   /** Reads what waits for a commit; what is committed only when somebody needs it. */

@@ -164,7 +164,7 @@ describe('a catalogue on disk', () => {
     await (await openCatalogue({ directory })).close();
     await editFormat(directory, 99);
     await expect(openCatalogue({ directory })).rejects.toThrow(
-      'has format 99; this version reads formats up to 1',
+      'has format 99; this version reads formats up to 2',
     );
     expect(existsSync(join(directory, 'lock'))).toBe(false);
   });

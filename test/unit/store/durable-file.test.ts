@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { removeFile, removeOtherFiles, writeFileDurably } from '../../../src/store/durable-file.ts';
+import { moveOtherFiles, removeFile, writeFileDurably } from '../../../src/store/durable-file.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rowan-durable-file-'));
 
@@ -45,9 +45,11 @@ test('a thousand buffers are written in order', async () => {
   await removeFile(path);
 });
 
-test('files that nothing refers to are removed', () => {
+test('files that nothing refers to are moved away, those half-written removed', () => {
   mkdirSync(join(directory, 'kept directory'));
   for (const name of ['used', 'unused', 'half.123.tmp']) writeFileSync(join(directory, name), '');
-  expect(removeOtherFiles(directory, new Set(['used'])).sort()).toEqual(['half.123.tmp', 'unused']);
-  expect(readdirSync(directory).sort()).toEqual(['kept directory', 'used']);
+  const lost = join(directory, 'lost');
+  expect(moveOtherFiles(directory, new Set(['used']), lost)).toEqual(['unused']);
+  expect(readdirSync(directory).sort()).toEqual(['kept directory', 'lost', 'used']);
+  expect(readdirSync(lost)).toEqual(['unused']);
 });
