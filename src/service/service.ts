@@ -27,10 +27,15 @@ import { type Logger, namingRequests } from './logger.ts';
 import type { Persistence } from './persist/persistence.ts';
 import { type RestoreTarget, restoreEntities } from './persist/restore.ts';
 import { ProfileStore } from './profile-store.ts';
-import { type CallContext, callContext, runForService } from './route/call-context.ts';
+import {
+  type CallContext,
+  callContext,
+  runForService,
+  runWithAtMost,
+} from './route/call-context.ts';
 import { callerRole, requireEntityRole } from './route/caller-role.ts';
 import type { Dispatcher } from './route/dispatcher.ts';
-import type { Reply, RouteRequest } from './route/request.ts';
+import type { Reply, Role, RouteRequest } from './route/request.ts';
 import type { PageTools } from './route/static-folder.ts';
 import type { Run } from './run/run.ts';
 import { runOnMain } from './run/service-procedure.ts';
@@ -214,12 +219,13 @@ export class Service {
   }
 
   async #answerHostCall(request: unknown): Promise<unknown> {
-    const { kind } = request as { readonly kind: string };
+    const { kind, roleMax } = request as { readonly kind: string; readonly roleMax?: Role };
     const handler = this.#hostHandlers.get(kind);
     if (handler === undefined) {
       throw failure('SQL_EXECUTION', `${kind} is not available in this service`);
     }
-    return handler(request as never);
+    const answer = () => handler(request as never);
+    return roleMax === undefined ? answer() : runWithAtMost(roleMax, answer);
   }
 
   /**
@@ -382,6 +388,9 @@ export class Service {
           : this.#persistence.saveEntity(kind, {
               config: { ...entity.config, id: entity.id },
               resolved: entity.resolved ?? entity.config.params ?? {},
+              ...(entity.creatorRole === undefined || entity.creatorRole === 'admin'
+                ? {}
+                : { creatorRole: entity.creatorRole }),
               ...(entity instanceof DatasetEntity ? { storeId: entity.storeId } : {}),
             }),
       saveRequest: (config) =>
@@ -426,7 +435,9 @@ export class Service {
   #makeProcedureHost(): ProcedureHost {
     return {
       execute: (procedure, run, params, overrides) =>
-        this.#executeRun(procedure, run, params, overrides),
+        runWithAtMost(procedure.creatorRole, () =>
+          this.#executeRun(procedure, run, params, overrides),
+        ),
       together: (work) => this.#persistence.together(work),
       saveRun: (procedure, run) =>
         procedure.config.persistent === false

@@ -11,6 +11,7 @@ import { failure } from '../../util/error.ts';
 import type { ArenaAllocator } from '../../value/arena-set.ts';
 import { entityMissing, entityNotReady } from '../entity/entity-error.ts';
 import type { TypeRegistry } from '../entity/type-registry.ts';
+import type { Role } from '../route/request.ts';
 import type {
   DatasetDefinition,
   FunctionDefinition,
@@ -49,6 +50,8 @@ export interface CatalogMirrorOptions {
   loadContent?(dataset: string): DatasetContent;
   /** the vector engine, where there is one */
   readonly accelerate?: Accelerator;
+  /** Does work in which the service is asked for a role at most; absent where it is never asked. */
+  withAtMost?<Result>(role: Role, work: () => Result): Result;
 }
 
 export class CatalogMirror implements Catalog {
@@ -187,13 +190,34 @@ export class CatalogMirror implements Catalog {
       if (generation === undefined || isCurrent) return cached.compiled;
     }
     const type = this.#types.functionType(definition.type);
-    const compiled = this.#guardDepth(id, () =>
-      type.compile(definition.params, this.functionScope(), definition.artifact),
+    const compiled = this.#limited(definition.creatorRole, () =>
+      this.#guardDepth(id, () =>
+        type.compile(definition.params, this.functionScope(), definition.artifact),
+      ),
     );
     const isKept = type.binding(definition.params) === 'creation';
     const generation = isKept ? undefined : this.#generation;
     this.#compiled.set(id, { definition, compiled, generation });
     return compiled;
+  }
+
+  /** What constants and calls of a function ask the service for, its maker asks for too. */
+  #limited(role: Role, compile: () => CompiledFunction): CompiledFunction {
+    const { withAtMost } = this.#options;
+    if (role === 'admin' || withAtMost === undefined) return compile();
+    const compiled = withAtMost(role, compile);
+    if (compiled.isLight) return compiled;
+    const { applyAll, details } = compiled;
+    return {
+      ...compiled,
+      apply: (input, scope) => withAtMost(role, () => compiled.apply(input, scope)),
+      ...(applyAll === undefined
+        ? {}
+        : { applyAll: (...args) => withAtMost(role, () => applyAll.apply(compiled, args)) }),
+      ...(details === undefined
+        ? {}
+        : { details: () => withAtMost(role, () => details.call(compiled)) }),
+    };
   }
 
   functionScope(): FunctionScope {

@@ -1,5 +1,7 @@
 // What every thread knows of the entities: plain data, sent by the main thread, over shared memory.
+
 import type { DatasetContent } from '../../dataset/dataset-type.ts';
+import type { Role } from '../route/request.ts';
 
 /** Why a name that exists cannot be used. */
 export type NotReady = { readonly ready: false };
@@ -23,6 +25,8 @@ export interface ReadyFunction {
   readonly isLight: boolean;
   /** light, and bound to no other function: whatever changes, it is compiled to the same */
   readonly isSelfContained: boolean;
+  /** what scripts and URLs in it may do at most */
+  readonly creatorRole: Role;
   /** what its type loaded when it was created */
   readonly artifact: unknown;
 }

@@ -58,6 +58,7 @@ function receive(message: StartMessage | MirrorMessage): void {
     callScope,
     lightOnly: false,
     accelerate,
+    withAtMost: (role, work) => callScope.withAtMost(role, work),
     loadContent: (dataset) => callScope.call({ kind: 'dataset-content', dataset }),
   });
   const files = new FileSystem({

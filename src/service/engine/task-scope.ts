@@ -4,6 +4,8 @@ import type { Task } from '../../exec/task.ts';
 import type { CallHost, CallScope } from '../../plan/function.ts';
 import { assert } from '../../util/assert.ts';
 import type { Value } from '../../value/value.ts';
+import { lowerRole } from '../route/call-context.ts';
+import type { Role } from '../route/request.ts';
 import type { HostReplies, HostRequest } from './host-call.ts';
 import { valueFromWire, valueToWire } from './wire-value.ts';
 
@@ -12,14 +14,28 @@ const CANCEL_CHECK_INTERVAL_MS = 20;
 
 export class TaskScope implements CallScope {
   #task: Task | undefined;
+  /** of whoever made what is being evaluated; undefined: nobody limits it */
+  #roleMax: Role | undefined;
 
   /** The scope belongs to the task until the work is done. */
   async during<Result>(task: Task, work: () => Result | Promise<Result>): Promise<Result> {
     this.#task = task;
+    this.#roleMax = undefined;
     try {
       return await work();
     } finally {
       this.#task = undefined;
+    }
+  }
+
+  /** What is asked of the service meanwhile is asked for the lower of two roles at most. */
+  withAtMost<Result>(role: Role, work: () => Result): Result {
+    const before = this.#roleMax;
+    this.#roleMax = before === undefined ? role : lowerRole(before, role);
+    try {
+      return work();
+    } finally {
+      this.#roleMax = before;
     }
   }
 
@@ -58,7 +74,9 @@ export class TaskScope implements CallScope {
     request: Extract<HostRequest, { kind: Kind }>,
   ): HostReplies[Kind] {
     assert(this.#task !== undefined, 'only a task asks the service');
-    return this.#task.callHost(request) as HostReplies[Kind];
+    const roleMax = this.#roleMax;
+    const limited = roleMax === undefined ? request : { ...request, roleMax };
+    return this.#task.callHost(limited) as HostReplies[Kind];
   }
 
   get host(): CallHost | undefined {

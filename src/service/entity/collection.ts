@@ -3,6 +3,7 @@ import type { EntityKind } from '../../dataset/entity-type.ts';
 import type { EntityReference } from '../../schema/declare.ts';
 import { errorBody, failure, type RowanError } from '../../util/error.ts';
 import { automaticId } from '../id.ts';
+import type { Role } from '../route/request.ts';
 import { isCancellation } from '../run/cancellation.ts';
 import type { EntityConfig } from './config.ts';
 import {
@@ -20,6 +21,8 @@ export interface LiveEntity {
   readonly type: string;
   /** the configuration as it was given, with the id */
   readonly config: EntityConfig;
+  /** what whoever made it may do; default admin */
+  readonly creatorRole?: Role;
   /** parameters with references resolved, for a restart; default those of the configuration */
   readonly resolved?: Readonly<Record<string, unknown>>;
   /** the type-specific member of the status document */

@@ -7,6 +7,7 @@ import { Path } from '../../value/path.ts';
 import type { ColumnarSnapshot } from '../../value/snapshot.ts';
 import type { ReadyDataset } from '../engine/definition.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { Role } from '../route/request.ts';
 import { SerialQueue } from '../serial-queue.ts';
 import type { LiveEntity } from './collection.ts';
 import type { EntityConfig } from './config.ts';
@@ -55,6 +56,7 @@ export interface DatasetOptions {
   readonly params: Params;
   /** number of this dataset in the store */
   readonly storeId: number;
+  readonly creatorRole: Role;
   readonly content?: DatasetContent;
   /** instead of `content` */
   readonly source?: ContentSource;
@@ -66,6 +68,7 @@ export class DatasetEntity implements LiveEntity {
   readonly datasetType: DatasetType;
   readonly params: Params;
   readonly storeId: number;
+  readonly creatorRole: Role;
   readonly #host: DatasetHost;
   readonly #queue = new SerialQueue();
   /** undefined: nobody has needed it yet */
@@ -84,6 +87,7 @@ export class DatasetEntity implements LiveEntity {
     this.datasetType = options.type;
     this.params = options.params;
     this.storeId = options.storeId;
+    this.creatorRole = options.creatorRole;
     this.#host = host;
     this.#source = options.source;
     const initialState = options.type.recording?.initialState ?? null;

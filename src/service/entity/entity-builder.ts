@@ -10,6 +10,8 @@ import type { EngineTasks } from '../engine/engine-task.ts';
 import type { KeptContent } from '../persist/kept-content.ts';
 import type { LastContents } from '../persist/last-contents.ts';
 import type { EntityRecord } from '../persist/persistence.ts';
+import { runWithAtMost } from '../route/call-context.ts';
+import { callerRole } from '../route/caller-role.ts';
 import { type ConstructionScope, type LiveEntity, nonexistent } from './collection.ts';
 import { type EntityConfig, parseParams } from './config.ts';
 import { type ContentSource, DatasetEntity, type DatasetHost } from './dataset-entity.ts';
@@ -151,6 +153,7 @@ export class EntityBuilder {
         type,
         params,
         storeId,
+        creatorRole: callerRole(),
         ...(content === undefined ? {} : 'load' in content ? { source: content } : { content }),
       },
       this.#host.datasetHost,
@@ -169,6 +172,7 @@ export class EntityBuilder {
     const completed = parseParams(type, kept.params ?? config.params);
     type.check?.(completed);
     const params = await this.#resolve(type, completed, ALL_ROLES);
+    const creatorRole = callerRole();
     const bind = (options?: TaskOptions) =>
       this.#host.compute('bind', { type: type.name, params }, options);
     const bound = type.binding(params) === 'creation' ? await bind({ signal }) : undefined;
@@ -177,10 +181,11 @@ export class EntityBuilder {
       config,
       type,
       params,
+      creatorRole,
       interface: bound?.interface,
       artifact: bound?.artifact,
       boundTo: bound?.met,
-      bind: async () => (await bind()).interface,
+      bind: async () => (await runWithAtMost(creatorRole, bind)).interface,
       retire: (spans) => engine.snapshots.retireSpans(spans),
     });
   }
@@ -191,7 +196,10 @@ export class EntityBuilder {
     const params = parseParams(type, kept.params ?? config.params);
     type.check?.(params);
     const resolved = await this.#resolve(type, params, STEP_ROLES, config.id);
-    return new ProcedureEntity({ id: config.id, config, type, resolved }, this.#host.procedureHost);
+    return new ProcedureEntity(
+      { id: config.id, config, type, resolved, creatorRole: callerRole() },
+      this.#host.procedureHost,
+    );
   }
 
   async plugin(config: NamedConfig, scope: ConstructionScope): Promise<PluginEntity> {

@@ -4,6 +4,7 @@ import { RowanError } from '../../util/error.ts';
 import type { Span } from '../../value/snapshot.ts';
 import type { ReadyFunction } from '../engine/definition.ts';
 import type { FunctionInterface } from '../engine/engine-task.ts';
+import type { Role } from '../route/request.ts';
 import type { LiveEntity } from './collection.ts';
 import type { EntityConfig } from './config.ts';
 import { functionInfo } from './function-info.ts';
@@ -13,6 +14,7 @@ export interface FunctionOptions {
   readonly config: EntityConfig;
   readonly type: FunctionType;
   readonly params: Readonly<Record<string, unknown>>;
+  readonly creatorRole: Role;
   /** known when the function was bound at its creation */
   readonly interface: FunctionInterface | undefined;
   /** what the type loaded for it */
@@ -30,6 +32,7 @@ export class FunctionEntity implements LiveEntity {
   readonly config: EntityConfig;
   readonly functionType: FunctionType;
   readonly params: Readonly<Record<string, unknown>>;
+  readonly creatorRole: Role;
   readonly interface: FunctionInterface | undefined;
   readonly boundTo: readonly string[];
   readonly #bind: () => Promise<FunctionInterface>;
@@ -43,6 +46,7 @@ export class FunctionEntity implements LiveEntity {
     this.config = options.config;
     this.functionType = options.type;
     this.params = options.params;
+    this.creatorRole = options.creatorRole;
     this.interface = options.interface;
     this.boundTo = options.boundTo ?? [];
     this.#bind = options.bind;
@@ -92,6 +96,7 @@ export class FunctionEntity implements LiveEntity {
       isLight: this.isLight,
       isSelfContained: this.isLight && this.boundTo.length === 0,
       artifact: this.#artifact?.data,
+      creatorRole: this.creatorRole,
     };
   }
 

@@ -7,6 +7,7 @@ import type {
 import { parseMerged } from '../../schema/parse.ts';
 import { failure, RowanError } from '../../util/error.ts';
 import { automaticRunId, nowSeconds } from '../id.ts';
+import type { Role } from '../route/request.ts';
 import { isCancellation } from '../run/cancellation.ts';
 import { Run } from '../run/run.ts';
 import type { LiveEntity } from './collection.ts';
@@ -42,6 +43,7 @@ export interface ProcedureOptions {
   readonly type: ProcedureType;
   /** parsed parameters, the references to steps resolved */
   readonly resolved: ProcedureParams;
+  readonly creatorRole: Role;
 }
 
 export class ProcedureEntity implements LiveEntity {
@@ -49,6 +51,7 @@ export class ProcedureEntity implements LiveEntity {
   readonly config: EntityConfig;
   readonly procedureType: ProcedureType;
   readonly resolved: ProcedureParams;
+  readonly creatorRole: Role;
   readonly #host: ProcedureHost;
   readonly #runs = new Map<string, Run>();
   #nextSequence = 1;
@@ -59,6 +62,7 @@ export class ProcedureEntity implements LiveEntity {
     this.config = options.config;
     this.procedureType = options.type;
     this.resolved = options.resolved;
+    this.creatorRole = options.creatorRole;
     this.#host = host;
   }
 

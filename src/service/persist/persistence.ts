@@ -3,6 +3,7 @@ import type { EntityKind } from '../../dataset/entity-type.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EntityConfig } from '../entity/config.ts';
 import type { DatasetEntity } from '../entity/dataset-entity.ts';
+import type { Role } from '../route/request.ts';
 import type { RunRecord } from '../run/run.ts';
 import type { KeptContent } from './kept-content.ts';
 
@@ -11,6 +12,8 @@ export interface EntityRecord {
   readonly config: EntityConfig & { readonly id: string };
   /** parameters whose references have become ids */
   readonly resolved: Readonly<Record<string, unknown>>;
+  /** what whoever made it may do; absent: admin */
+  readonly creatorRole?: Role;
   /** true: construction was asked for, and has not ended as far as is known */
   readonly isPending?: boolean;
   /** counts up with everything that is saved; set by the store */

@@ -9,6 +9,7 @@ import type { FunctionEntity } from '../entity/function-entity.ts';
 import type { PluginEntity } from '../entity/plugin-type.ts';
 import type { ProcedureEntity } from '../entity/procedure-entity.ts';
 import type { TypeRegistry } from '../entity/type-registry.ts';
+import { runWithAtMost } from '../route/call-context.ts';
 import { Run, type RunRecord } from '../run/run.ts';
 import type { EntityRecord, KeptEntities } from './persistence.ts';
 
@@ -33,7 +34,9 @@ export async function restoreEntities(kept: KeptEntities, target: RestoreTarget)
   for (const kind of RESTORE_ORDER) {
     const records = kept.entities.filter((record) => record.kind === kind);
     await restoreInOrder(records, {
-      rebuild: (record) => rebuild(kind, record, kept, target),
+      // Its scripts run with the rights of whoever made it, not with those of the service.
+      rebuild: (record) =>
+        runWithAtMost(record.creatorRole ?? 'admin', () => rebuild(kind, record, kept, target)),
       fail(record, error) {
         target.collection(kind).installFailure(record.config, error);
         target.onFailure(kind, record.config.id, error);

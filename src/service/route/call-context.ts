@@ -1,7 +1,7 @@
 // Whose work is being done: follows a request through everything that it causes on this thread.
 import { contextValue, runWithContext } from '../../util/async-context.ts';
 import { automaticRequestId } from '../id.ts';
-import type { Role } from './request.ts';
+import { ROLES, type Role } from './request.ts';
 
 export interface CallContext {
   /** what the caller may do */
@@ -20,6 +20,21 @@ export function callContext(): CallContext | undefined {
 
 export function runInContext<Result>(context: CallContext, work: () => Result): Result {
   return runWithContext(context, work);
+}
+
+/**
+ * Runs work for two at once, for instance for whoever calls a function and for whoever made it: the
+ * lower of both roles counts.
+ */
+export function runWithAtMost<Result>(role: Role, work: () => Result): Result {
+  const context = callContext();
+  if (context === undefined || lowerRole(role, context.role) === context.role) return work();
+  const { signal, requestId, sandboxes } = context;
+  return runInContext({ role, signal, requestId, sandboxes }, work);
+}
+
+export function lowerRole(a: Role, b: Role): Role {
+  return ROLES.indexOf(a) < ROLES.indexOf(b) ? a : b;
 }
 
 /** Runs work of the service itself, which may do everything and is never cancelled. */

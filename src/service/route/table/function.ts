@@ -10,6 +10,7 @@ import { functionInfo } from '../../entity/function-info.ts';
 import { nowSeconds } from '../../id.ts';
 import type { Service } from '../../service.ts';
 import { BATCH_PARAMETERS, batchInputOf } from '../batch-parameters.ts';
+import { runWithAtMost } from '../call-context.ts';
 import { applyLines } from '../line-stream.ts';
 import { isBodyDeferred } from '../parameter-binding.ts';
 import { jsonReply, type Reply } from '../request.ts';
@@ -152,13 +153,12 @@ export const FUNCTION_ROUTES: readonly Route[] = [
         interface: known,
         functionType,
         params,
+        creatorRole,
       } = service.functions.get(request.params.id as string);
       const bound =
         known ??
-        (await service.compute(
-          'bind',
-          { type: functionType.name, params },
-          { signal: request.signal },
+        (await runWithAtMost(creatorRole, () =>
+          service.compute('bind', { type: functionType.name, params }, { signal: request.signal }),
         ));
       return jsonReply(functionInfo('interface' in bound ? bound.interface : bound));
     },
