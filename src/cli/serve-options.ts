@@ -41,6 +41,8 @@ export interface ServeOptions {
   readonly bodyIdleTimeout?: number;
   readonly replyIdleTimeout?: number;
   readonly keepAliveTimeout?: number;
+  readonly spoolBytes?: number;
+  readonly streamMinRate?: number;
   readonly maxConnections?: number;
   readonly scriptTimeout?: number;
   readonly scriptMemory?: number;
@@ -216,6 +218,14 @@ function serveOptions(): Option[] {
       '--keep-alive-timeout <ms>',
       'longest time between two requests of a connection (default: 65000)',
     ).argParser(readMilliseconds),
+    new Option(
+      '--spool-bytes <bytes>',
+      'results on disk that wait for slow clients, all together (default: 4G)',
+    ).argParser(readBytes),
+    new Option(
+      '--stream-min-rate <bytes>',
+      'a second, over a minute: clients that take less of a reply are given up (default: 1K)',
+    ).argParser(readBytes),
     new Option(
       '--script-timeout <ms>',
       'longest time of a script (default: 30000 for handlers and programs of plugins, else none)',

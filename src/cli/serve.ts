@@ -134,6 +134,7 @@ async function openService(
       credentialUrls: options.addCredentialsFromUrl,
       files: fileLimits(options),
       ...(options.uploadQuota === undefined ? {} : { uploadQuotaBytes: options.uploadQuota }),
+      ...(options.spoolBytes === undefined ? {} : { spoolBytes: options.spoolBytes }),
       ...(fleet === undefined ? {} : { extensions: [fleet] }),
       pluginDirectories: options.pluginDirectory,
       scripts: {
@@ -187,6 +188,7 @@ function restOptions(options: ServeOptions): Partial<RestOptions> {
       bodyIdleTimeoutMs: options.bodyIdleTimeout,
       replyIdleTimeoutMs: options.replyIdleTimeout,
       keepAliveTimeoutMs: options.keepAliveTimeout,
+      streamMinRate: options.streamMinRate,
     }),
   };
 }

@@ -19,8 +19,8 @@ export class Exchange {
   status: number | undefined;
   /** the pattern of the route, once it is known */
   pattern = 'unknown';
-  /** it counts among the heavy requests */
-  hasPlace = false;
+  /** Set while it counts among the heavy requests. */
+  leavePlace: (() => void) | undefined;
   /** another process answers it */
   isPassedOn = false;
   /** all of it has arrived, whether or not Node has noticed the end of the request */
@@ -31,6 +31,8 @@ export class Exchange {
   body: Uint8Array | undefined;
   /** ms without a byte taken by the client after which the rest of the reply is given up */
   replyIdleTimeoutMs = 0;
+  /** bytes a second that the client must take while the reply waits for it */
+  streamMinRate = 0;
   path = '';
   query = '';
   /** made when somebody wants to know: most requests end before */
@@ -38,6 +40,7 @@ export class Exchange {
   #timer: NodeJS.Timeout | undefined;
   #onTimeout: (() => void) | undefined;
   #timeLimitMs = 0;
+  #timeIsUp: Promise<never> | undefined;
   /** what the connection had sent before; absent: nobody wants to know */
   #sent: { readonly socket: Socket; readonly byteCount: number } | undefined;
 
@@ -97,8 +100,15 @@ export class Exchange {
     this.#abort?.abort(reason);
   }
 
-  /** Starts the clock of a time limit. @param stopsWork false: the work goes on when time is up */
+  giveBackPlace(): void {
+    const leave = this.leavePlace;
+    this.leavePlace = undefined;
+    leave?.();
+  }
+
+  /** Starts the clock of a time limit, once; it counts from the arrival. @param stopsWork false: the work goes on when time is up */
   limitTime(milliseconds: number, stopsWork: boolean): Promise<never> {
+    if (this.#timeIsUp !== undefined) return this.#timeIsUp;
     this.#timeLimitMs = milliseconds;
     const error = new RowanError(
       'TIMEOUT',
@@ -108,13 +118,16 @@ export class Exchange {
         : `not done within the time limit of ${milliseconds} ms; the work goes on`,
       { timeLimitMs: milliseconds },
     );
-    return new Promise((_, reject) => {
+    this.#timeIsUp = new Promise((_, reject) => {
       this.#onTimeout = () => {
         reject(error);
         if (stopsWork) this.#abort?.abort(error);
       };
-      this.#timer = setTimeout(this.#onTimeout, milliseconds);
+      const left = milliseconds - (performance.now() - this.startedAt);
+      this.#timer = setTimeout(this.#onTimeout, Math.max(0, left));
     });
+    this.#timeIsUp.catch(() => undefined); // whoever waits for it is told
+    return this.#timeIsUp;
   }
 
   /** Progress has been made: the clock starts again. */

@@ -13,6 +13,8 @@ export interface RestOptions {
   readonly bodyIdleTimeoutMs: number;
   /** ms without a byte taken by the client after which the rest of a reply is given up */
   readonly replyIdleTimeoutMs: number;
+  /** bytes a second that a client must take of a reply, over a minute in which it is waited for */
+  readonly streamMinRate: number;
   /** ms that a connection may wait for its next request */
   readonly keepAliveTimeoutMs: number;
   /** connections beyond so many are answered with 503 and closed */
@@ -44,6 +46,7 @@ export const DEFAULT_REST_OPTIONS: RestOptions = {
   headersTimeoutMs: 60_000,
   bodyIdleTimeoutMs: 30_000,
   replyIdleTimeoutMs: 30_000,
+  streamMinRate: 1024,
   keepAliveTimeoutMs: 65_000,
   connectionCountMax: 20_000,
   queryTimeoutMs: undefined,

@@ -182,13 +182,70 @@ async function* rest(
 /** Writes until the end, waiting while the client is slower; stops when it is gone. */
 async function pump(exchange: Exchange, source: AsyncIterable<Uint8Array>): Promise<void> {
   const { response } = exchange;
-  for await (const piece of source) {
-    if (response.destroyed) return;
-    if (response.write(piece)) continue;
-    limitSilence(exchange);
-    await drained(response);
-    response.setTimeout(0);
-    response.off('timeout', giveUp);
+  let pace: Pace | undefined;
+  try {
+    for await (const piece of source) {
+      if (response.destroyed) return;
+      if (response.write(piece)) continue;
+      pace ??= new Pace(exchange);
+      limitSilence(exchange);
+      await pace.waiting(drained(response));
+      response.setTimeout(0);
+      response.off('timeout', giveUp);
+    }
+  } finally {
+    pace?.end();
+  }
+}
+
+const PACE_WINDOW_MS = 60_000;
+
+/** Closes the connection of a client that is waited for and takes too little for a minute. */
+class Pace {
+  readonly #exchange: Exchange;
+  readonly #timer: NodeJS.Timeout;
+  #waitedMs = 0;
+  #waitingSince: number | undefined;
+  #byteCount: number;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+    this.#byteCount = this.#taken;
+    this.#timer = setInterval(() => this.#look(), PACE_WINDOW_MS);
+    this.#timer.unref();
+  }
+
+  async waiting(drained: Promise<void>): Promise<void> {
+    this.#waitingSince = performance.now();
+    await drained;
+    this.#countWaiting();
+    this.#waitingSince = undefined;
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** bytes that the operating system has taken for the client */
+  get #taken(): number {
+    const { socket } = this.#exchange.request;
+    return socket.bytesWritten - socket.writableLength;
+  }
+
+  #countWaiting(): void {
+    const now = performance.now();
+    this.#waitedMs += now - (this.#waitingSince ?? now);
+    this.#waitingSince = now;
+  }
+
+  #look(): void {
+    if (this.#waitingSince !== undefined) this.#countWaiting();
+    const taken = this.#taken - this.#byteCount;
+    const rate = (1000 * taken) / PACE_WINDOW_MS;
+    const isWaitedFor = this.#waitedMs > 0.9 * PACE_WINDOW_MS;
+    if (isWaitedFor && rate < this.#exchange.streamMinRate) this.#exchange.response.destroy();
+    this.#waitedMs = 0;
+    this.#byteCount += taken;
   }
 }
 

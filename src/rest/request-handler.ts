@@ -46,6 +46,8 @@ export interface HandlerParts {
   readonly service: Service;
   readonly authentication: Authentication;
   readonly admission: Admission;
+  /** what makes entities and runs waits for workers in a line of its own */
+  readonly constructions: Admission;
   readonly metrics: Metrics;
   readonly originPolicy: OriginPolicy;
   isStopping(): boolean;
@@ -82,6 +84,7 @@ export class RequestHandler {
   handle(request: IncomingMessage, response: ServerResponse): void {
     const exchange = new Exchange(request, response);
     exchange.replyIdleTimeoutMs = this.#parts.options.replyIdleTimeoutMs;
+    exchange.streamMinRate = this.#parts.options.streamMinRate;
     if (this.#parts.options.hasAccessLog) exchange.countBytes();
     this.#take(exchange, () => {
       const match = this.#accept(exchange);
@@ -269,9 +272,13 @@ export class RequestHandler {
     if (!isHeavy || match.route.isLight?.(bound, this.#parts.service) === true) {
       return this.#perform(exchange, bound, how, timeLimitMs);
     }
-    const turn = this.#parts.admission.enter(exchange);
-    if (turn === undefined) return this.#performInPlace(exchange, bound, how, timeLimitMs);
-    return turn.then(() => this.#performInPlace(exchange, bound, how, timeLimitMs));
+    const { admission, constructions } = this.#parts;
+    const line = isConstruction ? constructions : admission;
+    // Waiting counts: the time of a request begins with its arrival.
+    if (timeLimitMs !== undefined && !isConstruction) exchange.limitTime(timeLimitMs, true);
+    const turn = line.enter(exchange);
+    if (turn === undefined) return this.#performInPlace(exchange, bound, how, timeLimitMs, line);
+    return turn.then(() => this.#performInPlace(exchange, bound, how, timeLimitMs, line));
   }
 
   #performInPlace(
@@ -279,8 +286,9 @@ export class RequestHandler {
     bound: HttpRequest,
     how: Handling,
     timeLimitMs: number | undefined,
+    line: Admission,
   ): Promise<void> | undefined {
-    exchange.hasPlace = true;
+    exchange.leavePlace = () => line.leave();
     return this.#perform(exchange, bound, how, timeLimitMs);
   }
 
@@ -301,7 +309,7 @@ export class RequestHandler {
     return later?.finally(() => this.#finish(exchange, bound, how));
   }
 
-  /** Streams do their work while they are written, so that is part of the call too. */
+  /** Streams of a task have work until the task ends; others until they are written. */
   #respond(
     exchange: Exchange,
     bound: HttpRequest,
@@ -313,13 +321,17 @@ export class RequestHandler {
       timeLimitMs === undefined || exchange.isLive
         ? reply
         : this.#inTime(exchange, bound, reply, timeLimitMs);
-    return inTime.then((made) => writeReply(exchange, made));
+    return inTime.then((made) => {
+      // Who only waits for its client works no more.
+      void made.work?.then(() => exchange.giveBackPlace());
+      return writeReply(exchange, made);
+    });
   }
 
   #finish(exchange: Exchange, bound: HttpRequest, { measured }: Handling): void {
     exchange.end();
     if (exchange.isLive) this.#live.delete(exchange);
-    if (exchange.hasPlace) this.#parts.admission.leave();
+    exchange.giveBackPlace();
     if (measured !== undefined) this.#measure(measured, bound, exchange);
   }
 

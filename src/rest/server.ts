@@ -37,6 +37,8 @@ export interface ListenOptions extends Partial<RestOptions> {
 /** The parser takes a little more than the limit, so that the reply can say what was too long. */
 const PARSER_LIMIT_FACTOR = 4;
 const CONNECTION_CHECK_MS = 1000;
+/** Runs and entities that are waited for; what they compute is in line at the engine. */
+const CONSTRUCTION_COUNT_MAX = 1000;
 /** How long streams of events may take to say goodbye. */
 const NEWS_MS = 100;
 
@@ -206,6 +208,10 @@ export class Server {
       metrics,
       authentication,
       admission: new Admission(this.#options),
+      constructions: new Admission({
+        heavyCountMax: CONSTRUCTION_COUNT_MAX,
+        heavyQueueLengthMax: 0,
+      }),
       originPolicy: this.#originPolicy,
       isStopping: () => this.#isStopping,
       passingOn: this.#parts.passingOn,

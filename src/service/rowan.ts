@@ -37,6 +37,8 @@ export interface RowanOptions extends CredentialOptions {
   readonly files?: FileLimits;
   /** bytes that all uploads together may take; default 10 GiB */
   readonly uploadQuotaBytes?: number;
+  /** bytes on disk of results that wait for slow clients, all together; default 4 GiB */
+  readonly spoolBytes?: number;
   readonly logger?: Logger;
 }
 
@@ -115,6 +117,7 @@ export class RowanService extends LocalClient {
       runOnCreation: options.runOnCreation ?? false,
       files: fileLimitsOf(options),
       uploadQuotaBytes: options.uploadQuotaBytes,
+      spoolBytesMax: options.spoolBytes,
       credentials,
     });
     const routes = [...extensions.flatMap((extension) => extension.routes ?? []), ...ROUTES];

@@ -35,6 +35,7 @@ import {
 } from './route/call-context.ts';
 import { callerRole, requireEntityRole } from './route/caller-role.ts';
 import type { Dispatcher } from './route/dispatcher.ts';
+import { ReplySpool } from './route/reply-spool.ts';
 import type { Reply, Role, RouteRequest } from './route/request.ts';
 import type { PageTools } from './route/static-folder.ts';
 import type { Run } from './run/run.ts';
@@ -59,9 +60,13 @@ export interface ServiceOptions {
   readonly credentials: CredentialStore;
   /** bytes that all uploads may take; default 10 GiB */
   readonly uploadQuotaBytes?: number | undefined;
+  /** bytes on disk of replies whose clients are slow; default 4 GiB */
+  readonly spoolBytesMax?: number | undefined;
   /** false: SQL functions that ask this thread for something are unknown; default true */
   readonly reachesHost?: boolean;
 }
+
+const SPOOL_BYTES_MAX = 4 * 2 ** 30;
 
 export class Service {
   readonly types: TypeRegistry;
@@ -77,6 +82,8 @@ export class Service {
   readonly uploads: UploadStore;
   readonly profiles: ProfileStore;
   readonly tally = new ServiceTally();
+  /** what slow clients have not taken */
+  readonly spool: ReplySpool;
   readonly datasets: EntityCollection<DatasetEntity>;
   readonly functions: EntityCollection<FunctionEntity>;
   readonly procedures: EntityCollection<ProcedureEntity>;
@@ -111,6 +118,9 @@ export class Service {
     this.logger = namingRequests(logger);
     this.options = options;
     this.#persistence = persistence;
+    this.spool = new ReplySpool(options.spoolBytesMax ?? SPOOL_BYTES_MAX);
+    this.spool.onLoss = () =>
+      logger.warn({ logger: 'http' }, 'a slow client lost its reply: --spool-bytes is used up');
     this.credentials = options.credentials;
     this.uploads = new UploadStore(options.files.dataDirectory, options.uploadQuotaBytes);
     this.profiles = new ProfileStore(this);
@@ -375,6 +385,7 @@ export class Service {
     await Promise.all(kinds.map((kind) => this.collection(kind).stop()));
     for (const plugin of this.plugins.live()) plugin.dispose();
     await this.engine.close();
+    this.spool.close();
     await this.catalogue.close();
   }
 

@@ -41,6 +41,8 @@ export interface Reply {
   readonly text?: string;
   readonly bytes?: Uint8Array;
   readonly stream?: AsyncIterable<Uint8Array>;
+  /** resolves when what makes the stream has ended; what is left then is its reader's time */
+  readonly work?: Promise<void>;
   /** default: application/json for `json`, text/plain for `text` */
   readonly contentType?: string;
 }

@@ -2,6 +2,7 @@
 // still gets a clean error reply.
 import type { EngineTasks } from '../engine/engine-task.ts';
 import type { Service } from '../service.ts';
+import type { ReplySpool, SpoolFile } from './reply-spool.ts';
 import type { Reply } from './request.ts';
 
 const HELD_BACK_SIZE_MAX = 256 * 1024;
@@ -22,42 +23,53 @@ export async function streamTask<Kind extends 'query' | 'read' | 'apply' | 'batc
   args: EngineTasks[Kind]['args'],
   { contentType, signal, transfer = [], onBreak }: StreamOptions,
 ): Promise<Reply> {
-  const pipe = new BytePipe();
   const abort = new AbortController();
   const cancel = () => abort.abort();
   if (signal.aborted) cancel();
   signal.addEventListener('abort', cancel, { once: true });
+  const pipe = new BytePipe(service.spool, cancel);
   const work = service
     .compute(kind, args, { signal: abort.signal, transfer, onChunk: (bytes) => pipe.write(bytes) })
-    .then((result) => {
+    .then(async (result) => {
       if (result !== undefined) service.tally.queryRowCount += result.rowCount;
-      pipe.end();
+      await pipe.end();
     })
     .catch((error: unknown) => pipe.fail(error, onBreak?.(error)))
     .finally(() => signal.removeEventListener('abort', cancel));
   await pipe.held;
-  if (pipe.isOpen) {
-    return { status: 200, contentType, stream: pipe.read(cancel) };
-  }
+  if (pipe.isOpen) return { status: 200, contentType, stream: pipe.read(), work };
   await work;
   if (pipe.error !== undefined) throw pipe.error.thrown;
   return { status: 200, contentType, bytes: pipe.takeAll() };
 }
 
-/** Bytes between a task and a reader; the task waits when the reader is behind. */
+/** How long the worker of one reply waits for its reader in all. */
+const PATIENCE_MS = 250;
+
+/**
+ * Bytes between a task and a reader. The task waits a little when the reader is behind; from then
+ * on what the reader has not taken goes to disk.
+ */
 class BytePipe {
   /** settles when enough bytes are there to answer, or when there will be no more */
   readonly held: Promise<void>;
   error: { readonly thrown: unknown } | undefined;
+  readonly #spool: ReplySpool;
+  readonly #cancel: () => void;
   #isHeld = true;
   #releaseHeld: () => void = () => {};
   #ended = false;
   readonly #chunks: Uint8Array[] = [];
   #size = 0;
+  #patienceMs = PATIENCE_MS;
+  /** holds what comes after the chunks, while it is not empty */
+  #file: SpoolFile | undefined;
   #wakeReader: () => void = () => {};
   #wakeWriter: () => void = () => {};
 
-  constructor() {
+  constructor(spool: ReplySpool, cancel: () => void) {
+    this.#spool = spool;
+    this.#cancel = cancel;
     this.held = new Promise((resolve) => {
       this.#releaseHeld = resolve;
     });
@@ -69,26 +81,59 @@ class BytePipe {
   }
 
   async write(bytes: Uint8Array): Promise<void> {
+    if (this.error !== undefined) throw this.error.thrown;
+    if (this.#file?.isEmpty === false || (this.#isFull && this.#patienceMs <= 0)) {
+      this.#file ??= await this.#spool.createFile((error) => this.#break(error));
+      await this.#file.write(bytes);
+      this.#wakeReader();
+      return;
+    }
     this.#chunks.push(bytes);
     this.#size += bytes.length;
     this.#wakeReader();
-    if (this.#size < HELD_BACK_SIZE_MAX) return;
+    if (!this.#isFull) return;
     if (this.#isHeld) this.#release();
-    await new Promise<void>((resolve) => {
-      this.#wakeWriter = resolve;
-    });
+    await this.#waitForReader();
   }
 
-  end(): void {
+  get #isFull(): boolean {
+    return this.#size >= HELD_BACK_SIZE_MAX;
+  }
+
+  async #waitForReader(): Promise<void> {
+    if (this.#patienceMs <= 0) return;
+    const started = performance.now();
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, this.#patienceMs);
+      this.#wakeWriter = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#patienceMs -= performance.now() - started;
+  }
+
+  async end(): Promise<void> {
     this.#ended = true;
     this.#release();
     this.#wakeReader();
   }
 
-  fail(thrown: unknown, lastBytes: Uint8Array | undefined): void {
+  async fail(thrown: unknown, lastBytes: Uint8Array | undefined): Promise<void> {
+    if (this.error === undefined && !this.#isHeld && lastBytes !== undefined) {
+      if (this.#file?.isEmpty === false) await this.#file.write(lastBytes).catch(() => undefined);
+      else this.#chunks.push(lastBytes);
+    }
+    this.error ??= { thrown };
+    await this.end();
+  }
+
+  /** The bytes on disk are lost: the reader gets no further, and the task is of no use. */
+  #break(thrown: unknown): void {
     this.error = { thrown };
-    if (!this.#isHeld && lastBytes !== undefined) this.#chunks.push(lastBytes);
-    this.end();
+    this.#ended = true;
+    this.#wakeReader();
+    this.#cancel();
   }
 
   takeAll(): Uint8Array {
@@ -97,15 +142,16 @@ class BytePipe {
       : Buffer.concat(this.#chunks);
   }
 
-  async *read(cancel: () => void): AsyncGenerator<Uint8Array> {
+  async *read(): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
         const chunk = this.#chunks.shift();
         if (chunk !== undefined) {
           this.#size -= chunk.length;
-          if (this.#size < HELD_BACK_SIZE_MAX) this.#wakeWriter();
+          if (!this.#isFull) this.#wakeWriter();
           yield chunk;
-        } else if (this.#ended) break;
+        } else if (this.#file?.isEmpty === false) yield await this.#file.read();
+        else if (this.#ended) break;
         else {
           await new Promise<void>((resolve) => {
             this.#wakeReader = resolve;
@@ -115,7 +161,8 @@ class BytePipe {
       if (this.error !== undefined) throw this.error.thrown;
     } finally {
       this.#wakeWriter();
-      if (!this.#ended) cancel();
+      this.#file?.close();
+      if (!this.#ended) this.#cancel();
     }
   }
 
