@@ -7,6 +7,7 @@ import type { FunctionType } from './function-type.ts';
 import { gaussianClustering } from './gaussianclustering.ts';
 import { httpUseragent } from './http-useragent.ts';
 import { kmeans } from './kmeans.ts';
+import { tsneEmbedRow, umapEmbedRow } from './layout-embed-row.ts';
 import { pooling } from './pooling.ts';
 import { scriptApply } from './script-apply.ts';
 import { serialFunction } from './serial.ts';
@@ -18,19 +19,21 @@ import { tokensplit } from './tokensplit.ts';
 
 export const FUNCTION_TYPES: readonly FunctionType[] = [
   classifier,
+  embeddingNeighbors,
+  fetcherFunction,
+  filterStopwords,
   gaussianClustering,
+  httpUseragent,
   kmeans,
+  pooling,
   scriptApply,
   serialFunction,
   sqlExpression,
   sqlQuery,
-  svdEmbedRow,
-  embeddingNeighbors,
-  fetcherFunction,
-  filterStopwords,
-  httpUseragent,
-  pooling,
   stemmer,
   stemmerdoc,
+  svdEmbedRow,
   tokensplit,
+  tsneEmbedRow,
+  umapEmbedRow,
 ];

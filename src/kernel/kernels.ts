@@ -7,9 +7,11 @@ import type { BlockKernels } from './block-program.ts';
 import type { CsvKernels } from './csv.ts';
 import type { FillKernels } from './fill.ts';
 import type { JsonKernels } from './json.ts';
+import type { LayoutKernels } from './layout.ts';
 import type { PointKernels } from './points.ts';
 import type { SparseMatrixKernels } from './sparse-matrix.ts';
 import type { TreeKernels } from './tree.ts';
+import type { UmapKernels } from './umap.ts';
 import type { VectorKernels } from './vector.ts';
 
 /** Every kernel of src/kernel/assembly; each family declares its part in a file of its name. */
@@ -19,9 +21,11 @@ export interface Kernels
     CsvKernels,
     FillKernels,
     JsonKernels,
+    LayoutKernels,
     PointKernels,
     SparseMatrixKernels,
     TreeKernels,
+    UmapKernels,
     VectorKernels {}
 
 let compiled: WebAssembly.Module | undefined;

@@ -54,6 +54,19 @@ export interface PointKernels {
     scratch: number,
     moments: number,
   ): void;
+  /** The `k` nearest other points of some points, by ascending distance. */
+  nearestPoints(
+    points: number,
+    stride: number,
+    count: number,
+    dimension: number,
+    from: number,
+    to: number,
+    k: number,
+    indices: number,
+    distances: number,
+    scratch: number,
+  ): void;
 }
 
 /** Points that are taken together: columns have room for a multiple of it. */

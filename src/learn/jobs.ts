@@ -3,6 +3,8 @@ import { expectationJob } from './cluster/gaussian.ts';
 import { kmeansJob } from './cluster/kmeans.ts';
 import { splitSearchJob, subtreeJob } from './decision-tree/decision-tree.ts';
 import { forestTreeJob } from './forest/train-tree.ts';
+import { layoutForcesJob } from './layout/tsne.ts';
+import { nearestPointsJob } from './neighbor/exact.ts';
 import { normalProductJob } from './svd/svd.ts';
 import { scoreJob } from './tree/scorer.ts';
 import type { LearnJob, Workspace } from './workspace.ts';
@@ -16,5 +18,7 @@ export function learnJobs(workspace: Workspace): LearnJob<never, unknown>[] {
     kmeansJob(workspace),
     expectationJob(workspace),
     normalProductJob(workspace),
+    nearestPointsJob(workspace),
+    layoutForcesJob(workspace),
   ];
 }

@@ -24,6 +24,8 @@ import { split } from './split.ts';
 import { summaryStatistics } from './summary-statistics.ts';
 import { svdTrain } from './svd-train.ts';
 import { transform } from './transform.ts';
+import { tsneTrain } from './tsne-train.ts';
+import { umapTrain } from './umap-train.ts';
 
 export const PROCEDURE_TYPES: readonly ProcedureType[] = [
   classifierTest,
@@ -49,4 +51,6 @@ export const PROCEDURE_TYPES: readonly ProcedureType[] = [
   ranking,
   split,
   summaryStatistics,
+  tsneTrain,
+  umapTrain,
 ];

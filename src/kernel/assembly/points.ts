@@ -230,3 +230,123 @@ export function addMoments(
     }
   }
 }
+
+/**
+ * The `k` nearest points of each point from `from` to `to`, without itself: i32 numbers at `indices`
+ * and ascending squared distances, f64, at `distances`, `k` for each from the first of all points
+ * on; of equal distances the lower number. `scratch` holds four f64 a dimension and four rows of
+ * `count` f64, rounded up to a multiple of four. Four points are compared with four at a time.
+ */
+export function nearestPoints(
+  points: usize,
+  stride: usize,
+  count: i32,
+  dimension: i32,
+  from: i32,
+  to: i32,
+  k: i32,
+  indices: usize,
+  distances: usize,
+  scratch: usize,
+): void {
+  const size = <usize>dimension << 3;
+  const found = scratch + (size << 2);
+  const foundSize = <usize>((count + 3) & ~3) << 3;
+  for (let first = from; first < to; first += 4) {
+    const queries = min(4, to - first);
+    for (let q: i32 = 0; q < 4; q++) {
+      const row = first + min(q, queries - 1);
+      for (let j: i32 = 0; j < dimension; j++) {
+        const value = load<f64>(points + <usize>j * stride + (<usize>row << 3));
+        store<f64>(scratch + (<usize>(j * 4 + q) << 3), value);
+      }
+    }
+    for (let row: i32 = 0; row < count; row += 4) {
+      let at = points + (<usize>row << 3);
+      let a0 = f64x2.splat(0);
+      let a1 = a0;
+      let b0 = a0;
+      let b1 = a0;
+      let c0 = a0;
+      let c1 = a0;
+      let d0 = a0;
+      let d1 = a0;
+      const end = scratch + (size << 2);
+      for (let query = scratch; query < end; query += 32, at += stride) {
+        const x0 = v128.load(at);
+        const x1 = v128.load(at, 16);
+        let value = v128.load64_splat(query);
+        let difference = f64x2.sub(x0, value);
+        a0 = f64x2.add(a0, f64x2.mul(difference, difference));
+        difference = f64x2.sub(x1, value);
+        a1 = f64x2.add(a1, f64x2.mul(difference, difference));
+        value = v128.load64_splat(query, 8);
+        difference = f64x2.sub(x0, value);
+        b0 = f64x2.add(b0, f64x2.mul(difference, difference));
+        difference = f64x2.sub(x1, value);
+        b1 = f64x2.add(b1, f64x2.mul(difference, difference));
+        value = v128.load64_splat(query, 16);
+        difference = f64x2.sub(x0, value);
+        c0 = f64x2.add(c0, f64x2.mul(difference, difference));
+        difference = f64x2.sub(x1, value);
+        c1 = f64x2.add(c1, f64x2.mul(difference, difference));
+        value = v128.load64_splat(query, 24);
+        difference = f64x2.sub(x0, value);
+        d0 = f64x2.add(d0, f64x2.mul(difference, difference));
+        difference = f64x2.sub(x1, value);
+        d1 = f64x2.add(d1, f64x2.mul(difference, difference));
+      }
+      let target = found + (<usize>row << 3);
+      v128.store(target, a0);
+      v128.store(target, a1, 16);
+      target += foundSize;
+      v128.store(target, b0);
+      v128.store(target, b1, 16);
+      target += foundSize;
+      v128.store(target, c0);
+      v128.store(target, c1, 16);
+      target += foundSize;
+      v128.store(target, d0);
+      v128.store(target, d1, 16);
+    }
+    for (let q: i32 = 0; q < queries; q++) {
+      const row = first + q;
+      selectNearest(
+        found + <usize>q * foundSize,
+        count,
+        row,
+        k,
+        indices + (<usize>(row * k) << 2),
+        distances + (<usize>row * <usize>k << 3),
+      );
+    }
+  }
+}
+
+/** Keeps the k least of `count` distances but that of `self`, by insertion. */
+function selectNearest(
+  found: usize,
+  count: i32,
+  self: i32,
+  k: i32,
+  indices: usize,
+  distances: usize,
+): void {
+  let kept: i32 = 0;
+  let limit: f64 = Infinity;
+  for (let row: i32 = 0; row < count; row++) {
+    const distance = load<f64>(found + (<usize>row << 3));
+    if (distance >= limit || row == self) continue;
+    let at = kept < k ? kept : k - 1;
+    while (at > 0 && load<f64>(distances + (<usize>(at - 1) << 3)) > distance) {
+      const below = <usize>(at - 1);
+      store<f64>(distances + (<usize>at << 3), load<f64>(distances + (below << 3)));
+      store<i32>(indices + (<usize>at << 2), load<i32>(indices + (below << 2)));
+      at--;
+    }
+    store<f64>(distances + (<usize>at << 3), distance);
+    store<i32>(indices + (<usize>at << 2), row);
+    if (kept < k) kept++;
+    if (kept == k) limit = load<f64>(distances + (<usize>(k - 1) << 3));
+  }
+}

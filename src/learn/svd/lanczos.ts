@@ -12,13 +12,14 @@ export interface LanczosOptions {
   readonly seed: number;
   readonly arena: number;
   readonly scope: JobScope;
+  /** residual of an eigenvalue, as a share of the largest one; default 1e-11 */
+  readonly tolerance?: number;
   /** how many steps of how many at most are done */
   progress?(done: number, most: number): void;
 }
 
 /** Steps between two looks at how far the eigenvalues have come. */
 const STEPS_PER_TEST = 10;
-/** Eigenvalues are taken when their residual is at most this share of the largest one. */
 const TOLERANCE = 1e-11;
 
 /**
@@ -150,14 +151,14 @@ class Lanczos {
 
   /** Whether the wanted pairs no longer change. @param coupling to the next vector */
   #hasConverged(coupling: number): boolean {
-    const { count } = this.#options;
+    const { count, tolerance = TOLERANCE } = this.#options;
     const steps = this.#diagonal.length;
     if (steps < 2 * count) return false;
     const { values, vectors } = this.#tridiagonal();
     const largest = Math.abs(values[0] as number);
     for (let i = 0; i < count; i++) {
       const residual = coupling * Math.abs((vectors[i] as Float64Array)[steps - 1] as number);
-      if (residual > TOLERANCE * largest) return false;
+      if (residual > tolerance * largest) return false;
     }
     return true;
   }

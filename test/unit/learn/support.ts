@@ -114,3 +114,47 @@ export function placePoints<Result>(
     workspace.memory.free(points.span);
   }
 }
+
+/** Points around a few centres that lie 20 deviations apart. */
+export function blobs(count: number, size: number, dimension: number): number[][] {
+  const random = Random.of(11);
+  const normal = () =>
+    Math.sqrt(-2 * Math.log(1 - random.uniform())) * Math.cos(2 * Math.PI * random.uniform());
+  return Array.from({ length: count * size }, (_, i) =>
+    Array.from({ length: dimension }, (_, j) => normal() + (j === i % count ? 20 : 0)),
+  );
+}
+
+/** The `k` nearest other rows of a row, nearest first. */
+export function plainNearest(rows: readonly ArrayLike<number>[], row: number): number[] {
+  const own = rows[row] as ArrayLike<number>;
+  const distance = (other: ArrayLike<number>) =>
+    Array.from(own, (value, j) => (value - (other[j] as number)) ** 2).reduce((a, b) => a + b, 0);
+  return [...rows.keys()]
+    .filter((other) => other !== row)
+    .map((other) => ({ other, d: distance(rows[other] as ArrayLike<number>) }))
+    .sort((a, b) => a.d - b.d)
+    .map(({ other }) => other);
+}
+
+/**
+ * How far the neighbours in a layout are neighbours in space: 1 when all are.
+ * @see Venna & Kaski, "Neighborhood preservation in nonlinear projection methods", 2001
+ */
+export function trustworthiness(
+  rows: readonly (readonly number[])[],
+  positions: Float64Array,
+  dimension: number,
+  k: number,
+): number {
+  const n = rows.length;
+  const laid = rows.map((_, i) => positions.subarray(i * dimension, (i + 1) * dimension));
+  let penalty = 0;
+  for (const row of rows.keys()) {
+    const ranks = new Map(plainNearest(rows, row).map((other, rank) => [other, rank + 1]));
+    for (const other of plainNearest(laid, row).slice(0, k)) {
+      penalty += Math.max(0, (ranks.get(other) as number) - k);
+    }
+  }
+  return 1 - (2 / (n * k * (2 * n - 3 * k - 1))) * penalty;
+}
