@@ -1,6 +1,8 @@
 // The function types that come with the service.
 import { classifier } from './classifier.ts';
+import { distTableGetStats } from './dist-table-get-stats.ts';
 import { embeddingNeighbors } from './embedding-neighbors.ts';
+import { featureHasher } from './feature-hasher.ts';
 import { fetcherFunction } from './fetcher.ts';
 import { filterStopwords } from './filter-stopwords.ts';
 import type { FunctionType } from './function-type.ts';
@@ -13,13 +15,19 @@ import { scriptApply } from './script-apply.ts';
 import { serialFunction } from './serial.ts';
 import { sqlExpression } from './sql-expression.ts';
 import { sqlQuery } from './sql-query.ts';
+import { statsTableGetCounts } from './stats-table-get-counts.ts';
+import { statsTablePosneg } from './stats-table-posneg.ts';
 import { stemmer, stemmerdoc } from './stemmer.ts';
 import { svdEmbedRow } from './svd-embed-row.ts';
+import { svm } from './svm.ts';
+import { tfidf } from './tfidf.ts';
 import { tokensplit } from './tokensplit.ts';
 
 export const FUNCTION_TYPES: readonly FunctionType[] = [
   classifier,
+  distTableGetStats,
   embeddingNeighbors,
+  featureHasher,
   fetcherFunction,
   filterStopwords,
   gaussianClustering,
@@ -30,9 +38,13 @@ export const FUNCTION_TYPES: readonly FunctionType[] = [
   serialFunction,
   sqlExpression,
   sqlQuery,
+  statsTableGetCounts,
+  statsTablePosneg,
   stemmer,
   stemmerdoc,
   svdEmbedRow,
+  svm,
+  tfidf,
   tokensplit,
   tsneEmbedRow,
   umapEmbedRow,

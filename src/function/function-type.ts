@@ -1,5 +1,5 @@
 // What a function type declares: how a function of it is checked, compiled and described.
-import type { TObject } from 'typebox';
+import type { Static, TObject } from 'typebox';
 import type { EntityType, ParamsOf } from '../dataset/entity-type.ts';
 import type { Accelerator } from '../exec/general/compiler.ts';
 import type { FileSystem } from '../file/file-system.ts';
@@ -34,6 +34,37 @@ export interface FunctionType<Schema extends TObject = TObject> extends EntityTy
   ): CompiledFunction;
   /** the type-specific member `status`, beside `info` */
   status?(params: ParamsOf<Schema>): Readonly<Record<string, unknown>>;
+  /** What POST …/routes/<name> answers, by name. */
+  readonly routes?: Readonly<Record<string, FunctionRoute>>;
+  /**
+   * Changes what was loaded, in place; called with each change that a route asked for, in every
+   * thread and in the same order. Changes are not kept beyond a restart.
+   */
+  change?(artifact: LoadedArtifact['data'], change: unknown): void;
+}
+
+/** A route that functions of one type have. */
+export interface FunctionRoute<Body extends TObject = TObject> {
+  readonly summary: string;
+  readonly body: Body;
+  /** Runs in an engine worker. */
+  answer(
+    artifact: LoadedArtifact['data'],
+    body: Static<Body>,
+    context: { readonly files: FileSystem },
+  ): FunctionRouteAnswer | Promise<FunctionRouteAnswer>;
+}
+
+export interface FunctionRouteAnswer {
+  readonly reply: unknown;
+  /** what `change` of the type is to be called with; plain data */
+  readonly change?: unknown;
+}
+
+/** Declares a route whose `answer` gets the body that its schema describes. */
+export function functionRoute<Body extends TObject>(route: FunctionRoute<Body>): FunctionRoute {
+  // Bodies are parsed with the route's own schema before it is asked.
+  return route as FunctionRoute<TObject> as FunctionRoute;
 }
 
 /** Declares a function type whose members get the parameters that its schema describes. */

@@ -31,6 +31,15 @@ export interface PointKernels {
     center: number,
     out: number,
   ): void;
+  /** Dot products of points with one, as f64 at `out`. */
+  pointDots(
+    points: number,
+    stride: number,
+    count: number,
+    dimension: number,
+    center: number,
+    out: number,
+  ): void;
   /** Squared lengths of `factor * (x - mean)`, as f64 at `out`. */
   factoredDistances(
     points: number,

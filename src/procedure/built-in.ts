@@ -5,6 +5,7 @@ import { classifierTest } from './classifier-test.ts';
 import { classifierTrain } from './classifier-train.ts';
 import { createEntity } from './create-entity.ts';
 import { datasetStats } from './dataset-stats.ts';
+import { distTableTrain } from './dist-table-train.ts';
 import { exportCsv } from './export-csv.ts';
 import { gaussianClusteringTrain } from './gaussianclustering-train.ts';
 import { importJson } from './import-json.ts';
@@ -21,36 +22,47 @@ import { randomForestBinaryTrain } from './randomforest-binary-train.ts';
 import { ranking } from './ranking.ts';
 import { serialProcedure } from './serial.ts';
 import { split } from './split.ts';
+import { statsTableBagOfWordsTrain } from './stats-table-bag-of-words-train.ts';
+import { statsTableDerivedColumns } from './stats-table-derived-columns.ts';
+import { statsTableTrain } from './stats-table-train.ts';
 import { summaryStatistics } from './summary-statistics.ts';
 import { svdTrain } from './svd-train.ts';
+import { svmTrain } from './svm-train.ts';
+import { tfidfTrain } from './tfidf-train.ts';
 import { transform } from './transform.ts';
 import { tsneTrain } from './tsne-train.ts';
 import { umapTrain } from './umap-train.ts';
 
 export const PROCEDURE_TYPES: readonly ProcedureType[] = [
+  bucketize,
   classifierTest,
   classifierTrain,
   createEntity,
+  datasetStats,
+  distTableTrain,
   exportCsv,
-  importJson,
   gaussianClusteringTrain,
+  importJson,
   importText,
   importVectors,
   kmeansTrain,
+  listFiles,
+  melt,
   mock,
   nullProcedure,
   permuterRun,
   randomForestBinaryTrain,
-  serialProcedure,
-  svdTrain,
-  transform,
-  bucketize,
-  datasetStats,
-  listFiles,
-  melt,
   ranking,
+  serialProcedure,
   split,
+  statsTableBagOfWordsTrain,
+  statsTableDerivedColumns,
+  statsTableTrain,
   summaryStatistics,
+  svdTrain,
+  svmTrain,
+  tfidfTrain,
+  transform,
   tsneTrain,
   umapTrain,
 ];

@@ -148,6 +148,30 @@ export function squaredDistances(
   }
 }
 
+/** Dot products of `count` points with the one at `center`; the rest as in squaredDistances. */
+export function pointDots(
+  points: usize,
+  stride: usize,
+  count: i32,
+  dimension: i32,
+  center: usize,
+  out: usize,
+): void {
+  for (let row: i32 = 0; row < count; row += 4) {
+    let at = points + (<usize>row << 3);
+    let sum0 = f64x2.splat(0);
+    let sum1 = sum0;
+    for (let j: i32 = 0; j < dimension; j++, at += stride) {
+      const c = v128.load64_splat(center + (<usize>j << 3));
+      sum0 = f64x2.add(sum0, f64x2.mul(v128.load(at), c));
+      sum1 = f64x2.add(sum1, f64x2.mul(v128.load(at, 16), c));
+    }
+    const target = out + (<usize>row << 3);
+    v128.store(target, sum0);
+    v128.store(target, sum1, 16);
+  }
+}
+
 /**
  * Squared lengths of `factor * (x - mean)` for `count` points, to the f64 at `out`, which has room
  * for a multiple of four. `factor` holds `factorRows` rows of `dimension` f64; `scratch` holds four

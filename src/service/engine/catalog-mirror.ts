@@ -82,6 +82,11 @@ export class CatalogMirror implements Catalog {
 
   apply(message: MirrorMessage): void {
     this.#generation++;
+    if (message.type === 'function-change') {
+      const { type, artifact } = this.functionDefinition(message.id);
+      this.#types.functionType(type).change?.(artifact, message.change);
+      return;
+    }
     const { id, definition } = message;
     if (message.type === 'dataset') {
       if (definition === undefined) this.#datasets.delete(id);
@@ -166,6 +171,14 @@ export class CatalogMirror implements Catalog {
     };
   }
 
+  /** @throws ENTITY_NOT_FOUND, ENTITY_NOT_READY */
+  functionDefinition(id: string): ReadyFunction {
+    const definition = this.#functions.get(id);
+    if (definition === undefined) throw entityMissing('function', id);
+    if (!definition.ready) throw entityNotReady('function', id);
+    return definition;
+  }
+
   /** Does work that binds. @returns the ids of the functions that it met, beside its result */
   meeting<Result>(work: () => Result): { readonly result: Result; readonly met: string[] } {
     const met = new Set<string>();
@@ -180,9 +193,7 @@ export class CatalogMirror implements Catalog {
   /** @throws ENTITY_NOT_FOUND, ENTITY_NOT_READY, and what binding throws */
   compiledFunction(id: string): CompiledFunction {
     this.#met?.add(id);
-    const definition = this.#functions.get(id);
-    if (definition === undefined) throw entityMissing('function', id);
-    if (!definition.ready) throw entityNotReady('function', id);
+    const definition = this.functionDefinition(id);
     const cached = this.#compiled.get(id);
     if (cached !== undefined && cached.definition === definition) {
       const { generation } = cached;

@@ -45,4 +45,10 @@ export type MirrorMessage =
       readonly type: 'function';
       readonly id: string;
       readonly definition: FunctionDefinition | undefined;
+    }
+  | {
+      /** changes what the function's type loaded for it */
+      readonly type: 'function-change';
+      readonly id: string;
+      readonly change: unknown;
     };

@@ -4,7 +4,7 @@ import type { RecordingForm } from '../../dataset/recording-json.ts';
 import type { FormatName } from '../../exec/output/format.ts';
 import type { OutputOptions } from '../../exec/output/options.ts';
 import type { Guess } from '../../format/guess/guessed-import.ts';
-import type { LoadedArtifact } from '../../function/function-type.ts';
+import type { FunctionRouteAnswer, LoadedArtifact } from '../../function/function-type.ts';
 import type { ValueType } from '../../plan/type.ts';
 import type { ColumnProfile } from '../../procedure/column-summary.ts';
 import type { ProcedureResult, RunEffects } from '../../procedure/procedure-type.ts';
@@ -170,6 +170,11 @@ export interface EngineTasks {
     result: { readonly hasFailed: boolean };
   };
   details: { args: { readonly function: string }; result: unknown };
+  /** Answers a route that functions of the type have. */
+  functionRoute: {
+    args: { readonly function: string; readonly route: string; readonly body: unknown };
+    result: FunctionRouteAnswer;
+  };
   batch: {
     args: { readonly function: string; readonly ts: number } & (
       | { readonly input: unknown }

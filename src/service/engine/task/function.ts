@@ -10,6 +10,7 @@ import {
 import type { CompiledFunction } from '../../../function/function-type.ts';
 import { LineApplier } from '../../../function/line-applier.ts';
 import type { CallScope } from '../../../plan/function.ts';
+import { assert } from '../../../util/assert.ts';
 import { ArenaScope } from '../../../value/arena-set.ts';
 import type { ApplicationFormat, EngineTasks } from '../engine-task.ts';
 import { valueFromWire, type WireValue } from '../wire-value.ts';
@@ -78,6 +79,17 @@ export function detailsTask(
   { mirror }: WorkerContext,
 ): unknown {
   return mirror.compiledFunction(id).details?.() ?? null;
+}
+
+export async function functionRouteTask(
+  { function: id, route, body }: EngineTasks['functionRoute']['args'],
+  _task: Task,
+  { types, mirror, files }: WorkerContext,
+): Promise<EngineTasks['functionRoute']['result']> {
+  const { type, artifact } = mirror.functionDefinition(id);
+  const declared = types.functionType(type).routes?.[route];
+  assert(declared !== undefined, 'the route was found before the task was asked for');
+  return declared.answer(artifact, body as Readonly<Record<string, unknown>>, { files });
 }
 
 export interface Application {

@@ -4,7 +4,7 @@ import type { EngineTasks } from '../engine-task.ts';
 import type { WorkerContext } from '../worker-context.ts';
 import { batchTask } from './batch.ts';
 import { commitTask, readTask, recordTask, viewTask } from './dataset.ts';
-import { applyTask, bindTask, detailsTask, linesTask } from './function.ts';
+import { applyTask, bindTask, detailsTask, functionRouteTask, linesTask } from './function.ts';
 import { guessTask } from './guess.ts';
 import { procedureTask } from './procedure.ts';
 import { profileTask } from './profile.ts';
@@ -38,6 +38,7 @@ export const TASKS: {
   bind: bindTask,
   apply: applyTask,
   lines: linesTask,
+  functionRoute: functionRouteTask,
   details: detailsTask,
   batch: batchTask,
 };

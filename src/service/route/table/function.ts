@@ -1,5 +1,6 @@
 // Calling functions and describing them.
 import { isLightInput } from '../../../function/light-expression.ts';
+import { parse } from '../../../schema/parse.ts';
 import { failure } from '../../../util/error.ts';
 import { previewJson } from '../../../value/json.ts';
 import { MAIN_THREAD_SCOPE } from '../../engine/engine.ts';
@@ -182,13 +183,26 @@ export const FUNCTION_ROUTES: readonly Route[] = [
       summary: 'Routes of the type of a function',
       role: verb === 'GET' ? 'reader' : 'editor',
       lenient: true,
-      handle(request, service) {
-        const { type } = service.functions.get(request.params.id as string);
-        throw failure(
-          'INVALID_PARAMETER',
-          `Function of type '${type}' does not respond to custom route '${request.params.rest}'`,
-          { verb, resource: request.path },
-        );
+      async handle(request, service) {
+        const id = request.params.id as string;
+        const { functionType, type } = service.functions.get(id);
+        const rest = request.params.rest as string;
+        const name = rest.slice(1);
+        const routes = functionType.routes ?? {};
+        const declared = Object.hasOwn(routes, name) ? routes[name] : undefined;
+        if (verb !== 'POST' || declared === undefined) {
+          throw failure(
+            'INVALID_PARAMETER',
+            `Function of type '${type}' does not respond to custom route '${rest}'`,
+            { verb, resource: request.path },
+          );
+        }
+        const body = parse(declared.body, request.body.json(), 'body');
+        const answer = await service.compute('functionRoute', { function: id, route: name, body });
+        if ('change' in answer) {
+          service.engine.publish({ type: 'function-change', id, change: answer.change });
+        }
+        return jsonReply(answer.reply);
       },
     }),
   ),
