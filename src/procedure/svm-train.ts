@@ -55,10 +55,7 @@ const OPTIONS = {
 };
 
 const OPTION_DEFAULTS = Object.fromEntries(
-  Object.entries<{ readonly default?: unknown }>(OPTIONS).map(([name, schema]) => [
-    name,
-    schema.default,
-  ]),
+  Object.entries(OPTIONS).map(([name, schema]) => [name, Reflect.get(schema, 'default')]),
 );
 
 /** Trains a support vector machine. */
