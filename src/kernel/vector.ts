@@ -101,6 +101,22 @@ export interface VectorKernels {
     partCount: number,
     out: number,
   ): void;
+  enterWords(
+    words: number,
+    count: number,
+    isPair: number,
+    table: number,
+    mask: number,
+    used: number,
+  ): number;
+  findWords(
+    words: number,
+    count: number,
+    isPair: number,
+    table: number,
+    mask: number,
+    out: number,
+  ): void;
   pairCodes(upper: number, lower: number, count: number, out: number): void;
   fieldsOfWords(words: number, count: number, shift: number, bits: number, out: number): void;
   doublesOfKeys(keys: number, count: number, out: number): void;

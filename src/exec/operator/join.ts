@@ -4,18 +4,12 @@ import type { BoundExpression } from '../../plan/expression.ts';
 import type { JoinNode } from '../../plan/plan.ts';
 import type { Path } from '../../value/path.ts';
 import { EMPTY_ROW } from '../../value/value.ts';
-import { keyOfAtom } from '../general/canonical-key.ts';
 import { JoinedRow, type JoinShape, TableRow } from '../general/row.ts';
-import type { DictionaryTables } from '../vector/dictionary-table.ts';
-import type { LoweredCodes } from '../vector/lower.ts';
-import type { CodeProgram } from '../vector/program.ts';
+import { lowerKeys } from './join-keys.ts';
 import { materialize, type OperatorContext } from './materialize.ts';
 import { NotSuited, suited } from './not-suited.ts';
 import { joinOutputs, outputsOfTable } from './outputs.ts';
 import type { Outputs, Pipeline, RowNamer } from './pipeline.ts';
-
-/** Codes of keys beyond this are not for tables with an entry for each. */
-const KEY_CARDINALITY_MAX = 1 << 24;
 
 interface Side {
   readonly pipeline: Pipeline;
@@ -36,7 +30,7 @@ export function joinPipelines(
   context: OperatorContext,
 ): JoinedPipeline {
   const { joinKind, equalities, own, residual } = node;
-  if (joinKind === 'full' || equalities.length !== 1) throw new NotSuited();
+  if (joinKind === 'full' || equalities.length === 0) throw new NotSuited();
   const outer = joinKind === 'inner' ? undefined : joinKind;
   // Conditions decide which rows have partners; those of the side that stays keep its rows.
   if (outer !== undefined && (residual !== undefined || own[outer] !== undefined)) {
@@ -53,10 +47,14 @@ export function joinPipelines(
   const [probe, build] = rightIsBuilt ? sides : [sides[1], sides[0]];
   const keepsProbe = outer !== undefined;
   const built = asTable(build.pipeline, keepsProbe, context);
-  const [equality] = equalities as [(typeof equalities)[0]];
-  const probeKey = suited(probe.pipeline.resolve(equality[probe.name]));
-  const buildKey = suited(built.resolve(equality[build.name]));
-  const keys = lowerKeys(probe.pipeline, probeKey, built, buildKey, context.tables);
+  const keys = lowerKeys(
+    equalities.map((equality) => ({
+      probe: suited(probe.pipeline.resolve(equality[probe.name])),
+      build: suited(built.resolve(equality[build.name])),
+    })),
+    { probe: probe.pipeline, build: built },
+    context,
+  );
   const scopeTable = { table: built.scope, filter: built.filter, key: keys.build, keepsProbe };
   const joined = probe.pipeline;
   const ownOutputs = joined.outputs;
@@ -117,58 +115,6 @@ export function withOutputNames(before: Pipeline, after: Pipeline): Pipeline {
       }),
   };
   return after;
-}
-
-interface KeyPrograms {
-  readonly probe: CodeProgram;
-  readonly build: CodeProgram;
-}
-
-/** Both keys as codes of the build side. */
-function lowerKeys(
-  probe: Pipeline,
-  probeKey: BoundExpression,
-  build: Pipeline,
-  buildKey: BoundExpression,
-  tables: DictionaryTables,
-): KeyPrograms {
-  const probeBounds = boundsOf(probe, probeKey);
-  const buildBounds = boundsOf(build, buildKey);
-  if (probeBounds !== undefined && buildBounds !== undefined) {
-    const { least, greatest } = buildBounds;
-    const cardinality = greatest - least + 2;
-    if (cardinality > KEY_CARDINALITY_MAX) throw new NotSuited();
-    return {
-      build: { op: 'range', column: buildBounds.column, least, cardinality },
-      probe: { op: 'range-within', column: probeBounds.column, least, cardinality },
-    };
-  }
-  if (probeBounds !== undefined || buildBounds !== undefined) throw new NotSuited();
-  const ours = suited(probe.lowering.codes(probeKey));
-  const theirs = suited(build.lowering.codes(buildKey));
-  return { build: theirs.program, probe: recode(ours, theirs, tables) };
-}
-
-function boundsOf({ lowering, scope }: Pipeline, key: BoundExpression) {
-  const bounds = lowering.integerBounds(key);
-  if (bounds === undefined || key.kind !== 'column') return undefined;
-  const column = scope.find(key.path);
-  return typeof column === 'number' ? { ...bounds, column } : undefined;
-}
-
-/** Codes replaced by those that the same atoms have on the other side. */
-function recode(ours: LoweredCodes, theirs: LoweredCodes, tables: DictionaryTables): CodeProgram {
-  const codes = new Map<unknown, number>();
-  for (let code = 1; code < theirs.program.cardinality; code++) {
-    tables.look();
-    codes.set(keyOfAtom(theirs.atom(code)), code);
-  }
-  const table = new Int32Array(ours.program.cardinality);
-  for (let code = 1; code < table.length; code++) {
-    tables.look();
-    table[code] = codes.get(keyOfAtom(ours.atom(code))) ?? 0;
-  }
-  return tables.mapCodes(ours.program, table, theirs.program.cardinality);
 }
 
 /** The name of the row of a side; undefined where it has none. */

@@ -16,6 +16,11 @@ export class RunMemory {
     return chunk;
   }
 
+  holdSpan(span: Span): Span {
+    this.#spans.push(span);
+    return span;
+  }
+
   holdDictionary(dictionary: DictionarySnapshot): DictionarySnapshot {
     this.#spans.push(dictionary.bytes, dictionary.offsets);
     return dictionary;

@@ -357,7 +357,9 @@ export class BlockCompiler {
   }
 
   #codesOfChunks(program: CodeProgram): number {
-    if (program.op === 'numbered' || program.op === 'domain-codes') throw new NotForBlocks();
+    if (program.op === 'numbered' || program.op === 'domain-codes' || program.op === 'hashed') {
+      throw new NotForBlocks();
+    }
     if (program.op === 'range' || program.op === 'range-within') {
       const a = this.#emit('loadIntegers', { a: program.column });
       return this.#emit('rangeCodes', { a, c: program.least, d: program.cardinality });

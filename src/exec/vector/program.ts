@@ -55,11 +55,25 @@ export type CodeProgram =
       readonly table: Span;
       readonly cardinality: number;
     })
+  /** numbers of words in a hash table; 0 for those that it has not */
+  | {
+      readonly op: 'hashed';
+      readonly word: HashedWord;
+      readonly table: Span;
+      /** entries of the table, less one */
+      readonly mask: number;
+      readonly cardinality: number;
+    }
   /** an integer column of small range: value - least + 1 */
   | RangeProgram<'range'>
   /** the same; values outside of the range are 0 as well */
   | RangeProgram<'range-within'>
   | NumberedProgram;
+
+/** A Uint64 a row: the sort key of a number, or two codes. */
+export type HashedWord =
+  | { readonly kind: 'number'; readonly numbers: NumberProgram }
+  | { readonly kind: 'pair'; readonly upper: CodeProgram; readonly lower: CodeProgram };
 
 /**
  * An expression that was evaluated for every combination of the values of its columns: its table has

@@ -6,6 +6,7 @@ import type { Span } from '../../value/snapshot.ts';
 import type {
   CodeProgram,
   DomainProgram,
+  HashedWord,
   NumberedProgram,
   NumberProgram,
   TruthProgram,
@@ -142,6 +143,12 @@ export abstract class Vectors {
       else kernels.rangeCodesWithin(data, valid, count, least, cardinality, out);
       return out;
     }
+    if (program.op === 'hashed') {
+      const isPair = program.word.kind === 'pair' ? 1 : 0;
+      const words = this.words(program.word);
+      kernels.findWords(words, count, isPair, this.#table(program), program.mask, out);
+      return out;
+    }
     if (program.op === 'domain-codes') {
       kernels.mapCodesI32(this.#domainCodes(program), 4, count, this.#table(program), out);
       return out;
@@ -149,6 +156,20 @@ export abstract class Vectors {
     const { data, width } = this.storedCodes(program.column);
     if (program.op === 'codes') kernels.widenCodes(data, width, count, out);
     else kernels.mapCodesI32(data, width, count, this.scratch.addressOf(program.table), out);
+    return out;
+  }
+
+  /** @returns the address of a Uint64 a row */
+  words(word: HashedWord): number {
+    const { kernels } = this.scratch;
+    const count = this.rowCount;
+    const out = this.scratch.take(count * 8);
+    if (word.kind === 'pair')
+      kernels.pairCodes(this.codes(word.upper), this.codes(word.lower), count, out);
+    else {
+      const { data, valid } = this.doubles(word.numbers);
+      kernels.orderKeysF64(data, valid, count, 0, out);
+    }
     return out;
   }
 

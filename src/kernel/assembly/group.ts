@@ -212,3 +212,64 @@ export function gatherCellsF64(base: usize, size: i32, cells: usize, count: i32,
     store<f64>(out + (i << 3), load<f64>(p));
   }
 }
+
+@inline
+function isMissing(word: u64, isPair: i32): bool {
+  return isPair ? <u32>word == 0 || word >> 32 == 0 : word == 0;
+}
+
+/**
+ * Numbers words by the order of their first appearance, from `used` + 1 on; `isPair`: a word is two
+ * codes, of which neither may be 0, else it is missing when it is 0. table: mask + 1 entries
+ * { word: u64, number: u32, unused }, of which most stay free. Returns the new `used`.
+ */
+export function enterWords(
+  words: usize,
+  count: i32,
+  isPair: i32,
+  table: usize,
+  mask: u32,
+  used: i32,
+): i32 {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const word = load<u64>(words + (i << 3));
+    if (isMissing(word, isPair)) continue;
+    let slot = <u32>(scramble(word) >> 24) & mask;
+    for (;;) {
+      const p = table + ((<usize>slot) << 4);
+      if (load<u32>(p, 8) == 0) {
+        store<u64>(p, word);
+        store<u32>(p, <u32>++used, 8);
+        break;
+      }
+      if (load<u64>(p) == word) break;
+      slot = (slot + 1) & mask;
+    }
+  }
+  return used;
+}
+
+/** The number of each word; 0 for those that are missing, or not in the table. */
+export function findWords(
+  words: usize,
+  count: i32,
+  isPair: i32,
+  table: usize,
+  mask: u32,
+  out: usize,
+): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const word = load<u64>(words + (i << 3));
+    let number: u32 = 0;
+    if (!isMissing(word, isPair)) {
+      let slot = <u32>(scramble(word) >> 24) & mask;
+      for (;;) {
+        const p = table + ((<usize>slot) << 4);
+        number = load<u32>(p, 8);
+        if (number == 0 || load<u64>(p) == word) break;
+        slot = (slot + 1) & mask;
+      }
+    }
+    store<u32>(out + (i << 2), number);
+  }
+}
