@@ -62,6 +62,8 @@ export function run(
   sql: string,
   { accelerated, mayScan = true, others = [], exactTimestamps = true }: RunOptions,
 ): string[] {
+  const isSmall = Math.max(rows.length, others.length) <= SMALL_ROW_COUNT_MAX;
+  const usedBefore = arenas.usedBytes;
   const snapshots = [tableOf(rows, TS), tableOf(others, TS + 1)];
   const [data, other] = snapshots.map((snapshot) => snapshotRelation(snapshot, arenas));
   let operatorCount = 0;
@@ -103,6 +105,8 @@ export function run(
     for (const snapshot of snapshots) {
       if (snapshot.rowCount <= SMALL_ROW_COUNT_MAX) freeSnapshot(snapshot, arenas);
     }
+    // Whatever operators put into memory was given back.
+    if (isSmall) expect(arenas.usedBytes, sql).toBe(usedBefore);
   }
 }
 
