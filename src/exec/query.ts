@@ -16,7 +16,7 @@ import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';
 import { constant, NULL_VALUE, Row, type Value } from '../value/value.ts';
 import { ColumnRows } from './column-rows.ts';
-import type { Accelerator, Runtime } from './general/compiler.ts';
+import type { Accelerator, Observation, Observe, Runtime } from './general/compiler.ts';
 import { evaluateConstant } from './general/constant.ts';
 import { compilePlan } from './general/plan.ts';
 import { makeRuntime } from './general/runtime.ts';
@@ -57,6 +57,8 @@ export interface PrepareOptions extends QueryScope {
   readonly parameters?: ParameterTypes | undefined;
   /** false: whoever reads the rows does not look at their timestamps, which then may be others */
   readonly exactTimestamps?: boolean | undefined;
+  /** told what operators do */
+  readonly observe?: Observe | undefined;
   /** Changes what was bound, before it is optimized. */
   readonly rewrite?: ((plan: QueryPlan) => QueryPlan) | undefined;
 }
@@ -108,13 +110,19 @@ export interface WriteQueryOptions extends QueryScope {
 }
 
 /**
- * Runs a query and writes its result in a format; `EXPLAIN <query>` writes the plan instead.
+ * Runs a query and writes its result in a format; `EXPLAIN <query>` writes the plan instead, and
+ * `EXPLAIN ANALYZE <query>` what its operators did.
  * @throws what parsing, binding and running throw; bytes may have been emitted before
  */
 export function writeQuery(text: string, options: WriteQueryOptions): number {
   if (text.trim() === '') throw failure('MISSING_PARAMETER', 'the query q is empty');
   const exactTimestamps = options.format === 'full';
-  const explained = /^\s*EXPLAIN\s+(?=SELECT\b)/i.exec(text);
+  const explained = /^\s*EXPLAIN\s+(ANALYZE\s+)?(?=SELECT\b)/i.exec(text);
+  if (explained?.[1] !== undefined) {
+    const rows = analyzeQuery(text.slice(explained[0].length), { ...options, exactTimestamps });
+    writeRows(rows, options.format, options.output, options.emit);
+    return rows.length;
+  }
   if (explained !== null) {
     const prepared = prepareQuery(text.slice(explained[0].length), { ...options, exactTimestamps });
     const { plan, runtime } = prepared;
@@ -132,6 +140,33 @@ export function writeQuery(text: string, options: WriteQueryOptions): number {
   writeRows(counted, options.format, output, options.emit);
   options.cache?.put(key, prepared);
   return counted.rowCount;
+}
+
+/** Runs a query for what its operators do: their rows, and the time with everything below them. */
+function analyzeQuery(text: string, options: WriteQueryOptions & PrepareOptions): RelationRow[] {
+  const observed = new Map<PlanNode, Observation>();
+  const observe: Observe = (node, observation) => {
+    observed.set(node, { ...observed.get(node), ...observation });
+  };
+  const { plan, run } = prepareQuery(text, { ...options, observe });
+  const rows = run();
+  for (const _ of rows) {
+    // Only what operators tell meanwhile counts.
+  }
+  const lines = explainPlan(plan, options.catalog, (node) => observed.get(node)?.path);
+  return explainRows(lines).map(({ name, row }, index) => {
+    const node = lines[index]?.node;
+    const { rowCount = null, milliseconds } = (node && observed.get(node)) ?? {};
+    const time = milliseconds === undefined ? null : Math.round(milliseconds * 1000) / 1000;
+    const [operator, path, estimate] = row.values as [Value, Value, Value];
+    return {
+      name,
+      row: new Row(
+        ['estimate', 'ms', 'operator', 'path', 'rows'],
+        [estimate, constant(time), operator, path, constant(rowCount)],
+      ),
+    };
+  });
 }
 
 /** No generator: rows are many. */

@@ -161,6 +161,21 @@ export interface VectorKernels {
     right: number,
     capacity: number,
   ): number;
+  countCodes(codes: number, count: number, starts: number): number;
+  sumCounts(starts: number, count: number): void;
+  placeRows(codes: number, count: number, first: number, cursors: number, rows: number): void;
+  probeRows(
+    codes: number,
+    truth: number,
+    count: number,
+    ends: number,
+    rows: number,
+    lone: number,
+    state: number,
+    left: number,
+    right: number,
+    capacity: number,
+  ): number;
   markCodes(codes: number, count: number, present: number): number;
   scatterBytes(codes: number, values: number, count: number, out: number): void;
   scatterI32(codes: number, values: number, count: number, out: number): void;

@@ -11,6 +11,8 @@ export interface ExplainLine {
   readonly path: string;
   /** estimated rows; null when nothing is known */
   readonly rows: number | null;
+  /** absent: the line only announces those below it */
+  readonly node?: PlanNode;
 }
 
 /** Names the path that runs a node when it is not the general evaluator. */
@@ -45,6 +47,7 @@ function addLines(
     operator: '  '.repeat(depth) + describeNode(node),
     path: context.pathOf(node) ?? generalPath(node),
     rows: estimateRows(node, context.catalog),
+    node,
   });
   for (const input of inputsOf(node)) addLines(input, depth + 1, context, lines);
 }

@@ -28,9 +28,22 @@ export interface Runtime {
   readonly accelerate: Accelerator | undefined;
   /** false: nobody looks at the timestamps of the result, and nothing computes with them */
   readonly exactTimestamps: boolean;
+  /** told what operators do, for EXPLAIN ANALYZE; absent: nobody asks */
+  readonly observe?: Observe | undefined;
   /** counts runs, so that what is computed once a run is computed again in the next */
   run: number;
 }
+
+/** What is known of a node of a plan that has run. */
+export interface Observation {
+  /** how its rows were got */
+  readonly path?: string;
+  readonly rowCount?: number;
+  /** with everything below it */
+  readonly milliseconds?: number;
+}
+
+export type Observe = (node: PlanNode, observation: Observation) => void;
 
 /** Rows of a plan node by another engine; undefined when the node is not for it. */
 export type Accelerator = (

@@ -12,6 +12,7 @@ import { compileFilter } from './operator/filter.ts';
 import { compileJoin } from './operator/join.ts';
 import { compileLimit } from './operator/limit.ts';
 import { compileMerge } from './operator/merge.ts';
+import { observedSource } from './operator/observe.ts';
 import { compileProject } from './operator/project.ts';
 import { compileRowDataset } from './operator/row-dataset.ts';
 import { compileSample } from './operator/sample.ts';
@@ -23,6 +24,12 @@ import { compileWhen } from './operator/when.ts';
 import { SINGLE_ROW } from './row.ts';
 
 export function compilePlan(node: PlanNode, runtime: Runtime): RowSource {
+  const source = compileNode(node, runtime);
+  const { observe } = runtime;
+  return observe === undefined ? source : observedSource(source, node, observe);
+}
+
+function compileNode(node: PlanNode, runtime: Runtime): RowSource {
   const accelerated = runtime.accelerate?.(node, runtime);
   if (accelerated !== undefined) return accelerated;
   const compile = (input: PlanNode) => compilePlan(input, runtime);

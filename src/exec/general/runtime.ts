@@ -3,7 +3,7 @@ import type { Catalog } from '../../plan/catalog.ts';
 import type { CallScope } from '../../plan/function.ts';
 import type { PlanNode } from '../../plan/plan.ts';
 import { flatten, NULL_VALUE, Scalar, type Value } from '../../value/value.ts';
-import type { Accelerator, Runtime } from './compiler.ts';
+import type { Accelerator, Observe, Runtime } from './compiler.ts';
 import type { RowSource } from './operator/source.ts';
 import { compilePlan } from './plan.ts';
 
@@ -13,13 +13,14 @@ export interface RuntimeOptions {
   readonly accelerate?: Accelerator | undefined;
   /** false: whoever reads the result does not look at its timestamps */
   readonly exactTimestamps?: boolean | undefined;
+  readonly observe?: Observe | undefined;
   /** the query text, for the places of errors */
   readonly text?: string | undefined;
 }
 
 export function makeRuntime(
   subqueries: readonly PlanNode[],
-  { catalog, scope, accelerate, text, exactTimestamps = true }: RuntimeOptions,
+  { catalog, scope, accelerate, text, observe, exactTimestamps = true }: RuntimeOptions,
 ): Runtime {
   const sources: RowSource[] = [];
   const runtime: Runtime = {
@@ -28,6 +29,7 @@ export function makeRuntime(
     scope,
     accelerate,
     exactTimestamps,
+    observe,
     parameters: () => NULL_VALUE,
     scopeCalls: () => NULL_VALUE,
     subqueryCells(index) {

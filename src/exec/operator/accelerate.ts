@@ -42,11 +42,15 @@ function runOperators(
   const tables = dictionaryTables(engine.arenas, compiler);
   const memory = new RunMemory(engine.arenas);
   const { runtime } = compiler;
+  const start = performance.now();
   try {
     const { exactTimestamps } = runtime;
     const context = { engine, compiler, tables, memory, exactTimestamps };
     const runner = new PlanRunner(context, (input) => compileReference(input, runtime)());
-    return node.kind === 'aggregate' ? runner.groups(node).detached() : runner.columns(node);
+    const rows = node.kind === 'aggregate' ? runner.groups(node).detached() : runner.columns(node);
+    const milliseconds = performance.now() - start;
+    runtime.observe?.(node, { path: 'vector', rowCount: rows.rowCount, milliseconds });
+    return rows;
   } catch (thrown) {
     if (thrown instanceof NotSuited) return undefined;
     // The reference fails in its own words, or not at all.
@@ -68,7 +72,7 @@ function compileReference(node: PlanNode, runtime: Runtime): RowSource {
 }
 
 /** Nodes whose rows are a select list or groups, made of rows that were joined or grouped. */
-function isOperatorRoot(node: PlanNode): boolean {
+export function isOperatorRoot(node: PlanNode): boolean {
   switch (node.kind) {
     case 'aggregate':
       return true;
@@ -115,7 +119,8 @@ function gathersRows(node: PlanNode): boolean {
   }
 }
 
-function largestTable(node: PlanNode, runtime: Runtime): number {
+/** Rows of the largest dataset that is scanned. */
+export function largestTable(node: PlanNode, runtime: Runtime): number {
   if (node.kind === 'scan') return runtime.catalog.dataset(node.dataset).rowCount;
   return inputsOf(node).reduce((most, input) => Math.max(most, largestTable(input, runtime)), 0);
 }

@@ -1,12 +1,13 @@
 // GROUP BY over a pipeline: groups are numbered and accumulated by kernels.
 import type { BoundExpression } from '../../plan/expression.ts';
 import type { AggregateCall, AggregateNode } from '../../plan/plan.ts';
-import { ALL_GROUPS, GroupQuery, type GroupRows } from '../vector/aggregate.ts';
+import { ALL_GROUPS, ANY_GROUPS, GroupQuery, type GroupRows } from '../vector/aggregate.ts';
+import { isKernelAggregate } from '../vector/aggregate-output.ts';
 import type { VectorEngine } from '../vector/engine.ts';
 import type { GroupTable } from '../vector/group-table.ts';
 import { arenaOf, buildBlocks, buildSource } from './build.ts';
 import { materialize, type OperatorContext } from './materialize.ts';
-import { suited } from './not-suited.ts';
+import { NotSuited, suited } from './not-suited.ts';
 import { tableColumn } from './outputs.ts';
 import type { Pipeline } from './pipeline.ts';
 
@@ -15,17 +16,22 @@ export function groupPipeline(
   node: AggregateNode,
   pipeline: Pipeline,
   context: OperatorContext,
+  isOrdered: boolean,
 ): GroupTable {
+  if (!node.aggregates.every(isKernelAggregate)) throw new NotSuited();
   const resolve = (expression: BoundExpression) => suited(pipeline.resolve(expression));
   const keys = node.keys.map(resolve);
   const aggregates = node.aggregates.map((call) => ({ ...call, args: call.args.map(resolve) }));
-  return groupResolved({ keys, aggregates, explicit: node.explicit }, pipeline, context);
+  const { explicit } = node;
+  return groupResolved({ keys, aggregates, explicit, isOrdered }, pipeline, context);
 }
 
 interface Grouping {
   readonly keys: readonly BoundExpression[];
   readonly aggregates: readonly AggregateCall[];
   readonly explicit: boolean;
+  /** false: groups may come in any order */
+  readonly isOrdered: boolean;
 }
 
 /** Groups of expressions that were resolved already. @throws NotSuited */
@@ -44,7 +50,8 @@ function run(
 ): GroupTable | undefined {
   const { lowering, filter } = pipeline;
   const query = new GroupQuery(node, { rows: groupRows(pipeline), lowering, filter }, tables);
-  return query.isLowered ? query.run(engine, ALL_GROUPS) : undefined;
+  const { isOrdered } = node;
+  return query.isLowered ? query.run(engine, isOrdered ? ALL_GROUPS : ANY_GROUPS) : undefined;
 }
 
 function groupRows(pipeline: Pipeline): GroupRows {
@@ -63,7 +70,7 @@ function groupRows(pipeline: Pipeline): GroupRows {
 
 /** Keys and arguments are put into a table first, and this is grouped. */
 function groupMaterialized(
-  { keys, aggregates, explicit }: Grouping,
+  { keys, aggregates, explicit, isOrdered }: Grouping,
   pipeline: Pipeline,
   context: OperatorContext,
 ): GroupTable {
@@ -77,6 +84,7 @@ function groupMaterialized(
     keys: keys.map(column),
     aggregates: aggregates.map((call) => ({ ...call, args: call.args.map(column) })),
     explicit,
+    isOrdered,
   };
   const outputs = expressions.map((expression, index) => ({ path: [`e${index}`], expression }));
   const table = materialize(pipeline, outputs, context, { named: false });

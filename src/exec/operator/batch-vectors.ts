@@ -19,10 +19,10 @@ export interface ProbeStep {
   readonly filter: TruthProgram | undefined;
   /** codes of the built table's keys; 0 where there is no such key */
   readonly key: CodeProgram;
-  /** Int32 a code: the first built row, plus 1; 0: none */
+  /** Int32 a code: its built row, plus 1 (0: none), or where its rows in `rows` end */
   readonly head: Span;
-  /** Int32 a built row: the next with the same key, plus 1; absent: keys are distinct */
-  readonly next: Span | undefined;
+  /** Int32: the built rows by their codes; absent: keys are distinct */
+  readonly rows: Span | undefined;
   /** the built row that goes with rows without a match; -1: these are left out */
   readonly lone: number;
 }
@@ -159,7 +159,7 @@ export class BatchVectors extends Vectors {
     const keys = this.codes(step.key);
     const truth = step.filter === undefined ? 0 : this.truth(step.filter);
     const head = this.scratch.addressOf(step.head);
-    const next = step.next === undefined ? 0 : this.scratch.addressOf(step.next);
+    const rows = step.rows === undefined ? 0 : this.scratch.addressOf(step.rows);
     const state = this.scratch.take(16);
     arena.i32.fill(0, state / 4, state / 4 + 2);
     const mark = this.scratch.mark();
@@ -167,13 +167,14 @@ export class BatchVectors extends Vectors {
       this.scratch.rewind(mark);
       const left = this.scratch.take(BATCH_ROW_COUNT_MAX * 4);
       const right = this.scratch.take(BATCH_ROW_COUNT_MAX * 4);
-      const count = kernels.probePairs(
-        ...([keys, truth, rowCount, head, next, step.lone, state] as const),
+      const probe = rows === 0 ? kernels.probePairs : kernels.probeRows;
+      const count = probe(
+        ...([keys, truth, rowCount, head, rows, step.lone, state] as const),
         ...([left, right, BATCH_ROW_COUNT_MAX] as const),
       );
       if (count > 0) {
         // Each row has exactly one partner, so its columns are as they lie.
-        const isWhole = next === 0 && count === rowCount;
+        const isWhole = rows === 0 && count === rowCount;
         const level = isWhole ? { ...this.#level } : this.#picked(left, count);
         const builtRows = [...level.builtRows, right];
         this.#within({ ...level, builtRows }, () => this.#take(index + 1, visit));

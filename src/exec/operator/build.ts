@@ -108,15 +108,22 @@ export function buildBlocks(
   });
 }
 
-/** Hangs the rows of a table at the codes of their keys. */
+/** Rows of a chunk with the codes of their keys. */
+interface BuildChunk {
+  readonly codes: number;
+  readonly count: number;
+  readonly start: number;
+  readonly chunk: ChunkVectors;
+}
+
+/** Puts the rows of a table where the codes of their keys are. */
 class TableBuild {
   readonly #engine: VectorEngine;
   readonly #memory: Arena;
   readonly #spans: Span[];
   readonly #build: Build;
   readonly #head: Span;
-  readonly #next: Span;
-  #sharedCount = 0;
+  #rows: Span | undefined;
 
   constructor(engine: VectorEngine, arena: number, spans: Span[], build: Build) {
     this.#engine = engine;
@@ -124,29 +131,24 @@ class TableBuild {
     this.#spans = spans;
     this.#build = build;
     this.#head = this.#allocate((build.key.cardinality + 1) * 4);
-    this.#next = this.#allocate(build.table.rowCount * 4);
   }
 
   build(wanted: readonly number[]): ReadonlyMap<number, FlatColumn> {
-    const { table, filter, key } = this.#build;
+    const { table } = this.#build;
     const flats = new Map(
       wanted.map((column) => [column, this.#flatColumn(table.columns[column] as ColumnSnapshot)]),
     );
     const scratch = new Scratch(this.#memory.id);
     try {
-      const chunk = new ChunkVectors(scratch, table.columns);
-      let end = table.rowCount;
-      for (let index = table.chunkRowCounts.length - 1; index >= 0; index--) {
-        const count = table.chunkRowCounts[index] as number;
-        const start = end - count;
-        chunk.moveTo(index, count);
-        const codes = chunk.codes(key);
-        if (filter !== undefined) scratch.kernels.dropGroups(codes, chunk.truth(filter), count, 0);
-        const [head, next] = [this.#head.offset, this.#next.offset];
-        this.#sharedCount += scratch.kernels.linkRows(codes, count, start, head, next);
+      let sharedCount = 0;
+      const { kernels } = scratch;
+      const head = this.#head.offset;
+      this.#forEachChunk(scratch, ({ codes, count, start, chunk }) => {
+        sharedCount += kernels.countCodes(codes, count, head);
         for (const [column, flat] of flats) fill(flat, column, chunk, scratch, start);
-        end = start;
-      }
+      });
+      if (sharedCount === 0) this.#placeDistinct(scratch);
+      else this.#placeRows(scratch);
     } finally {
       scratch.release();
     }
@@ -158,9 +160,43 @@ class TableBuild {
     return {
       ...probe,
       head: this.#head,
-      next: this.#sharedCount > 0 ? this.#next : undefined,
+      rows: this.#rows,
       lone: keepsProbe ? table.rowCount : -1,
     };
+  }
+
+  #placeDistinct(scratch: Scratch): void {
+    const { offset, sizeBytes } = this.#head;
+    this.#memory.u8.fill(0, offset, offset + sizeBytes);
+    const next = this.#allocate(this.#build.table.rowCount * 4).offset;
+    this.#forEachChunk(scratch, ({ codes, count, start }) => {
+      scratch.kernels.linkRows(codes, count, start, offset, next);
+    });
+  }
+
+  #placeRows(scratch: Scratch): void {
+    const { kernels } = scratch;
+    const { key, table } = this.#build;
+    const head = this.#head.offset;
+    const rows = this.#allocate(table.rowCount * 4);
+    kernels.sumCounts(head, key.cardinality + 1);
+    this.#forEachChunk(scratch, ({ codes, count, start }) => {
+      kernels.placeRows(codes, count, start, head, rows.offset);
+    });
+    this.#rows = rows;
+  }
+
+  #forEachChunk(scratch: Scratch, visit: (chunk: BuildChunk) => void): void {
+    const { table, filter, key } = this.#build;
+    const chunk = new ChunkVectors(scratch, table.columns);
+    let start = 0;
+    table.chunkRowCounts.forEach((count, index) => {
+      chunk.moveTo(index, count);
+      const codes = chunk.codes(key);
+      if (filter !== undefined) scratch.kernels.dropGroups(codes, chunk.truth(filter), count, 0);
+      visit({ codes, count, start, chunk });
+      start += count;
+    });
   }
 
   #flatColumn(column: ColumnSnapshot): FlatColumn {

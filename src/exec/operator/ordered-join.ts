@@ -85,7 +85,7 @@ function countValues(
   const one: BoundExpression = { ...key, kind: 'constant', value: constant(1) } as BoundExpression;
   const { start, end } = key;
   const call = { name: 'count', args: [one], surface: 'count(*)', start, end };
-  const grouping = { keys: [key], aggregates: [call], explicit: true };
+  const grouping = { keys: [key], aggregates: [call], explicit: true, isOrdered: true };
   const groups = groupResolved(grouping, pipeline, context);
   const [values] = groups.keys;
   const [counts] = groups.aggregates;

@@ -41,10 +41,13 @@ interface Wanted {
   readonly named: boolean;
   /** only so many first ones are read */
   readonly first: number | undefined;
+  /** false: they may come in any order */
+  readonly isOrdered: boolean;
 }
 
 export class PlanRunner {
   readonly #context: OperatorContext;
+  readonly #byReference = new Set<PlanNode>();
 
   readonly #referenceRows: (node: PlanNode) => Iterable<ExecRow>;
 
@@ -65,7 +68,7 @@ export class PlanRunner {
       const { input } = node;
       return this.columns({ ...input, input: { ...node, input: input.input } }, first);
     }
-    const pipeline = this.#open(node, { named: true, first });
+    const pipeline = this.#open(node, { named: true, first, isOrdered: true });
     const outputs = suited(pipeline.outputs.list());
     if (outputs.some(({ path }) => path.length !== 1)) throw new NotSuited();
     const { compiler, engine } = this.#context;
@@ -77,12 +80,26 @@ export class PlanRunner {
     return suited(madeRows(outputs, table, { engine, look }));
   }
 
-  groups(node: AggregateNode): GroupTable {
-    const input = this.#open(node.input, { named: false, first: undefined });
-    return groupPipeline(node, input, this.#context);
+  groups(node: AggregateNode, isOrdered = true): GroupTable {
+    const input = this.#open(node.input, { named: false, first: undefined, isOrdered: false });
+    return groupPipeline(node, input, this.#context, isOrdered);
   }
 
   #open(node: PlanNode, wanted: Wanted): Pipeline {
+    const { observe } = this.#context.compiler.runtime;
+    if (observe === undefined) return this.#openNode(node, wanted);
+    const start = performance.now();
+    const pipeline = this.#openNode(node, wanted);
+    // What is known of rows that go on batch by batch is only how they go on.
+    if (node.kind !== 'scan' && !this.#byReference.has(node)) observe(node, { path: 'vector' });
+    if (pipeline.isPlain && pipeline.filter === undefined && isBreaker(node)) {
+      const milliseconds = performance.now() - start;
+      observe(node, { rowCount: pipeline.base.rowCount, milliseconds });
+    }
+    return pipeline;
+  }
+
+  #openNode(node: PlanNode, wanted: Wanted): Pipeline {
     switch (node.kind) {
       case 'scan':
         return this.#scan(node);
@@ -105,7 +122,7 @@ export class PlanRunner {
 
   #openOrRows(node: PlanNode & { kind: 'aggregate' | 'join' | 'limit' }, wanted: Wanted): Pipeline {
     try {
-      if (node.kind === 'aggregate') return this.#aggregate(node);
+      if (node.kind === 'aggregate') return this.#aggregate(node, wanted.isOrdered);
       if (node.kind === 'limit') return this.#limit(node, wanted);
       return this.#join(node, wanted);
     } catch (thrown) {
@@ -116,7 +133,7 @@ export class PlanRunner {
 
   #join(node: JoinNode, { named, first }: Wanted): Pipeline {
     const isOrdered = node.order === 'value' && node.equalities.length > 0;
-    const wanted = { named: named || isOrdered, first: undefined };
+    const wanted = { named: named || isOrdered, first: undefined, isOrdered: false };
     const left = this.#open(node.left.input, wanted);
     const right = this.#open(node.right.input, wanted);
     if (isOrdered) return orderedJoin(node, { left, right }, first, this.#context);
@@ -172,8 +189,8 @@ export class PlanRunner {
     return withOutputNames(pipeline, table);
   }
 
-  #aggregate(node: AggregateNode): Pipeline {
-    const groups = this.groups(node);
+  #aggregate(node: AggregateNode, isOrdered: boolean): Pipeline {
+    const groups = this.groups(node, isOrdered);
     const { memory, tables } = this.#context;
     const counts = chunksOf(groups.rowCount, CHUNK_ROW_COUNT);
     const makers = new Map(
@@ -190,7 +207,7 @@ export class PlanRunner {
 
   #limit({ input, offset, limit }: LimitNode, { named }: Wanted): Pipeline {
     const rowCountMax = limit === undefined ? undefined : offset + limit;
-    const pipeline = this.#open(input, { named, first: rowCountMax });
+    const pipeline = this.#open(input, { named, first: rowCountMax, isOrdered: true });
     const list = suited(pipeline.outputs.list());
     const table = materialize(pipeline, list, this.#context, { named, rowCountMax });
     return withOutputNames(pipeline, sliceTable(table, offset, rowCountMax, this.#context));
@@ -200,9 +217,15 @@ export class PlanRunner {
   #rows(node: PlanNode): Pipeline {
     const { tables } = this.#context;
     const table = tableOfRows(this.#referenceRows(node), this.#context);
+    this.#byReference.add(node);
     const outputs = node.kind === 'aggregate' ? groupOutputs(node) : madeOutputs(table);
     return new Pipeline(table, outputs, (rowOf) => table.nameAt(rowOf(0) as number), tables);
   }
+}
+
+/** Whether all rows of a node were made before the next one reads them. */
+function isBreaker({ kind }: PlanNode): boolean {
+  return kind === 'aggregate' || kind === 'limit';
 }
 
 /** No column of a query is called so. */

@@ -8,7 +8,7 @@ import type { RowSource } from '../general/operator/source.ts';
 import { compilePlan, makeCompiler } from '../general/plan.ts';
 import type { ExecRow } from '../general/row.ts';
 import type { Parallel } from '../parallel.ts';
-import { matchGroupInput, vectorGroups } from './aggregate.ts';
+import { ALL_GROUPS, matchGroupInput, vectorGroups } from './aggregate.ts';
 import { matchFirstOfGroups, vectorDistinctOn } from './distinct-on.ts';
 import type { VectorEngine } from './engine.ts';
 import { vectorFilter } from './filter.ts';
@@ -185,7 +185,8 @@ function vectorOperator(node: PlanNode, engine: VectorEngine): VectorOperator | 
   if (!isVectorNode(node)) return undefined;
   if (isGroupSort(node)) {
     const { keys: sortKeys, keep } = node;
-    return (compiler) => vectorGroups(node.input, compiler, engine, { sortKeys, keep });
+    return (compiler) =>
+      vectorGroups(node.input, compiler, engine, { sortKeys, keep, isOrdered: true });
   }
   if (isGroupLimit(node)) return (compiler) => limitedGroups(node, compiler, engine);
   if (node.kind === 'aggregate') return (compiler) => vectorGroups(node, compiler, engine);
@@ -200,7 +201,10 @@ function limitedGroups(
   compiler: Compiler,
   engine: VectorEngine,
 ): Iterable<ExecRow> | undefined {
-  const groups = vectorGroups(input, compiler, engine, { sortKeys: [], keep: offset + limit });
+  const groups = vectorGroups(input, compiler, engine, {
+    ...ALL_GROUPS,
+    keep: offset + limit,
+  });
   return groups?.slice(Math.min(offset, groups.rowCount), groups.rowCount);
 }
 

@@ -23,6 +23,11 @@ export function lowerAggregate(
   return lower({ arg, lowering, measure });
 }
 
+/** Whether kernels know an aggregate, for arguments that suit. */
+export function isKernelAggregate({ name, args }: AggregateCall): boolean {
+  return Object.hasOwn(AGGREGATES, name) && args.length === 1;
+}
+
 /** Aggregates that give a row over no rows. */
 export const COUNTS: ReadonlySet<string> = new Set(['count', 'vertical_count']);
 

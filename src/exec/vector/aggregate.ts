@@ -57,9 +57,14 @@ export interface GroupSelection {
   readonly sortKeys: readonly SortKey[];
   /** only so many first ones; undefined: all */
   readonly keep: number | undefined;
+  /** false: they may come in any order, and there are no sort keys */
+  readonly isOrdered: boolean;
 }
 
-export const ALL_GROUPS: GroupSelection = { sortKeys: [], keep: undefined };
+export const ALL_GROUPS: GroupSelection = { sortKeys: [], keep: undefined, isOrdered: true };
+
+/** For whoever reads all of them and does not mind their order. */
+export const ANY_GROUPS: GroupSelection = { ...ALL_GROUPS, isOrdered: false };
 
 /**
  * Groups of an aggregate over columns. Undefined when the data or an expression does not suit
@@ -334,7 +339,8 @@ export class GroupQuery {
   ): GroupTable {
     const addressOf = (measure: number) => (merged[measure] as Span).offset;
     const memory = engine.arenas.get(spans.arena);
-    const found = keys.cells(addressOf(this.#rowsMeasure));
+    const { isOrdered } = selection;
+    const found = keys.cells(addressOf(this.#rowsMeasure), isOrdered);
     let { count } = found;
     if (count === 0 && !this.#explicit && this.#countsEmpty) {
       // No row was read: an implied group exists only if an aggregate counts nothing too.
@@ -343,7 +349,7 @@ export class GroupQuery {
     }
     const all = new GroupCells(memory, found.address, count, spans);
     const words = this.#sortWords(keys, all, { addressOf, spans }, selection.sortKeys);
-    words.push(...keys.words(all));
+    if (isOrdered) words.push(...keys.words(all));
     const { keep } = selection;
     let groups = keep === undefined ? all : all.first(keep);
     if (words.length > 0) groups = all.pick(orderGroups(words, count, keep, engine, spans));

@@ -28,9 +28,9 @@ export class DenseKeys implements GroupKeys {
   }
 
   /** The cells that are met, in the order of the keys. */
-  cells(counts: number): { readonly address: number; readonly count: number } {
+  cells(counts: number, isOrdered: boolean): { readonly address: number; readonly count: number } {
     const kernels = threadKernels(this.#memory.id);
-    const orders = this.#keys.map(orderOf);
+    const orders = isOrdered ? this.#keys.map(orderOf) : [];
     if (orders.every((order) => order === undefined)) {
       const address = this.#spans.allocate(this.cellCount * 4).offset;
       return { address, count: kernels.selectCells(counts, this.cellCount, address) };

@@ -4,19 +4,20 @@
 import { TRUTH } from '../../kernel/vector.ts';
 import { childrenOf } from '../../plan/children.ts';
 import type { BoundExpression } from '../../plan/expression.ts';
+import { mapExpression } from '../../plan/map-expression.ts';
 import { assert } from '../../util/assert.ts';
 import { RowanError } from '../../util/error.ts';
 import { every } from '../../util/every.ts';
 import type { ArenaAllocator } from '../../value/arena-set.ts';
 import { type Atom, compareAtoms, isFalse, isTrue } from '../../value/atom.ts';
 import { dictionaryView } from '../../value/dictionary.ts';
-import { Path } from '../../value/path.ts';
 import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
 import { int32Of, spanOf } from '../../value/span-view.ts';
 import { MINUS_INFINITY } from '../../value/timestamp.ts';
-import { type Row, RowBuilder, Scalar } from '../../value/value.ts';
+import { NULL_VALUE, Row, Scalar, type Value } from '../../value/value.ts';
 import { keyOfAtom } from '../general/canonical-key.ts';
 import type { JobScope } from '../parallel.ts';
+import type { ScalarProgram } from '../scalar/compile.ts';
 import { integerBounds } from './integer-bounds.ts';
 import type { CodeProgram, DomainProgram } from './program.ts';
 import type { ColumnScope } from './table.ts';
@@ -58,9 +59,16 @@ export interface DictionaryEvaluation extends Evaluation {
 /** Compiles an expression to a function of a row; supplied by the general evaluator. */
 export type RowFunction = (expression: BoundExpression) => (row: Row) => unknown;
 
+/** Ways to evaluate an expression; what knows no timestamps takes atoms. */
+export interface Evaluations {
+  readonly compile: RowFunction;
+  compileScalar(expression: BoundExpression): ScalarProgram | undefined;
+}
+
 export class DictionaryTables {
   readonly #arenas: ArenaAllocator;
   readonly #compile: RowFunction;
+  readonly #compileScalar: Evaluations['compileScalar'];
   /** false: values may have any timestamp */
   readonly exactTimestamps: boolean;
   /** to be called for each value of a dictionary that is gone through */
@@ -69,12 +77,13 @@ export class DictionaryTables {
 
   constructor(
     arenas: ArenaAllocator,
-    compile: RowFunction,
+    { compile, compileScalar }: Evaluations,
     { scope, exactTimestamps }: { readonly scope: JobScope; readonly exactTimestamps: boolean },
   ) {
     this.#arenas = arenas;
     this.exactTimestamps = exactTimestamps;
     this.#compile = compile;
+    this.#compileScalar = compileScalar;
     this.look = every(STEPS_PER_CHECK, () => scope.checkCancelled());
   }
 
@@ -192,13 +201,13 @@ export class DictionaryTables {
     if (domain === undefined) return undefined;
     const { parts } = domain;
     try {
-      const evaluate = this.#compile(expression);
+      const evaluate = this.#evaluatorOf(expression, table, parts);
       const atoms: Atom[] = [];
       let ts: Evaluated['ts'] = 'none';
       const codes = parts.map(() => 0);
       const count = parts.reduce((product, { size }) => product * size, 1);
       for (let number = 0; number < count; number++) {
-        const value = evaluate(rowOf(parts, codes));
+        const value = evaluate(codes);
         if (!(value instanceof Scalar)) return undefined;
         atoms.push(value.atom);
         // NULL has -Inf elsewhere.
@@ -212,6 +221,46 @@ export class DictionaryTables {
       if (thrown instanceof RowanError && thrown.code === 'CANCELLED') throw thrown;
       return undefined;
     }
+  }
+
+  /** The value of an expression for the codes of its columns. */
+  #evaluatorOf(
+    expression: BoundExpression,
+    table: ColumnScope,
+    parts: readonly DomainPart[],
+  ): (codes: readonly number[]) => Value {
+    const names = parts.map((_, index) => `c${index}`);
+    const renamed = mapExpression(expression, (part) => {
+      if (part.kind !== 'column') return part;
+      const column = table.find(part.path);
+      const index = parts.findIndex((each) => each.column === column);
+      if (index !== -1) return { ...part, path: [names[index] as string] };
+      return { ...part, kind: 'constant', value: NULL_VALUE } as BoundExpression;
+    });
+    const program = this.exactTimestamps ? undefined : this.#compileScalar(renamed);
+    if (program !== undefined) {
+      const order = program.columns.map(([name]) => names.indexOf(name as string));
+      const cells = new Array<Atom>(order.length).fill(null);
+      return (codes) => {
+        this.look();
+        for (let i = 0; i < cells.length; i++) {
+          const index = order[i] as number;
+          cells[i] = (parts[index] as DomainPart).atom(codes[index] as number);
+        }
+        return new Scalar(program.evaluate(cells), MINUS_INFINITY);
+      };
+    }
+    const evaluate = this.#compile(renamed);
+    return (codes) =>
+      evaluate(
+        new Row(
+          names,
+          parts.map(({ atom, ts }, index) => {
+            const value = atom(codes[index] as number);
+            return value === null ? NULL_VALUE : new Scalar(value, ts);
+          }),
+        ),
+      ) as Value;
   }
 
   /** The timestamp of all values; undefined when it differs from value to value. */
@@ -247,7 +296,6 @@ export class DictionaryTables {
 
   #partOf(column: number, table: ColumnScope): DomainPart | undefined {
     const snapshot = table.columns[column] as ColumnSnapshot;
-    const path = new Path(table.pathOf(column));
     const ts = table.tsOf(column);
     const { dictionary } = snapshot;
     if (!this.hasOneTime(column, table)) return undefined;
@@ -255,14 +303,14 @@ export class DictionaryTables {
       const view = dictionaryView(dictionary, this.#arenas);
       const size = view.count + 1;
       const program = { op: 'codes', column, cardinality: size } as const;
-      return { path, ts, size, program, atom: (code) => view.atom(code) };
+      return { column, ts, size, program, atom: (code) => view.atom(code) };
     }
     const bounds = integerBounds(snapshot);
     if (bounds === undefined) return undefined;
     const { least, greatest } = bounds;
     const size = greatest - least + 2;
     const program = { op: 'range', column, least, cardinality: size } as const;
-    return { path, ts, size, program, atom: (code) => (code === 0 ? null : code - 1 + least) };
+    return { column, ts, size, program, atom: (code) => (code === 0 ? null : code - 1 + least) };
   }
 }
 
@@ -276,21 +324,12 @@ interface Evaluated {
 
 /** A column by its codes. */
 interface DomainPart {
-  readonly path: Path;
+  readonly column: number;
   readonly ts: number;
   /** codes, NULL included */
   readonly size: number;
   readonly program: CodeProgram;
   atom(code: number): Atom;
-}
-
-function rowOf(parts: readonly DomainPart[], codes: readonly number[]): Row {
-  const builder = new RowBuilder();
-  parts.forEach(({ path, ts, atom }, index) => {
-    const value = atom(codes[index] as number);
-    if (value !== null) builder.addPath(path, new Scalar(value, ts));
-  });
-  return builder.build();
 }
 
 /** Moves to the next combination; the last code varies fastest. */

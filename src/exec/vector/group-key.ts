@@ -10,8 +10,12 @@ export interface GroupKeys {
   /** codes of rows whose digits make the number of a group's cell; the last varies fastest */
   readonly programs: readonly CodeProgram[];
   readonly cellCount: number;
-  /** Address of the Int32 numbers of the cells of groups. @param counts address of Int64 row counts */
-  cells(counts: number): { readonly address: number; readonly count: number };
+  /**
+   * Address of the Int32 numbers of the cells of groups.
+   * @param counts address of Int64 row counts
+   * @param isOrdered false: they may come in any order
+   */
+  cells(counts: number, isOrdered: boolean): { readonly address: number; readonly count: number };
   columns(cells: GroupCells): GroupColumn[];
   /** What orders groups by their keys; empty when they lie in that order. */
   words(cells: GroupCells): readonly Span[];

@@ -4,12 +4,16 @@ import type { ArenaAllocator } from '../../value/arena-set.ts';
 import type { Value } from '../../value/value.ts';
 import type { Compiler } from '../general/compiler.ts';
 import { Frame } from '../general/frame.ts';
+import { compileScalar } from '../scalar/compile.ts';
 import { DictionaryTables } from './dictionary-table.ts';
 
 /** Tables whose expressions this compiler compiles. */
 export function dictionaryTables(arenas: ArenaAllocator, compiler: Compiler): DictionaryTables {
   const compile = (expression: BoundExpression) => rowFunction(expression, compiler);
-  return new DictionaryTables(arenas, compile, compiler.runtime);
+  const { builtins } = compiler.runtime.catalog;
+  const compileScalarOf = (expression: BoundExpression) => compileScalar(expression, builtins);
+  const evaluations = { compile, compileScalar: compileScalarOf };
+  return new DictionaryTables(arenas, evaluations, compiler.runtime);
 }
 
 /** Values between two looks at the cancel flag. */

@@ -149,3 +149,103 @@ export function gatherF64(values: usize, rows: usize, count: i32, out: usize): v
     store<f64>(out + (i << 3), load<f64>(values + (<usize>load<i32>(rows + (i << 2)) << 3)));
   }
 }
+
+/**
+ * Counts rows by their codes, in starts[code + 1]; code 0 is left out. Returns the rows that share
+ * their code with one before.
+ */
+export function countCodes(codes: usize, count: i32, starts: usize): i32 {
+  let shared = 0;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const code = <usize>load<i32>(codes + (i << 2));
+    if (code == 0) continue;
+    const at = starts + (code << 2);
+    const before = load<i32>(at, 4);
+    shared += before == 0 ? 0 : 1;
+    store<i32>(at, before + 1, 4);
+  }
+  return shared;
+}
+
+/** Counts become positions: each is added to those before it. */
+export function sumCounts(starts: usize, count: i32): void {
+  let sum = 0;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    sum += load<i32>(starts + (i << 2));
+    store<i32>(starts + (i << 2), sum);
+  }
+}
+
+/**
+ * Puts the rows first … first + count - 1 where those of their code begin, and moves that place on:
+ * when all rows are placed, `cursors` holds where the rows of each code end.
+ */
+export function placeRows(codes: usize, count: i32, first: i32, cursors: usize, rows: usize): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const code = <usize>load<i32>(codes + (i << 2));
+    if (code == 0) continue;
+    const at = load<i32>(cursors + (code << 2));
+    store<i32>(rows + ((<usize>at) << 2), first + <i32>i);
+    store<i32>(cursors + (code << 2), at + 1);
+  }
+}
+
+/**
+ * Pairs of matching rows as `probePairs` gives them, for a build side whose rows lie by their codes:
+ * those of a code from ends[code - 1] to before ends[code]. state: { position, how many of its rows
+ * are done }.
+ */
+export function probeRows(
+  codes: usize,
+  truth: usize,
+  count: i32,
+  ends: usize,
+  rows: usize,
+  lone: i32,
+  state: usize,
+  left: usize,
+  right: usize,
+  capacity: i32,
+): i32 {
+  let i = load<i32>(state);
+  let done = load<i32>(state, 4);
+  let pairs = 0;
+  while (pairs < capacity && i < count) {
+    if (truth && load<u8>(truth + <usize>i) != 2) {
+      i++;
+      continue;
+    }
+    const code = <usize>load<i32>(codes + ((<usize>i) << 2));
+    let from = 0;
+    let size = 0;
+    if (code != 0) {
+      from = load<i32>(ends + ((code - 1) << 2));
+      size = load<i32>(ends + (code << 2)) - from;
+    }
+    if (size == 0) {
+      if (lone >= 0) {
+        store<i32>(left + ((<usize>pairs) << 2), i);
+        store<i32>(right + ((<usize>pairs) << 2), lone);
+        pairs++;
+      }
+      i++;
+      continue;
+    }
+    const part = min(size - done, capacity - pairs);
+    const source = rows + ((<usize>(from + done)) << 2);
+    for (let j: usize = 0; j < <usize>part; j++) {
+      const to = (<usize>pairs + j) << 2;
+      store<i32>(left + to, i);
+      store<i32>(right + to, load<i32>(source + (j << 2)));
+    }
+    pairs += part;
+    done += part;
+    if (done == size) {
+      done = 0;
+      i++;
+    }
+  }
+  store<i32>(state, i);
+  store<i32>(state, done, 4);
+  return pairs;
+}

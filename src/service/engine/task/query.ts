@@ -1,7 +1,8 @@
+import { operatorPaths } from '../../../exec/operator/explain.ts';
 import { loadFormat } from '../../../exec/output/format.ts';
 import { writeQuery } from '../../../exec/query.ts';
 import type { Task } from '../../../exec/task.ts';
-import { runsOnVectors } from '../../../exec/vector/accelerate.ts';
+
 import type { EngineTasks } from '../engine-task.ts';
 import type { WorkerContext } from '../worker-context.ts';
 
@@ -23,7 +24,7 @@ export async function queryTask(
       catalog: mirror,
       scope: callScope,
       accelerate,
-      pathOf: (node, runtime) => (runsOnVectors(node, runtime, engine) ? 'vector' : undefined),
+      pathOf: operatorPaths(engine),
       format,
       output,
       cache: queries,

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { builtinCatalog } from '../../../../src/builtin/index.ts';
 import { snapshotRelation } from '../../../../src/dataset/snapshot-relation.ts';
 import { operatorAccelerator } from '../../../../src/exec/operator/accelerate.ts';
+import { operatorPaths } from '../../../../src/exec/operator/explain.ts';
 import { serialParallel } from '../../../../src/exec/parallel.ts';
 import { writeQuery } from '../../../../src/exec/query.ts';
 import { useArenas } from '../../../../src/exec/thread-memory.ts';
-import { runsOnVectors } from '../../../../src/exec/vector/accelerate.ts';
 import type { Catalog, Relation } from '../../../../src/plan/catalog.ts';
 import { ArenaSet } from '../../../../src/value/arena-set.ts';
 import { Path } from '../../../../src/value/path.ts';
@@ -50,7 +50,7 @@ function paths(sql: string): string[] {
     catalog,
     scope: NO_SCOPE,
     accelerate: operatorAccelerator(engine),
-    pathOf: (node, runtime) => (runsOnVectors(node, runtime, engine) ? 'vector' : undefined),
+    pathOf: operatorPaths(engine),
     format: 'table',
     output: { headers: false, rowNames: false, rowHashes: false, sortColumns: false },
     emit: (bytes) => pieces.push(bytes),
@@ -58,6 +58,32 @@ function paths(sql: string): string[] {
   const rows = JSON.parse(Buffer.concat(pieces).toString()) as [string, string, number][];
   return rows.map(([operator, path]) => `${operator.trim().split(' ')[0]}: ${path}`);
 }
+
+test('EXPLAIN ANALYZE tells the rows of operators that make all of them, and of the result', () => {
+  const pieces: Uint8Array[] = [];
+  const sql = `SELECT sum(n) AS s FROM (SELECT s, count(*) AS n FROM large WHERE x < 100 GROUP BY s) AS t`;
+  writeQuery(`EXPLAIN ANALYZE ${sql}`, {
+    ...{ catalog, scope: NO_SCOPE, accelerate: operatorAccelerator(engine), format: 'aos' },
+    output: { headers: false, rowNames: false, rowHashes: false, sortColumns: false },
+    emit: (bytes) => pieces.push(bytes),
+  });
+  const lines = JSON.parse(Buffer.concat(pieces).toString()) as {
+    operator: string;
+    path: string;
+    rows: number | null;
+    ms: number | null;
+  }[];
+  const told = lines.map(({ operator, path, rows }) => [operator.trim().split(' ')[0], path, rows]);
+  expect(told).toEqual([
+    ['project', 'vector', 1],
+    ['aggregate', 'vector', 1],
+    ['project', 'vector', null],
+    ['aggregate', 'vector', 5],
+    ['filter', 'vector', null],
+    ['scan', 'scan', null],
+  ]);
+  expect(lines[0]?.ms).toBeGreaterThan(0);
+});
 
 test.each([
   [
