@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { builtinCatalog } from '../../src/builtin/index.ts';
 import { snapshotRelation } from '../../src/dataset/snapshot-relation.ts';
 import { operatorAccelerator } from '../../src/exec/operator/accelerate.ts';
-import { serialParallel } from '../../src/exec/parallel.ts';
+import { type Parallel, serialParallel } from '../../src/exec/parallel.ts';
 import { queryRows } from '../../src/exec/query.ts';
 import { useArenas } from '../../src/exec/thread-memory.ts';
 import type { Catalog, Relation } from '../../src/plan/catalog.ts';
@@ -47,12 +47,24 @@ function snapshotOf(rows: readonly TableRow[], ts: number) {
   return builder.seal();
 }
 
+const BACKWARDS: Parallel = {
+  threadCount: 1,
+  run(job, args, unitCount) {
+    const results = Array.from({ length: unitCount }, (_, i) =>
+      job.execute(args, unitCount - 1 - i, NO_SCOPE),
+    );
+    return results.reverse();
+  },
+};
+
 interface RunOptions {
   readonly accelerated: boolean;
   /** false: a row that is read by the general evaluator is an error */
   readonly mayScan?: boolean;
   /** false: timestamps are not compared, and may be any */
   readonly exactTimestamps?: boolean;
+  /** true: units of work are done from the last to the first, as some other thread might */
+  readonly backwards?: boolean;
   /** the rows of the dataset `other` */
   readonly others?: readonly TableRow[] | undefined;
 }
@@ -60,7 +72,7 @@ interface RunOptions {
 export function run(
   rows: readonly TableRow[],
   sql: string,
-  { accelerated, mayScan = true, others = [], exactTimestamps = true }: RunOptions,
+  { accelerated, mayScan = true, others = [], exactTimestamps = true, backwards }: RunOptions,
 ): string[] {
   const isSmall = Math.max(rows.length, others.length) <= SMALL_ROW_COUNT_MAX;
   const usedBefore = arenas.usedBytes;
@@ -77,7 +89,7 @@ export function run(
   };
   const accelerate = operatorAccelerator({
     arenas,
-    parallel: serialParallel(NO_SCOPE),
+    parallel: backwards === true ? BACKWARDS : serialParallel(NO_SCOPE),
     rowCountMin: 0,
   });
   try {

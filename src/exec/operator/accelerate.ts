@@ -1,17 +1,16 @@
 // Runs the parts of a plan that suit operators over batches; the reference stands by for the rest.
 
-import { inputsOf } from '../../plan/map-plan.ts';
-import { isWholeRow } from '../../plan/pattern.ts';
-import type { PlanNode, ProjectNode } from '../../plan/plan.ts';
+import type { PlanNode } from '../../plan/plan.ts';
 import { RowanError } from '../../util/error.ts';
 import type { Accelerator, Compiler, Runtime } from '../general/compiler.ts';
 import type { RowSource } from '../general/operator/source.ts';
 import { compilePlan, makeCompiler } from '../general/plan.ts';
 import type { ExecRow } from '../general/row.ts';
-import { readsColumnsOfRows, vectorAccelerator } from '../vector/accelerate.ts';
+import { vectorAccelerator } from '../vector/accelerate.ts';
 import type { VectorEngine } from '../vector/engine.ts';
 import { dictionaryTables } from '../vector/row-function.ts';
 import { NotSuited } from './not-suited.ts';
+import { isOperatorRoot, largestTable } from './root.ts';
 import { PlanRunner } from './run.ts';
 import { RunMemory } from './run-memory.ts';
 
@@ -69,58 +68,4 @@ function compileReference(node: PlanNode, runtime: Runtime): RowSource {
   const inner: Accelerator = (each, at) => (each === node ? undefined : accelerate?.(each, at));
   const without = Object.create(runtime, { accelerate: { value: inner } }) as Runtime;
   return compilePlan(node, without);
-}
-
-/** Nodes whose rows are a select list or groups, made of rows that were joined or grouped. */
-export function isOperatorRoot(node: PlanNode): boolean {
-  switch (node.kind) {
-    case 'aggregate':
-      return true;
-    case 'project':
-      return (
-        node.name === undefined &&
-        !node.keepsInput &&
-        !readsColumnsOfRows(node) &&
-        (picksColumns(node) ||
-          (node.items.every((item) => item.kind === 'named' && item.path.length === 1) &&
-            gathersRows(node.input)))
-      );
-    case 'limit':
-      return isOperatorRoot(node.input) && node.input.kind !== 'aggregate';
-    default:
-      return false;
-  }
-}
-
-/** Whether the rows are columns of a dataset as they lie, perhaps not all of them. */
-function picksColumns({ items, input }: ProjectNode): boolean {
-  const below = input.kind === 'limit' ? input.input : input;
-  const scan = below.kind === 'filter' ? below.input : below;
-  if (scan.kind !== 'scan' || scan.lookup !== undefined) return false;
-  return items.every((item) =>
-    item.kind === 'named'
-      ? item.path.length === 1 && item.expression.kind === 'column'
-      : item.kind === 'wildcard' && items.length === 1 && isWholeRow(item.pattern),
-  );
-}
-
-function gathersRows(node: PlanNode): boolean {
-  switch (node.kind) {
-    case 'aggregate':
-    case 'join':
-      return true;
-    case 'project':
-      return node.name === undefined && !node.keepsInput && gathersRows(node.input);
-    case 'filter':
-    case 'limit':
-      return gathersRows(node.input);
-    default:
-      return false;
-  }
-}
-
-/** Rows of the largest dataset that is scanned. */
-export function largestTable(node: PlanNode, runtime: Runtime): number {
-  if (node.kind === 'scan') return runtime.catalog.dataset(node.dataset).rowCount;
-  return inputsOf(node).reduce((most, input) => Math.max(most, largestTable(input, runtime)), 0);
 }

@@ -8,8 +8,8 @@ import type { Parallel } from '../parallel.ts';
 import { runsOnVectors } from '../vector/accelerate.ts';
 import type { VectorEngine } from '../vector/engine.ts';
 import { dictionaryTables } from '../vector/row-function.ts';
-import { isOperatorRoot, largestTable } from './accelerate.ts';
 import { NotSuited } from './not-suited.ts';
+import { isOperatorRoot, largestTable } from './root.ts';
 import { PlanRunner } from './run.ts';
 import { RunMemory } from './run-memory.ts';
 

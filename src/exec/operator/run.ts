@@ -6,6 +6,7 @@ import type {
   LimitNode,
   PlanNode,
   ScanNode,
+  SortNode,
 } from '../../plan/plan.ts';
 import type { Path } from '../../value/path.ts';
 import { rowNamesView } from '../../value/row-names.ts';
@@ -30,8 +31,10 @@ import {
 } from './outputs.ts';
 import { Pipeline } from './pipeline.ts';
 import { madeRows, storedRows } from './result-rows.ts';
+import { gathersRows } from './root.ts';
 import { tableOfRows } from './rows-source.ts';
 import { sliceTable } from './slice.ts';
+import { sortPipeline } from './sort.ts';
 
 const CHUNK_ROW_COUNT = 65_536;
 
@@ -114,16 +117,21 @@ export class PlanRunner {
       case 'aggregate':
       case 'join':
       case 'limit':
+      case 'sort':
         return this.#openOrRows(node, wanted);
       default:
         return this.#rows(node);
     }
   }
 
-  #openOrRows(node: PlanNode & { kind: 'aggregate' | 'join' | 'limit' }, wanted: Wanted): Pipeline {
+  #openOrRows(
+    node: PlanNode & { kind: 'aggregate' | 'join' | 'limit' | 'sort' },
+    wanted: Wanted,
+  ): Pipeline {
     try {
       if (node.kind === 'aggregate') return this.#aggregate(node, wanted.isOrdered);
       if (node.kind === 'limit') return this.#limit(node, wanted);
+      if (node.kind === 'sort') return this.#sort(node);
       return this.#join(node, wanted);
     } catch (thrown) {
       if (thrown instanceof NotSuited) return this.#rows(node);
@@ -213,6 +221,14 @@ export class PlanRunner {
     return withOutputNames(pipeline, sliceTable(table, offset, rowCountMax, this.#context));
   }
 
+  /** Rows of a dataset are sorted as they lie by the kernels of whole shapes. */
+  #sort(node: SortNode): Pipeline {
+    if (!gathersRows(node.input)) throw new NotSuited();
+    const isOrdered = node.ties === 'input-order';
+    const input = this.#open(node.input, { named: true, first: undefined, isOrdered });
+    return sortPipeline(node, input, this.#context);
+  }
+
   /** The rows of a node by the reference. */
   #rows(node: PlanNode): Pipeline {
     const { tables } = this.#context;
@@ -225,7 +241,7 @@ export class PlanRunner {
 
 /** Whether all rows of a node were made before the next one reads them. */
 function isBreaker({ kind }: PlanNode): boolean {
-  return kind === 'aggregate' || kind === 'limit';
+  return kind === 'aggregate' || kind === 'limit' || kind === 'sort';
 }
 
 /** No column of a query is called so. */
