@@ -4,6 +4,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildKernel } from './build-kernel.mjs';
+import { buildConsole } from './build-console.mjs';
 import { bundle } from './bundle.mjs';
 import {
   fingerprint,
@@ -31,8 +32,8 @@ export async function build({ tolerateTypeErrors = false } = {}) {
   if (kernelCode !== 0) return kernelCode;
   const isUpToDate = (paths) =>
     isFresh(STAMP, paths) || (tolerateTypeErrors && isFresh(STAMP_WITH_ERRORS, paths));
-  if (isUpToDate(inputPaths())) return 0;
-  return withLock('dist', async () => {
+  if (isUpToDate(inputPaths())) return buildConsole();
+  const code = await withLock('dist', async () => {
     const paths = inputPaths();
     if (isUpToDate(paths)) return 0;
     const stamp = fingerprint(paths);
@@ -43,6 +44,7 @@ export async function build({ tolerateTypeErrors = false } = {}) {
     writeStamp(code === 0 ? STAMP : STAMP_WITH_ERRORS, stamp);
     return 0;
   });
+  return code === 0 ? buildConsole() : code;
 }
 
 function isInput(path) {

@@ -123,7 +123,7 @@ function isInstalled(specifier) {
 }
 
 /** Licences of the packages of which something is in the bundle, as they ask for. */
-function licencesOf(files) {
+export function licencesOf(files) {
   const folders = files
     .flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
     .map((id) => /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)(?=\/)/.exec(id.replaceAll('\\', '/')))
@@ -143,9 +143,10 @@ function licencesOf(files) {
     .join(`\n${'-'.repeat(80)}\n\n`);
 }
 
-/** Removes what earlier builds wrote. */
+/** Removes what earlier builds wrote; the console is built apart. */
 function removeOthers(written) {
-  const isCode = (path) => /\.js(\.map)?$/.test(path);
+  const consoleFolder = join('dist', 'console');
+  const isCode = (path) => /\.js(\.map)?$/.test(path) && !path.startsWith(consoleFolder);
   for (const path of listFiles('dist', isCode)) {
     if (written.has(path)) continue;
     const file = join(projectRoot, path);

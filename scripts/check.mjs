@@ -9,6 +9,7 @@ export async function check() {
     failedCount++;
   }
   if ((await runTool('typescript', 'tsc', ['-p', 'tsconfig.json'])) !== 0) failedCount++;
+  if ((await runTool('typescript', 'tsc', ['-p', 'console/tsconfig.json'])) !== 0) failedCount++;
   return failedCount;
 }
 

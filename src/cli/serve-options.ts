@@ -18,6 +18,8 @@ export interface ServeOptions {
   readonly cacheSize: number;
   readonly configPath?: string;
   readonly credentialsPath?: string;
+  readonly console: boolean;
+  readonly open: boolean;
   readonly hideInternalEntities: boolean;
   readonly muteFinalOutput: boolean;
   readonly enableAccessLog: boolean;
@@ -67,6 +69,10 @@ export function addServeOptions(command: Command): Command {
   }
   // Another name of an option; both may be given.
   command.addOption(new Option(`--${CREDENTIALS_ALIAS} <url>`).hideHelp());
+  command.addOption(new Option(`--${PORT_ALIAS} <port>`).argParser(readPorts).hideHelp());
+  command.on(`option:${PORT_ALIAS}`, (text: string) => {
+    command.setOptionValueWithSource('httpListenPort', readPorts(text), 'cli');
+  });
   command.on(`option:${CREDENTIALS_ALIAS}`, (url: string) => {
     const given = command.getOptionValue('addCredentialsFromUrl');
     command.setOptionValueWithSource('addCredentialsFromUrl', collect(url, given), 'cli');
@@ -77,6 +83,7 @@ export function addServeOptions(command: Command): Command {
     .addHelpText('after', ENVIRONMENT_NOTE);
 }
 
+const PORT_ALIAS = 'port';
 const CREDENTIALS_OPTION = 'add-credentials-from-url';
 const CREDENTIALS_ALIAS = 'add-credentials-url';
 
@@ -149,6 +156,10 @@ function serveOptions(): Option[] {
       '-c, --credentials-path <dir>',
       'where credentials are kept (default: in the data dir)',
     ),
+    new Option('--console <bool>', 'whether browsers find the console at /')
+      .argParser(readBoolean)
+      .default(true),
+    new Option('--open', 'open the console in the browser of this machine').default(false),
     new Option(
       '--hide-internal-entities',
       'leave types for tests and tools out of the documentation',

@@ -12,6 +12,7 @@ import type { FileLimits } from '../service/engine/file-host.ts';
 import type { Logger } from '../service/logger.ts';
 import { threadOptions, workerFile } from '../util/worker-file.ts';
 import { defaultBudgetBytes } from '../value/arena-set.ts';
+import { openInBrowser } from './browser.ts';
 import { EXIT, failCommand, openFailureCode } from './exit.ts';
 import { makeLogger, readLogLevels } from './log.ts';
 import { runScript, withScriptOutput } from './run-script.ts';
@@ -39,6 +40,8 @@ export async function serve(command: Command): Promise<void> {
   }
   endOnSignals(rowan, options);
   process.stderr.write(`http listening on ${address}\nRowan ready\n`);
+  if (options.console) process.stderr.write(`console: ${address}/\n`);
+  if (options.open) openInBrowser(`${address}/`);
   if (options.runScript === undefined) return;
   const succeeded = await runScript(rowan, options.runScript, options);
   if (succeeded && options.dontExitAfterScript) return;
@@ -177,6 +180,7 @@ function restOptions(options: ServeOptions): Partial<RestOptions> {
     baseUrl: options.httpBaseUrl,
     docPath: options.staticDocPath,
     assetsPath: options.staticAssetsPath,
+    hasConsole: options.console,
     hidesInternalEntities: options.hideInternalEntities,
     queryTimeoutMs: options.queryTimeout,
     ...given({

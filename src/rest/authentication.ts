@@ -70,7 +70,8 @@ export function requireRole(caller: Caller, required: Role): void {
   );
 }
 
-function presentedKey(headers: Readonly<Record<string, string>>): string | undefined {
+/** The key that the headers carry. @throws UNAUTHENTICATED for a scheme that is none */
+export function presentedKey(headers: Readonly<Record<string, string>>): string | undefined {
   const own = headers['x-api-key'];
   if (own !== undefined && own !== '') return own;
   const { authorization } = headers;

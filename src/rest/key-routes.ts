@@ -4,6 +4,7 @@ import { jsonReply, type RequestBody } from '../service/route/request.ts';
 import { type Route, route } from '../service/route/route.ts';
 import { failure, RowanError } from '../util/error.ts';
 import { isExpired, KEY_ROLES, type KeyRequest, keyDocument, parseRole } from './api-key.ts';
+import { presentedKey } from './authentication.ts';
 import type { KeyStore } from './key-store.ts';
 
 const REQUEST_SCHEMA = Type.Object({
@@ -40,6 +41,21 @@ export function keyRoutes(keys: KeyStore, mustKeepAdmin: () => boolean): Route[]
         const { id, role, name, expires } = stored;
         const headers = { Location: `/v1/keys/${id}`, 'Cache-Control': 'no-store' };
         return jsonReply({ id, role, name, expires, key }, 201, headers);
+      },
+    }),
+    route({
+      verb: 'GET',
+      path: '/v1/keys/current',
+      summary: 'Shows the API key of the caller, without the key itself',
+      role: 'reader',
+      reply: { description: 'id, role, name and expires; the role alone when there are no keys' },
+      examples: [{ path: '/v1/keys/current' }],
+      handle({ role, headers }) {
+        const key = presentedKey(headers);
+        const stored = key === undefined ? undefined : keys.find(key);
+        if (stored === undefined) return jsonReply({ role });
+        const { id, name, expires } = stored;
+        return jsonReply({ id, role, name, expires });
       },
     }),
     route({

@@ -34,6 +34,8 @@ export interface RestOptions {
   readonly docPath: string | undefined;
   /** a folder served under /resources instead of the shipped one */
   readonly assetsPath: string | undefined;
+  /** whether browsers are given the console at / */
+  readonly hasConsole: boolean;
   /** leaves types meant for tests and tools out of the documentation */
   readonly hidesInternalEntities: boolean;
 }
@@ -59,5 +61,6 @@ export const DEFAULT_REST_OPTIONS: RestOptions = {
   baseUrl: '',
   docPath: undefined,
   assetsPath: undefined,
+  hasConsole: true,
   hidesInternalEntities: false,
 };

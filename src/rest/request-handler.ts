@@ -204,13 +204,14 @@ export class RequestHandler {
       throw thrown;
     }
     exchange.pattern = match.route.path;
-    if (match.route.role === 'open') {
+    const { role, isOpenTo } = match.route;
+    if (role === 'open' || isOpenTo?.(headers) === true) {
       exchange.caller = { role: 'open', keyId: undefined };
       return match;
     }
     checkOrigin(originPolicy, exchange.request);
     exchange.caller = authentication.identify(headers);
-    requireRole(exchange.caller, match.route.role);
+    requireRole(exchange.caller, role);
     return match;
   }
 

@@ -6,6 +6,7 @@ import type { RowanExtension } from '../service/rowan.ts';
 import type { Service } from '../service/service.ts';
 import type { Catalogue } from '../store/catalogue.ts';
 import { Authentication } from './authentication.ts';
+import { consoleRoutes } from './console/routes.ts';
 import { type DocumentationOptions, documentationRoutes, pageTools } from './doc/routes.ts';
 import { keyRoutes } from './key-routes.ts';
 import { KeyStore } from './key-store.ts';
@@ -52,6 +53,7 @@ export class Web implements RowanExtension {
         () => this.#allRoutes,
       ),
       ...documentationRoutes(() => this.documentation),
+      ...consoleRoutes(() => this.documentation),
       shutdownRoute(() => this.shutDown()),
     ];
   }

@@ -10,6 +10,7 @@ export interface DocumentationOptions extends SiteOptions {
   /** a folder served instead of the documentation that comes with the service */
   readonly docPath: string | undefined;
   readonly assetsPath: string | undefined;
+  readonly hasConsole: boolean;
 }
 
 const REDIRECTED = ['/autodoc', '/autodoc/*'];

@@ -1,5 +1,6 @@
 // Reference pages of the functions of the SQL language, from their declarations.
 import type { FunctionDeclaration } from '../../plan/function.ts';
+import { functionSignature } from '../../plan/signature.ts';
 import { escapeHtml } from '../../util/html.ts';
 import { code, type PageContent, prose, renderTable } from './page.ts';
 
@@ -39,17 +40,9 @@ function functionSection(declaration: FunctionDeclaration): string {
     parameter.optional === true ? 'optional' : parameter.variadic === true ? 'any number' : '',
   ]);
   const exampleRows = examples.map(([expression, result]) => [code(expression), code(result)]);
-  return `<h2 id="${escapeHtml(name)}">${code(signature(declaration))}</h2>
+  return `<h2 id="${escapeHtml(name)}">${code(functionSignature(declaration))}</h2>
 <p class="dim">${note}${others}</p>
 <p>${prose(summary)}</p>
 ${renderTable(['Argument', 'Meaning', ''], parameterRows)}
 ${renderTable(['Example', 'Result'], exampleRows)}`;
-}
-
-function signature({ name, parameters }: FunctionDeclaration): string {
-  const names = parameters.map((parameter) => {
-    if (parameter.variadic === true) return `${parameter.name}, …`;
-    return parameter.optional === true ? `[${parameter.name}]` : parameter.name;
-  });
-  return `${name}(${names.join(', ')})`;
 }

@@ -40,6 +40,8 @@ export interface Route {
   readonly path: string;
   readonly summary: string;
   readonly role: Role;
+  /** Whether everybody may ask so, whatever the role; how, the headers say. */
+  readonly isOpenTo?: (headers: Readonly<Record<string, string>>) => boolean;
   /** parameters of the query string only */
   readonly query?: ParameterSet;
   /** parameters of the query string or the JSON body, never both */

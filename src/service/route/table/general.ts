@@ -18,17 +18,6 @@ export const GENERAL_ROUTES: readonly Route[] = [
   }),
   route({
     verb: 'GET',
-    path: '/',
-    summary: 'Lists all routes; leads browsers to the documentation',
-    role: 'reader',
-    lenient: true,
-    handle: (request, { dispatcher, documentationBase }) =>
-      /\btext\/html\b/.test(request.headers.accept ?? '')
-        ? { status: 302, headers: { Location: `${documentationBase()}/doc/` } }
-        : jsonReply(dispatcher.help()),
-  }),
-  route({
-    verb: 'GET',
     path: '/info',
     summary: 'The versions of the interface',
     role: 'reader',

@@ -6,6 +6,7 @@ import { DATASET_ROUTES } from './dataset.ts';
 import { entityRoutes } from './entity.ts';
 import { FUNCTION_ROUTES } from './function.ts';
 import { GENERAL_ROUTES } from './general.ts';
+import { LANGUAGE_ROUTES } from './language.ts';
 import { QUERY_ROUTES } from './query.ts';
 import { RUN_ROUTES } from './run.ts';
 import { SENSOR_ROUTES } from './sensor.ts';
@@ -20,6 +21,7 @@ export const ROUTES: readonly Route[] = [
   ...FUNCTION_ROUTES,
   ...RUN_ROUTES,
   ...QUERY_ROUTES,
+  ...LANGUAGE_ROUTES,
   ...SENSOR_ROUTES,
   ...TYPE_ROUTES,
   ...UPLOAD_ROUTES,

@@ -9,6 +9,7 @@ import type { Service } from '../../service.ts';
 import { requireEntityRole } from '../caller-role.ts';
 import { jsonReply, type Reply } from '../request.ts';
 import { type BoundRequest, type Route, route } from '../route.ts';
+import { ALL_RUNS } from './all-runs.ts';
 import { emptyPayload, refuseTrailingSlash } from './entity.ts';
 
 const RUNS_PATH = '/v1/procedures/:id/runs';
@@ -83,6 +84,7 @@ const RUN_BODY = {
 };
 
 export const RUN_ROUTES: readonly Route[] = [
+  ALL_RUNS,
   route({
     verb: 'GET',
     path: RUNS_PATH,

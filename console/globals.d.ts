@@ -1,0 +1,4 @@
+// What browsers know and the compiler's library does not yet.
+interface RequestInit {
+  duplex?: 'half';
+}

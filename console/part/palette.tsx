@@ -1,0 +1,119 @@
+// Go anywhere, do anything, by typing a part of its name.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { go } from '../route.ts';
+import { cached, may } from '../state/catalogue.ts';
+import { Dialog } from './dialog.tsx';
+import { isDrawerOpen } from './drawer.tsx';
+
+interface Entry {
+  readonly title: string;
+  readonly kind: string;
+  readonly run: () => void;
+}
+
+const SHOWN_MAX = 60;
+
+export function Palette({
+  screens,
+  onHelp,
+  onClose,
+}: {
+  readonly screens: Readonly<Record<string, { readonly title: string; readonly isInner?: boolean }>>;
+  readonly onHelp: () => void;
+  readonly onClose: () => void;
+}) {
+  const [text, setText] = useState('');
+  const [chosen, setChosen] = useState(0);
+  const list = useRef<HTMLUListElement>(null);
+  const datasets = cached<string[]>('/v1/datasets').value ?? [];
+  const functions = cached<string[]>('/v1/functions').value ?? [];
+  const procedures = cached<string[]>('/v1/procedures').value ?? [];
+  const plugins = cached<string[]>('/v1/plugins').value ?? [];
+  const entries = useMemo((): Entry[] => {
+    const places = Object.entries(screens).filter(([, { isInner }]) => isInner !== true);
+    const isEditor = may('editor');
+    return [
+      ...places.map(([id, { title }]) => ({ title, kind: 'screen', run: () => go(id === 'home' ? [] : [id]) })),
+      { title: 'New query', kind: 'do', run: () => go(['sql']) },
+      ...(isEditor
+        ? [
+            { title: 'Import data', kind: 'do', run: () => go([]) },
+            ...['dataset', 'procedure', 'function', 'plugin'].map((kind) => ({
+              title: `New ${kind}`,
+              kind: 'do',
+              run: () => go(['new', `${kind}s`]),
+            })),
+          ]
+        : []),
+      { title: 'Show REST calls', kind: 'do', run: () => { isDrawerOpen.value = true; } },
+      { title: 'Help and keys', kind: 'do', run: onHelp },
+      ...datasets.map((id) => ({ title: id, kind: 'dataset', run: () => go(['data', id]) })),
+      ...functions.map((id) => ({ title: id, kind: 'function', run: () => go(['models', id]) })),
+      ...procedures.map((id) => ({ title: id, kind: 'procedure', run: () => go(['runs', id]) })),
+      ...plugins.map((id) => ({ title: id, kind: 'plugin', run: () => go(['plugins', id]) })),
+    ];
+  }, [datasets, functions, procedures, plugins]);
+  const found = useMemo(() => {
+    const words = text.toLowerCase().split(/\s+/);
+    return entries
+      .filter(({ title, kind }) => words.every((word) => `${kind} ${title}`.toLowerCase().includes(word)))
+      .slice(0, SHOWN_MAX);
+  }, [entries, text]);
+  useEffect(() => {
+    list.current?.children[chosen]?.scrollIntoView({ block: 'nearest' });
+  }, [chosen]);
+
+  const run = (entry: Entry | undefined) => {
+    if (entry === undefined) return;
+    onClose();
+    entry.run();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      setChosen((chosen + step + found.length) % Math.max(1, found.length));
+    } else if (event.key === 'Enter') {
+      event.preventDefault();
+      run(found[chosen]);
+    }
+  };
+  return (
+    <Dialog title="Go to, do" onClose={onClose} className="palette">
+      <input
+        type="text"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={found.length === 0 ? undefined : `palette-${chosen}`}
+        aria-label="Name of a place or action"
+        placeholder="A dataset, a model, a screen, an action"
+        value={text}
+        autofocus
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          setChosen(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      {/* biome-ignore lint/a11y/useSemanticElements: a list that a field controls */}
+      <ul id="palette-list" role="listbox" aria-label="Found" ref={list}>
+        {found.map((entry, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: keys are those of the field
+          <li
+            key={`${entry.kind} ${entry.title}`}
+            id={`palette-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === chosen}
+            onClick={() => run(entry)}
+          >
+            <span class="title">{entry.title}</span>
+            <span class="dim">{entry.kind}</span>
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <p class="dim">Nothing is named so.</p>}
+    </Dialog>
+  );
+}

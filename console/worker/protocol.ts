@@ -1,0 +1,79 @@
+// What the page and the worker that holds results tell each other.
+
+export type ColumnKind = 'integer' | 'number' | 'text' | 'timestamp' | 'interval' | 'blob' | 'mixed';
+
+export interface ResultColumn {
+  /** as the service prints it: a path, quoted where it must be */
+  readonly name: string;
+  readonly kind: ColumnKind;
+}
+
+/** null: NULL; cut at CELL_LENGTH_MAX letters */
+export type CellText = string | null;
+
+export const CELL_LENGTH_MAX = 200;
+
+export interface RunRequest {
+  readonly kind: 'run';
+  readonly result: number;
+  readonly base: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly sql: string;
+  readonly rowNames: boolean;
+}
+
+export const COPY_FORMATS = ['TSV', 'CSV', 'JSON', 'Markdown', 'SQL'] as const;
+export type CopyFormat = (typeof COPY_FORMATS)[number];
+
+export interface Range {
+  readonly rowFrom: number;
+  /** one past the last */
+  readonly rowTo: number;
+  readonly columns: readonly number[];
+}
+
+export type Question =
+  | ({ readonly kind: 'cells' } & Range)
+  | ({ readonly kind: 'copy'; readonly format: CopyFormat } & Range)
+  | { readonly kind: 'value'; readonly row: number; readonly column: number }
+  | { readonly kind: 'profile'; readonly column: number };
+
+export type ToWorker =
+  | RunRequest
+  | { readonly kind: 'cancel'; readonly result: number }
+  | { readonly kind: 'drop'; readonly result: number }
+  | { readonly kind: 'ask'; readonly result: number; readonly number: number; readonly question: Question };
+
+export interface ErrorFacts {
+  readonly message: string;
+  readonly code: string;
+  readonly httpCode: number;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+  readonly requestId: string | undefined;
+}
+
+export type FromWorker =
+  | { readonly kind: 'reply'; readonly result: number; readonly status: number; readonly requestId: string | undefined; readonly milliseconds: number }
+  | { readonly kind: 'columns'; readonly result: number; readonly columns: readonly ResultColumn[] }
+  | { readonly kind: 'rows'; readonly result: number; readonly rowCount: number; readonly sizeBytes: number }
+  | { readonly kind: 'end'; readonly result: number; readonly rowCount: number; readonly milliseconds: number }
+  /** rows that came before stay */
+  | { readonly kind: 'failed'; readonly result: number; readonly error: ErrorFacts; readonly rowCount: number; readonly milliseconds: number }
+  | { readonly kind: 'answer'; readonly number: number; readonly answer: unknown }
+  | { readonly kind: 'refused'; readonly number: number; readonly message: string };
+
+/** What a column holds. Numbers of rows are of those that were looked at. */
+export interface ColumnProfile {
+  readonly rows: number;
+  /** false: the result has more rows than were looked at */
+  readonly isWhole: boolean;
+  readonly nulls: number;
+  readonly distinct: number;
+  readonly isDistinctExact: boolean;
+  readonly top: readonly { readonly value: string; readonly count: number }[];
+  readonly minimum?: string;
+  readonly maximum?: string;
+  readonly mean?: number;
+  readonly quantiles?: readonly [number, number, number];
+  readonly histogram?: { readonly from: number; readonly to: number; readonly counts: readonly number[] };
+}
