@@ -25,13 +25,9 @@ interface ScreenEntry {
 }
 
 const SCREENS: Readonly<Record<string, ScreenEntry>> = {
-  home: { title: 'Home', icon: 'home', load: () => import('./screen/home/index.tsx') },
   sql: { title: 'SQL', icon: 'sql', load: () => import('./screen/sql/index.tsx') },
   data: { title: 'Data', icon: 'data', load: () => import('./screen/data/index.tsx') },
-  models: { title: 'Models', icon: 'model', load: () => import('./screen/model/index.tsx') },
   runs: { title: 'Runs', icon: 'runs', load: () => import('./screen/runs/index.tsx') },
-  plugins: { title: 'Plugins', icon: 'plugin', load: () => import('./screen/plugins/index.tsx') },
-  server: { title: 'Server', icon: 'server', load: () => import('./screen/server/index.tsx') },
   new: { title: 'New', icon: 'plus', load: () => import('./screen/new/index.tsx'), isInner: true },
 };
 
@@ -48,11 +44,14 @@ theme.subscribe((name) => {
 function App() {
   const [dialog, setDialog] = useState<'palette' | 'help'>();
   const [isMenuOpen, setMenuOpen] = useState(false);
-  const name = place.value.path[0] ?? 'home';
+  const name = place.value.path[0] ?? 'sql';
   const entry = SCREENS[name];
 
   useEffect(() => {
-    document.title = entry === undefined ? 'Rowan' : `${[...place.value.path].slice(1).join(' / ') || entry.title} · Rowan`;
+    document.title =
+      entry === undefined
+        ? 'Rowan'
+        : `${[...place.value.path].slice(1).join(' / ') || entry.title} · Rowan`;
     setMenuOpen(false);
   }, [place.value]);
 
@@ -74,9 +73,9 @@ function App() {
 
   return (
     <div class="frame">
-      <a class="skip" href="#main" onClick={(event) => focusMain(event)}>
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
         To the content
-      </a>
+      </button>
       <header class="top" data-region>
         <button
           type="button"
@@ -122,7 +121,13 @@ function App() {
             <option key={each}>{each}</option>
           ))}
         </select>
-        <button type="button" class="button bare square" aria-label="Help" title="Help (?)" onClick={() => setDialog('help')}>
+        <button
+          type="button"
+          class="button bare square"
+          aria-label="Help"
+          title="Help (?)"
+          onClick={() => setDialog('help')}
+        >
           ?
         </button>
       </header>
@@ -130,7 +135,7 @@ function App() {
         {Object.entries(SCREENS)
           .filter(([, { isInner }]) => isInner !== true)
           .map(([id, { title, icon }]) => (
-            <a key={id} href={href(id === 'home' ? [] : [id])} aria-current={id === name ? 'page' : undefined}>
+            <a key={id} href={href([id])} aria-current={id === name ? 'page' : undefined}>
               <Icon name={icon} />
               {title}
             </a>
@@ -145,7 +150,13 @@ function App() {
         {entry === undefined ? <NoScreen /> : <ScreenHolder key={name} entry={entry} />}
       </main>
       <Drawer />
-      {dialog === 'palette' && <Palette screens={SCREENS} onHelp={() => setDialog('help')} onClose={() => setDialog(undefined)} />}
+      {dialog === 'palette' && (
+        <Palette
+          screens={SCREENS}
+          onHelp={() => setDialog('help')}
+          onClose={() => setDialog(undefined)}
+        />
+      )}
       {dialog === 'help' && <HelpDialog onClose={() => setDialog(undefined)} />}
       <KeyDialog />
       <Messages />
@@ -217,19 +228,22 @@ function ActiveRuns() {
 function Role() {
   if (key.value === undefined) return null;
   return (
-    <button type="button" class="button bare" title="Forget the key" onClick={() => setKey(undefined, false)}>
+    <button
+      type="button"
+      class="button bare"
+      title="Forget the key"
+      onClick={() => setKey(undefined, false)}
+    >
       {ownRole()}
     </button>
   );
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
-}
-
-function focusMain(event: Event): void {
-  event.preventDefault();
-  document.getElementById('main')?.focus();
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
 }
 
 /** F6 goes round the parts of the page. */

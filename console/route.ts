@@ -19,7 +19,10 @@ addEventListener('hashchange', () => {
 export function parsePlace(hash: string): Place {
   const [path = '', query = ''] = splitOnce(hash.replace(/^#\/?/, ''), '?');
   return {
-    path: path.split('/').filter((part) => part !== '').map(decode),
+    path: path
+      .split('/')
+      .filter((part) => part !== '')
+      .map(decode),
     query: Object.fromEntries(new URLSearchParams(query)),
   };
 }
@@ -41,7 +44,9 @@ type Query = Readonly<Record<string, string | undefined>>;
 
 /** The address of a place, for links. */
 export function href(path: readonly string[], query: Query = {}): string {
-  const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  const given = Object.entries(query).filter(
+    (pair): pair is [string, string] => pair[1] !== undefined,
+  );
   const text = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
   return `#/${path.map(encodeURIComponent).join('/')}${text}`;
 }
@@ -61,7 +66,10 @@ export function replacePlace(path: readonly string[], query: Query = {}): void {
 /** Members of a link's query that hold a text, deflated when it is long. */
 export async function packText(text: string): Promise<Query> {
   if (text.length <= PLAIN_TEXT_LENGTH_MAX) return { q: text };
-  const packed = await through(new TextEncoder().encode(text), new CompressionStream('deflate-raw'));
+  const packed = await through(
+    new TextEncoder().encode(text),
+    new CompressionStream('deflate-raw'),
+  );
   return { z: base64Url(packed) };
 }
 

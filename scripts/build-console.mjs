@@ -6,14 +6,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { licencesOf } from './bundle.mjs';
-import {
-  fingerprint,
-  isFresh,
-  listFiles,
-  projectRoot,
-  withLock,
-  writeStamp,
-} from './lib.mjs';
+import { fingerprint, isFresh, listFiles, projectRoot, withLock, writeStamp } from './lib.mjs';
 
 const FOLDER = 'dist/console';
 const STAMP = 'build/console.stamp';

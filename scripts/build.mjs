@@ -3,8 +3,8 @@
 
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildKernel } from './build-kernel.mjs';
 import { buildConsole } from './build-console.mjs';
+import { buildKernel } from './build-kernel.mjs';
 import { bundle } from './bundle.mjs';
 import {
   fingerprint,

@@ -42,7 +42,9 @@ async function requirePort() {
   const host = values['http-listen-host'] ?? DEFAULT_HOST;
   if (!/^[1-9]\d*$/.test(port) || host === '*') return;
   if (!(await isTaken(Number(port), host))) return;
-  console.error(`port ${port} is in use on ${host}; another one: npm start -- --port ${Number(port) + 1}`);
+  console.error(
+    `port ${port} is in use on ${host}; another one: npm start -- --port ${Number(port) + 1}`,
+  );
   process.exit(1);
 }
 

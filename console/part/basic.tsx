@@ -86,7 +86,13 @@ export function Empty({
 }
 
 /** Bars in place of what is not there yet; seen only when it takes a while. */
-export function Waiting({ lines = 4, words = 'Loading' }: { readonly lines?: number; readonly words?: string }) {
+export function Waiting({
+  lines = 4,
+  words = 'Loading',
+}: {
+  readonly lines?: number;
+  readonly words?: string;
+}) {
   const [seconds, setSeconds] = useState(0);
   useEffect(() => {
     const timer = setInterval(() => setSeconds((count) => count + 1), 1000);
@@ -236,7 +242,12 @@ export function Choice({
   readonly label?: string;
 }) {
   return (
-    <select id={id} aria-label={label} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+    <select
+      id={id}
+      aria-label={label}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    >
       {options.map((option) => {
         const [key, title] = typeof option === 'string' ? [option, option] : option;
         return (

@@ -91,9 +91,17 @@ export function DeleteDialog({
       )}
       <label class="stack">
         Type <strong class="id">{id}</strong> to confirm
-        <input value={typed} onInput={(event) => setTyped(event.currentTarget.value)} autocomplete="off" />
+        <input
+          value={typed}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+          autocomplete="off"
+        />
       </label>
-      {error !== undefined && <p class="wrong" role="alert">{error}</p>}
+      {error !== undefined && (
+        <p class="wrong" role="alert">
+          {error}
+        </p>
+      )}
       <footer class="row end">
         <Button onClick={onClose}>Keep it</Button>
         <Button kind="danger" disabled={typed !== id || isBusy} onClick={confirm}>

@@ -40,7 +40,9 @@ export function Drawer() {
                 >
                   <span class="verb">{entry.verb}</span>
                   <span class="path">{decoded(entry.path)}</span>
-                  <span class={(entry.status ?? 0) >= 400 ? 'wrong' : 'dim'}>{entry.status ?? '…'}</span>
+                  <span class={(entry.status ?? 0) >= 400 ? 'wrong' : 'dim'}>
+                    {entry.status ?? '…'}
+                  </span>
                 </button>
               </li>
             ))}

@@ -8,7 +8,10 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['F6, Shift F6', 'next and previous part of the page'],
   ['Esc, Tab', 'leave the editor'],
   ['Ctrl Space', 'complete'],
-  ['Arrows, Home, End, Page Up, Page Down', 'move in the grid; with Shift select, with Ctrl to the edge'],
+  [
+    'Arrows, Home, End, Page Up, Page Down',
+    'move in the grid; with Shift select, with Ctrl to the edge',
+  ],
   ['Enter', 'in the grid: the menu of the column, or look into the cell'],
   ['Ctrl A, Ctrl C', 'in the grid: select all, copy'],
   ['F2, Delete', 'on a draft: rename, close'],
@@ -39,8 +42,8 @@ export function HelpDialog({ onClose }: { readonly onClose: () => void }) {
         </tbody>
       </table>
       <p>
-        Everything that the console does is a call of the REST interface; the REST drawer shows each one as
-        curl, TypeScript and Python. <a href="doc/">Guide and reference</a>.
+        Everything that the console does is a call of the REST interface; the REST drawer shows each
+        one as curl, TypeScript and Python. <a href="doc/">Guide and reference</a>.
       </p>
     </Dialog>
   );

@@ -32,7 +32,11 @@ export function KeyDialog() {
           />
         </label>
         <label class="check">
-          <input type="checkbox" checked={isKept} onChange={(event) => setKept(event.currentTarget.checked)} />
+          <input
+            type="checkbox"
+            checked={isKept}
+            onChange={(event) => setKept(event.currentTarget.checked)}
+          />
           Keep it until this tab is closed
         </label>
         <footer class="row end">

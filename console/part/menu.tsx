@@ -65,7 +65,6 @@ export function Menu({
     <div ref={element} class="menu" role="menu" aria-label={label} onKeyDown={onKeyDown}>
       {items.map((item, index) =>
         item === 'line' ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: lines have no name
           <hr key={`line${index}`} />
         ) : (
           <button

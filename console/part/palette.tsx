@@ -18,26 +18,34 @@ export function Palette({
   onHelp,
   onClose,
 }: {
-  readonly screens: Readonly<Record<string, { readonly title: string; readonly isInner?: boolean }>>;
+  readonly screens: Readonly<
+    Record<string, { readonly title: string; readonly isInner?: boolean }>
+  >;
   readonly onHelp: () => void;
   readonly onClose: () => void;
 }) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
-  const list = useRef<HTMLUListElement>(null);
+  const list = useRef<HTMLDivElement>(null);
   const datasets = cached<string[]>('/v1/datasets').value ?? [];
-  const functions = cached<string[]>('/v1/functions').value ?? [];
   const procedures = cached<string[]>('/v1/procedures').value ?? [];
-  const plugins = cached<string[]>('/v1/plugins').value ?? [];
   const entries = useMemo((): Entry[] => {
     const places = Object.entries(screens).filter(([, { isInner }]) => isInner !== true);
     const isEditor = may('editor');
     return [
-      ...places.map(([id, { title }]) => ({ title, kind: 'screen', run: () => go(id === 'home' ? [] : [id]) })),
+      ...places.map(([id, { title }]) => ({
+        title,
+        kind: 'screen',
+        run: () => go([id]),
+      })),
       { title: 'New query', kind: 'do', run: () => go(['sql']) },
       ...(isEditor
         ? [
-            { title: 'Import data', kind: 'do', run: () => go([]) },
+            {
+              title: 'Import data',
+              kind: 'do',
+              run: () => go(['new', 'procedures', 'import.text']),
+            },
             ...['dataset', 'procedure', 'function', 'plugin'].map((kind) => ({
               title: `New ${kind}`,
               kind: 'do',
@@ -45,18 +53,24 @@ export function Palette({
             })),
           ]
         : []),
-      { title: 'Show REST calls', kind: 'do', run: () => { isDrawerOpen.value = true; } },
+      {
+        title: 'Show REST calls',
+        kind: 'do',
+        run: () => {
+          isDrawerOpen.value = true;
+        },
+      },
       { title: 'Help and keys', kind: 'do', run: onHelp },
       ...datasets.map((id) => ({ title: id, kind: 'dataset', run: () => go(['data', id]) })),
-      ...functions.map((id) => ({ title: id, kind: 'function', run: () => go(['models', id]) })),
       ...procedures.map((id) => ({ title: id, kind: 'procedure', run: () => go(['runs', id]) })),
-      ...plugins.map((id) => ({ title: id, kind: 'plugin', run: () => go(['plugins', id]) })),
     ];
-  }, [datasets, functions, procedures, plugins]);
+  }, [datasets, procedures]);
   const found = useMemo(() => {
     const words = text.toLowerCase().split(/\s+/);
     return entries
-      .filter(({ title, kind }) => words.every((word) => `${kind} ${title}`.toLowerCase().includes(word)))
+      .filter(({ title, kind }) =>
+        words.every((word) => `${kind} ${title}`.toLowerCase().includes(word)),
+      )
       .slice(0, SHOWN_MAX);
   }, [entries, text]);
   useEffect(() => {
@@ -96,11 +110,10 @@ export function Palette({
         }}
         onKeyDown={onKeyDown}
       />
-      {/* biome-ignore lint/a11y/useSemanticElements: a list that a field controls */}
-      <ul id="palette-list" role="listbox" aria-label="Found" ref={list}>
+      <div id="palette-list" role="listbox" aria-label="Found" ref={list}>
         {found.map((entry, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: keys are those of the field
-          <li
+          <div
             key={`${entry.kind} ${entry.title}`}
             id={`palette-${index}`}
             role="option"
@@ -110,9 +123,9 @@ export function Palette({
           >
             <span class="title">{entry.title}</span>
             <span class="dim">{entry.kind}</span>
-          </li>
+          </div>
         ))}
-      </ul>
+      </div>
       {found.length === 0 && <p class="dim">Nothing is named so.</p>}
     </Dialog>
   );

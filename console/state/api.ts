@@ -73,16 +73,26 @@ function replyError(status: number, json: unknown, text: string): RowanError {
   if (typeof body?.error === 'string' && typeof body.code === 'string') {
     return RowanError.fromBody(body);
   }
-  return RowanError.fromBody({ error: text || `status ${status}`, httpCode: status, code: 'INTERNAL' });
+  return RowanError.fromBody({
+    error: text || `status ${status}`,
+    httpCode: status,
+    code: 'INTERNAL',
+  });
 }
 
 /** Sends the key; where the service wants one, waits for the user and tries again. */
-async function keyedFetch(input: Parameters<typeof fetch>[0], init?: RequestInit): Promise<Response> {
+async function keyedFetch(
+  input: Parameters<typeof fetch>[0],
+  init?: RequestInit,
+): Promise<Response> {
   for (;;) {
     const used = key.value;
     let response: Response;
     try {
-      response = await fetch(input, { ...init, headers: { ...toObject(init?.headers), ...keyHeaders() } });
+      response = await fetch(input, {
+        ...init,
+        headers: { ...toObject(init?.headers), ...keyHeaders() },
+      });
     } catch (thrown) {
       if (init?.signal?.aborted !== true) isReachable.value = false;
       throw thrown;
@@ -95,7 +105,10 @@ async function keyedFetch(input: Parameters<typeof fetch>[0], init?: RequestInit
 }
 
 async function wordsOf(response: Response): Promise<string> {
-  const body = (await response.clone().json().catch(() => ({}))) as { error?: string };
+  const body = (await response
+    .clone()
+    .json()
+    .catch(() => ({}))) as { error?: string };
   return body.error ?? 'the service asks for an API key';
 }
 

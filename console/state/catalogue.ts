@@ -56,7 +56,11 @@ async function ask(path: string, entry: Entry): Promise<void> {
   try {
     const value = await call('GET', path, { isSilent: true });
     const isSame = sameJson(value, state.peek().value);
-    state.value = { value: isSame ? state.peek().value : value, error: undefined, isLoading: false };
+    state.value = {
+      value: isSame ? state.peek().value : value,
+      error: undefined,
+      isLoading: false,
+    };
   } catch (error) {
     state.value = { value: state.peek().value, error, isLoading: false };
   }
@@ -100,7 +104,8 @@ export async function change<Json = unknown>(
     const collection = /^\/v1\/[^/?]+/.exec(path)?.[0] ?? '/v1';
     invalidate(collection);
     if (collection !== '/v1/datasets') invalidate('/v1/datasets');
-    if (collection === '/v1/procedures') for (const also of ['/v1/runs', '/v1/functions']) invalidate(also);
+    if (collection === '/v1/procedures')
+      for (const also of ['/v1/runs', '/v1/functions']) invalidate(also);
   }
 }
 
@@ -108,7 +113,10 @@ const LISTS = ['/v1/datasets', '/v1/functions', '/v1/procedures', '/v1/plugins']
 
 /** Lists change when others work too: who may watch is told, the others ask now and then. */
 export async function followLists(): Promise<never> {
-  const levels = [{ channel: 'children', filter: '*' }, { channel: 'names', filter: '*' }];
+  const levels = [
+    { channel: 'children', filter: '*' },
+    { channel: 'names', filter: '*' },
+  ];
   for (;;) {
     try {
       for await (const _change of callStream('POST', '/v1/watches', { body: levels })) {

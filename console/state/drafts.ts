@@ -34,8 +34,13 @@ let opened: Promise<void> | undefined;
 /** Reads what was kept, once. */
 export function openDrafts(): Promise<void> {
   opened ??= (async () => {
-    const kept = (await readAll<Draft>('draft')).map(([, draft]) => draft);
-    drafts.value = kept.sort((a, b) => a.order - b.order);
+    const kept = new Map(await readAll<Draft>('draft'));
+    const unsaved = unsavedDrafts().filter(
+      ({ id, version }) => (kept.get(id)?.version ?? 0) <= version,
+    );
+    for (const draft of unsaved) kept.set(draft.id, draft);
+    drafts.value = [...kept.values()].sort((a, b) => a.order - b.order);
+    for (const { id } of unsaved) save(id);
     if (drafts.value.length === 0) addDraft('');
     const last = readSetting('draft');
     const isThere = drafts.value.some(({ id }) => id === last);
@@ -69,7 +74,10 @@ export function addDraft(text: string): Draft {
 export function changeDraft(id: string, change: Partial<Pick<Draft, 'text' | 'title'>>): void {
   drafts.value = drafts.value.map((draft) => (draft.id === id ? { ...draft, ...change } : draft));
   clearTimeout(timers.get(id));
-  timers.set(id, setTimeout(() => save(id), SAVE_DELAY_MS));
+  timers.set(
+    id,
+    setTimeout(() => save(id), SAVE_DELAY_MS),
+  );
 }
 
 /** Gives a draft another text, which its editor then shows. */
@@ -104,7 +112,8 @@ function save(id: string): void {
   const next = { ...draft, version: draft.version + 1 };
   let theirs: Draft | undefined;
   void update<Draft>('draft', id, (current) => {
-    const isForeign = current !== undefined && current.version > draft.version && current.text !== draft.text;
+    const isForeign =
+      current !== undefined && current.version > draft.version && current.text !== draft.text;
     if (isForeign) theirs = current;
     return isForeign ? { ...next, version: current.version + 1 } : next;
   }).then(() => {
@@ -115,16 +124,38 @@ function save(id: string): void {
 }
 
 function keepTheirs(theirs: Draft): void {
-  const copy = { ...theirs, id: newId(), title: `${theirs.title} (other window)`, order: theirs.order + 0.5 };
+  const copy = {
+    ...theirs,
+    id: newId(),
+    title: `${theirs.title} (other window)`,
+    order: theirs.order + 0.5,
+  };
   drafts.value = [...drafts.value, copy].sort((a, b) => a.order - b.order);
   void update<Draft>('draft', copy.id, () => copy);
 }
 
-/** Saves at once what waits, as when the page is left. */
-export function saveAll(): void {
+const UNSAVED = 'unsaved-drafts';
+
+/** Saves at once what waits. A page that is left may not live until the database is done. */
+function saveAll(): void {
+  const waiting = [...timers.keys()];
+  if (waiting.length === 0) return;
+  const texts = drafts.value.filter(({ id }) => waiting.includes(id));
+  writeSetting(UNSAVED, JSON.stringify(texts));
   for (const [id, timer] of timers) {
     clearTimeout(timer);
     save(id);
+  }
+}
+
+/** What the page could not save when it was left. */
+function unsavedDrafts(): Draft[] {
+  try {
+    return JSON.parse(readSetting(UNSAVED) ?? '[]') as Draft[];
+  } catch {
+    return [];
+  } finally {
+    writeSetting(UNSAVED, undefined);
   }
 }
 

@@ -110,7 +110,10 @@ export class Result {
     this.#ended(this.#isCancelled ? 'cancelled' : 'failed', message);
   }
 
-  #ended(state: ResultState, { rowCount, milliseconds }: { rowCount: number; milliseconds: number }) {
+  #ended(
+    state: ResultState,
+    { rowCount, milliseconds }: { rowCount: number; milliseconds: number },
+  ) {
     this.rowCount.value = rowCount;
     this.milliseconds.value = milliseconds;
     this.state.value = state;
@@ -126,7 +129,10 @@ export class Result {
   }
 
   value(row: number, column: number): Promise<{ text: string | null; value: unknown }> {
-    return ask(this.id, { kind: 'value', row, column }) as Promise<{ text: string | null; value: unknown }>;
+    return ask(this.id, { kind: 'value', row, column }) as Promise<{
+      text: string | null;
+      value: unknown;
+    }>;
   }
 
   profile(column: number): Promise<ColumnProfile> {

@@ -22,7 +22,10 @@ export function runPath(procedure: string, run: string, rest = ''): string {
 }
 
 /** @returns the id of the run. @throws RowanError */
-export async function startRun(procedure: string, params: Readonly<Record<string, unknown>> = {}): Promise<string> {
+export async function startRun(
+  procedure: string,
+  params: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
   const body = Object.keys(params).length === 0 ? {} : { params };
   const path = entityPath('procedures', procedure, '/runs');
   const { id } = await call<{ id: string }>('POST', path, { body, headers: { async: 'true' } });
@@ -50,7 +53,10 @@ export async function followRun(
   let after = 0;
   while (!signal.aborted) {
     try {
-      for await (const event of eventsOf(runPath(procedure, run, `/events?after=${after}`), signal)) {
+      for await (const event of eventsOf(
+        runPath(procedure, run, `/events?after=${after}`),
+        signal,
+      )) {
         after = event.id;
         if (event.event === 'log') tell.onLog(event.data as RunLogLine);
         else if (event.event === 'progress') tell.onState({ progress: event.data as RunProgress });
@@ -92,7 +98,11 @@ async function* eventsOf(path: string, signal: AbortSignal): AsyncGenerator<Serv
       );
       const data = fields.get('data');
       if (data === undefined) continue;
-      yield { id: Number(fields.get('id') ?? 0), event: fields.get('event') ?? '', data: JSON.parse(data) };
+      yield {
+        id: Number(fields.get('id') ?? 0),
+        event: fields.get('event') ?? '',
+        data: JSON.parse(data),
+      };
     }
   }
 }

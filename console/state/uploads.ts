@@ -19,14 +19,20 @@ const NAME_LENGTH_MAX = 128;
 
 /** The name of a file as the service takes it. */
 export function uploadName(name: string): string {
-  const plain = name.normalize('NFKD').replace(/[^A-Za-z0-9._-]+/g, '_').replace(/^\.+/, '');
+  const plain = name
+    .normalize('NFKD')
+    .replace(/[^A-Za-z0-9._-]+/g, '_')
+    .replace(/^\.+/, '');
   return plain.slice(-NAME_LENGTH_MAX).replace(/^\.+/, '') || 'file';
 }
 
 /** With a request of the older kind, as only that tells how much was sent. */
 export async function uploadFile(
   file: Blob & { readonly name: string },
-  { onProgress, signal }: { readonly onProgress?: (share: number) => void; readonly signal?: AbortSignal } = {},
+  {
+    onProgress,
+    signal,
+  }: { readonly onProgress?: (share: number) => void; readonly signal?: AbortSignal } = {},
 ): Promise<Uploaded> {
   const path = `/v1/uploads/${encodeURIComponent(uploadName(file.name))}`;
   const number = nextCallNumber();
@@ -51,7 +57,8 @@ function send(
     const request = new XMLHttpRequest();
     request.open('PUT', base + path);
     for (const [name, value] of Object.entries(keyHeaders())) request.setRequestHeader(name, value);
-    request.upload.onprogress = ({ loaded, total }) => onProgress?.(total === 0 ? 0 : loaded / total);
+    request.upload.onprogress = ({ loaded, total }) =>
+      onProgress?.(total === 0 ? 0 : loaded / total);
     request.onload = () => {
       const requestId = request.getResponseHeader('x-request-id') ?? undefined;
       resolve({ status: request.status, text: request.responseText, requestId });

@@ -44,7 +44,9 @@ function csvField(value: unknown): string {
 }
 
 function markdownField(value: unknown): string {
-  return plain(value).replaceAll('|', '\\|').replace(/\s*\n\s*/g, ' ');
+  return plain(value)
+    .replaceAll('|', '\\|')
+    .replace(/\s*\n\s*/g, ' ');
 }
 
 function sqlLiteral(value: unknown): string {

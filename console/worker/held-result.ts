@@ -3,7 +3,13 @@ import type { Field, RecordBatch, Schema, Table } from 'apache-arrow';
 import { cellText, kindOf, plainValue } from './cell.ts';
 import { copyText } from './copy.ts';
 import { columnProfile } from './profile.ts';
-import { CELL_LENGTH_MAX, type CellText, type Question, type Range, type ResultColumn } from './protocol.ts';
+import {
+  CELL_LENGTH_MAX,
+  type CellText,
+  type Question,
+  type Range,
+  type ResultColumn,
+} from './protocol.ts';
 
 /** Of one result; batches far from the reader are dropped beyond it. */
 const HELD_BYTES_MAX = 256 * 2 ** 20;
@@ -98,7 +104,11 @@ export class HeldResult {
     for await (const { batch, from, to } of this.#slices(rowFrom, rowTo)) {
       const vectors = columns.map((index) => batch.getChildAt(index));
       for (let row = from; row < to; row++) {
-        rows.push(vectors.map((vector, at) => plainValue(vector?.get(row), (chosen[at] as ResultColumn).kind)));
+        rows.push(
+          vectors.map((vector, at) =>
+            plainValue(vector?.get(row), (chosen[at] as ResultColumn).kind),
+          ),
+        );
       }
     }
     return copyText(format, chosen, rows);

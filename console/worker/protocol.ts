@@ -1,6 +1,13 @@
 // What the page and the worker that holds results tell each other.
 
-export type ColumnKind = 'integer' | 'number' | 'text' | 'timestamp' | 'interval' | 'blob' | 'mixed';
+export type ColumnKind =
+  | 'integer'
+  | 'number'
+  | 'text'
+  | 'timestamp'
+  | 'interval'
+  | 'blob'
+  | 'mixed';
 
 export interface ResultColumn {
   /** as the service prints it: a path, quoted where it must be */
@@ -42,7 +49,12 @@ export type ToWorker =
   | RunRequest
   | { readonly kind: 'cancel'; readonly result: number }
   | { readonly kind: 'drop'; readonly result: number }
-  | { readonly kind: 'ask'; readonly result: number; readonly number: number; readonly question: Question };
+  | {
+      readonly kind: 'ask';
+      readonly result: number;
+      readonly number: number;
+      readonly question: Question;
+    };
 
 export interface ErrorFacts {
   readonly message: string;
@@ -53,12 +65,34 @@ export interface ErrorFacts {
 }
 
 export type FromWorker =
-  | { readonly kind: 'reply'; readonly result: number; readonly status: number; readonly requestId: string | undefined; readonly milliseconds: number }
+  | {
+      readonly kind: 'reply';
+      readonly result: number;
+      readonly status: number;
+      readonly requestId: string | undefined;
+      readonly milliseconds: number;
+    }
   | { readonly kind: 'columns'; readonly result: number; readonly columns: readonly ResultColumn[] }
-  | { readonly kind: 'rows'; readonly result: number; readonly rowCount: number; readonly sizeBytes: number }
-  | { readonly kind: 'end'; readonly result: number; readonly rowCount: number; readonly milliseconds: number }
+  | {
+      readonly kind: 'rows';
+      readonly result: number;
+      readonly rowCount: number;
+      readonly sizeBytes: number;
+    }
+  | {
+      readonly kind: 'end';
+      readonly result: number;
+      readonly rowCount: number;
+      readonly milliseconds: number;
+    }
   /** rows that came before stay */
-  | { readonly kind: 'failed'; readonly result: number; readonly error: ErrorFacts; readonly rowCount: number; readonly milliseconds: number }
+  | {
+      readonly kind: 'failed';
+      readonly result: number;
+      readonly error: ErrorFacts;
+      readonly rowCount: number;
+      readonly milliseconds: number;
+    }
   | { readonly kind: 'answer'; readonly number: number; readonly answer: unknown }
   | { readonly kind: 'refused'; readonly number: number; readonly message: string };
 
@@ -75,5 +109,9 @@ export interface ColumnProfile {
   readonly maximum?: string;
   readonly mean?: number;
   readonly quantiles?: readonly [number, number, number];
-  readonly histogram?: { readonly from: number; readonly to: number; readonly counts: readonly number[] };
+  readonly histogram?: {
+    readonly from: number;
+    readonly to: number;
+    readonly counts: readonly number[];
+  };
 }

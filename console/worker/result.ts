@@ -48,7 +48,11 @@ async function run(request: RunRequest): Promise<void> {
   });
   const held = new HeldResult((from, limit, signal) =>
     rowan
-      .query(`SELECT * FROM (${sql}\n) LIMIT ${limit} OFFSET ${from}`, { format: 'arrow', rowNames, signal })
+      .query(`SELECT * FROM (${sql}\n) LIMIT ${limit} OFFSET ${from}`, {
+        format: 'arrow',
+        rowNames,
+        signal,
+      })
       .arrow(),
   );
   results.set(result, held);

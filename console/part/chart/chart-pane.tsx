@@ -7,7 +7,15 @@ import { Code } from '../code.tsx';
 import { copyText, saveFile } from '../dialog.tsx';
 import { Picture, pictureSvg, svgToPng } from './picture.tsx';
 import type { ChartRow } from './plot.ts';
-import { AGGREGATES, type ChartRange, type ChartSpec, chartSql, MARK_COUNT_MAX, MARKS, suggestChart } from './spec.ts';
+import {
+  AGGREGATES,
+  type ChartRange,
+  type ChartSpec,
+  chartSql,
+  MARK_COUNT_MAX,
+  MARKS,
+  suggestChart,
+} from './spec.ts';
 
 interface Loaded {
   readonly spec: ChartSpec;
@@ -61,10 +69,20 @@ export function ChartPane({
   return (
     <div class="chart-pane">
       <div class="controls row">
-        <LabelledChoice label="Mark" value={spec.mark} options={MARKS} onChange={(mark) => set({ mark: mark as ChartSpec['mark'] })} />
+        <LabelledChoice
+          label="Mark"
+          value={spec.mark}
+          options={MARKS}
+          onChange={(mark) => set({ mark: mark as ChartSpec['mark'] })}
+        />
         <LabelledChoice label="x" value={spec.x} options={names} onChange={(x) => set({ x })} />
         {spec.mark !== 'histogram' && (
-          <LabelledChoice label="y" value={spec.y} options={isAggregated ? optional : names} onChange={(y) => set({ y })} />
+          <LabelledChoice
+            label="y"
+            value={spec.y}
+            options={isAggregated ? optional : names}
+            onChange={(y) => set({ y })}
+          />
         )}
         {isAggregated && (
           <LabelledChoice
@@ -74,8 +92,18 @@ export function ChartPane({
             onChange={(aggregate) => set({ aggregate: aggregate as ChartSpec['aggregate'] })}
           />
         )}
-        <LabelledChoice label="Colour" value={spec.colour} options={optional} onChange={(colour) => set({ colour })} />
-        <LabelledChoice label="Facet" value={spec.facet} options={optional} onChange={(facet) => set({ facet })} />
+        <LabelledChoice
+          label="Colour"
+          value={spec.colour}
+          options={optional}
+          onChange={(colour) => set({ colour })}
+        />
+        <LabelledChoice
+          label="Facet"
+          value={spec.facet}
+          options={optional}
+          onChange={(facet) => set({ facet })}
+        />
         <span class="grow" />
         <Button kind="bare" icon="down" onClick={() => void save('svg')}>
           SVG
@@ -92,7 +120,9 @@ export function ChartPane({
             label={`${loaded.spec.mark} chart of ${loaded.spec.y || 'rows'} by ${loaded.spec.x}`}
             height={380}
             inputs={[loaded]}
-            draw={(drawing, size) => drawing.drawChart(loaded.spec, loaded.rows, loaded.range, size)}
+            draw={(drawing, size) =>
+              drawing.drawChart(loaded.spec, loaded.rows, loaded.range, size)
+            }
           />
           {loaded.rows.length >= MARK_COUNT_MAX && (
             <p class="note">The first {MARK_COUNT_MAX.toLocaleString('en')} marks are shown.</p>
@@ -127,7 +157,6 @@ function ChartTable({ rows }: { readonly rows: readonly ChartRow[] }) {
         </thead>
         <tbody>
           {rows.slice(0, TABLE_ROWS_MAX).map((row, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows have only their place
             <tr key={index}>
               {names.map((name) => (
                 <td key={name}>{cellWords(row[name])}</td>
@@ -164,9 +193,14 @@ function LabelledChoice({
 }
 
 /** A spec of a link names columns that may be gone. */
-function validSpec(given: ChartSpec | undefined, columns: Result['columns']['value']): ChartSpec | undefined {
+function validSpec(
+  given: ChartSpec | undefined,
+  columns: Result['columns']['value'],
+): ChartSpec | undefined {
   if (given === undefined) return undefined;
   const names = new Set(columns.map(({ name }) => name));
-  const isThere = [given.x, given.y, given.colour, given.facet].every((name) => name === '' || names.has(name));
+  const isThere = [given.x, given.y, given.colour, given.facet].every(
+    (name) => name === '' || names.has(name),
+  );
   return isThere && given.x !== '' && MARKS.includes(given.mark) ? given : undefined;
 }

@@ -73,6 +73,8 @@ export async function svgToPng(svg: SVGSVGElement): Promise<Blob> {
   canvas.height = Number(svg.getAttribute('height')) * scale;
   canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve, reject) =>
-    canvas.toBlob((blob) => (blob === null ? reject(new Error('the picture is too large')) : resolve(blob))),
+    canvas.toBlob((blob) =>
+      blob === null ? reject(new Error('the picture is too large')) : resolve(blob),
+    ),
   );
 }

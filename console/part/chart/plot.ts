@@ -24,7 +24,8 @@ export function drawChart(
   const data = rows.map((row) => plotRow(row, range));
   const facet = spec.facet === '' ? {} : { fx: 'facet' };
   const colour = spec.colour === '' ? {} : { [isLine(spec) ? 'stroke' : 'fill']: 'colour' };
-  const yLabel = spec.y === '' || spec.aggregate === 'count' ? 'rows' : `${spec.aggregate} of ${spec.y}`;
+  const yLabel =
+    spec.y === '' || spec.aggregate === 'count' ? 'rows' : `${spec.aggregate} of ${spec.y}`;
   const isDiscrete = spec.mark === 'bar';
   return draw({
     ...size,
@@ -43,15 +44,49 @@ function marksOf(spec: ChartSpec, data: readonly Row[], channels: object): Plot.
   const tip = { tip: { className: 'plot-tip', fill: 'var(--ground)' } };
   switch (spec.mark) {
     case 'histogram':
-      return [Plot.rectY(data, { x1: 'from', x2: 'to', y: 'y', inset: 0.5, fill: 'var(--accent)', ...channels, ...tip }), Plot.ruleY([0])];
+      return [
+        Plot.rectY(data, {
+          x1: 'from',
+          x2: 'to',
+          y: 'y',
+          inset: 0.5,
+          fill: 'var(--accent)',
+          ...channels,
+          ...tip,
+        }),
+        Plot.ruleY([0]),
+      ];
     case 'bar':
-      return [Plot.barY(data, { x: 'x', y: 'y', fill: 'var(--accent)', ...channels, ...tip }), Plot.ruleY([0])];
+      return [
+        Plot.barY(data, { x: 'x', y: 'y', fill: 'var(--accent)', ...channels, ...tip }),
+        Plot.ruleY([0]),
+      ];
     case 'line':
       return [Plot.lineY(data, { x: 'x', y: 'y', stroke: 'var(--accent)', ...channels, ...tip })];
     case 'area':
-      return [Plot.areaY(data, { x: 'x', y: 'y', fill: 'var(--accent)', fillOpacity: 0.6, ...channels, ...tip }), Plot.ruleY([0])];
+      return [
+        Plot.areaY(data, {
+          x: 'x',
+          y: 'y',
+          fill: 'var(--accent)',
+          fillOpacity: 0.6,
+          ...channels,
+          ...tip,
+        }),
+        Plot.ruleY([0]),
+      ];
     case 'dot':
-      return [Plot.dot(data, { x: 'x', y: 'y', fill: 'var(--accent)', r: 2.5, fillOpacity: 0.7, ...channels, ...tip })];
+      return [
+        Plot.dot(data, {
+          x: 'x',
+          y: 'y',
+          fill: 'var(--accent)',
+          r: 2.5,
+          fillOpacity: 0.7,
+          ...channels,
+          ...tip,
+        }),
+      ];
   }
 }
 
@@ -98,7 +133,16 @@ export interface CurveOptions extends DrawnSize {
 }
 
 export function drawCurve(options: CurveOptions): Element {
-  const { width, height, points, chosen, reference = [], xLabel, yLabel, hasDots = false } = options;
+  const {
+    width,
+    height,
+    points,
+    chosen,
+    reference = [],
+    xLabel,
+    yLabel,
+    hasDots = false,
+  } = options;
   const domain = [...(options.domain ?? [0, 1])];
   return draw({
     ...{ width, height, marginLeft: 44, marginBottom: 36 },
@@ -110,7 +154,14 @@ export function drawCurve(options: CurveOptions): Element {
       ...(hasDots ? [Plot.dot(points.map(plainPoint), { fill: 'var(--accent)', r: 3 })] : []),
       ...(chosen === undefined
         ? []
-        : [Plot.dot([plainPoint(chosen)], { r: 5, fill: 'var(--ground)', stroke: 'var(--accent)', strokeWidth: 2.5 })]),
+        : [
+            Plot.dot([plainPoint(chosen)], {
+              r: 5,
+              fill: 'var(--ground)',
+              stroke: 'var(--accent)',
+              strokeWidth: 2.5,
+            }),
+          ]),
     ],
   });
 }

@@ -24,7 +24,8 @@ const BAR_COUNT_MAX = 60;
 
 export function suggestChart(columns: readonly ResultColumn[]): ChartSpec {
   const named = columns.filter(({ name }) => name !== '_rowName');
-  const first = (...kinds: ResultColumn['kind'][]) => named.filter(({ kind }) => kinds.includes(kind));
+  const first = (...kinds: ResultColumn['kind'][]) =>
+    named.filter(({ kind }) => kinds.includes(kind));
   const numbers = first('number', 'integer');
   const texts = first('text', 'mixed');
   const [time] = first('timestamp');
@@ -34,7 +35,13 @@ export function suggestChart(columns: readonly ResultColumn[]): ChartSpec {
   if (time !== undefined) return { mark: 'line', x: time.name, y, aggregate, ...none };
   if (texts[0] !== undefined) return { mark: 'bar', x: texts[0].name, y, aggregate, ...none };
   if (numbers[1] !== undefined) {
-    return { mark: 'dot', x: numbers[0]?.name ?? '', y: numbers[1].name, aggregate: 'count', ...none };
+    return {
+      mark: 'dot',
+      x: numbers[0]?.name ?? '',
+      y: numbers[1].name,
+      aggregate: 'count',
+      ...none,
+    };
   }
   return { mark: 'histogram', x: y || (named[0]?.name ?? ''), y: '', aggregate: 'count', ...none };
 }

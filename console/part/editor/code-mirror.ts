@@ -75,13 +75,19 @@ export function createEditor(options: EditorOptions): Editor {
         bracketMatching(),
         closeBrackets(),
         EditorView.lineWrapping,
+        replaceSelectedText,
         EditorView.contentAttributes.of({ 'aria-label': label }),
         placeholder(hint),
         sql({ dialect: dialectOf(language), upperCaseKeywords: true }),
         syntaxHighlighting(HIGHLIGHT),
         autocompletion({ override: [complete], icons: false, activateOnTypingDelay: 60 }),
         linter((current) => diagnostics(current), { delay: DIAGNOSIS_DELAY_MS }),
-        Prec.highest(keymap.of([{ key: 'Mod-Enter', run }, { key: 'Escape', run: cancel }])),
+        Prec.highest(
+          keymap.of([
+            { key: 'Mod-Enter', run },
+            { key: 'Escape', run: cancel },
+          ]),
+        ),
         keymap.of([
           { key: 'Tab', run: acceptCompletion },
           indentWithTab,
@@ -92,7 +98,9 @@ export function createEditor(options: EditorOptions): Editor {
           ...defaultKeymap,
         ]),
         EditorView.updateListener.of((update) => {
-          const isOwn = update.transactions.every((change) => change.annotation(fromOutside) !== true);
+          const isOwn = update.transactions.every(
+            (change) => change.annotation(fromOutside) !== true,
+          );
           if (update.docChanged && isOwn) options.onChange(update.state.doc.toString());
         }),
       ],
@@ -118,6 +126,21 @@ export function createEditor(options: EditorOptions): Editor {
     destroy: () => view.destroy(),
   };
 }
+
+/**
+ * Browsers that type over coloured text keep its look in a style attribute, which the content policy
+ * refuses; the editor replaces selected text by itself instead.
+ */
+const replaceSelectedText = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const isTyped = event.inputType === 'insertText' && event.data !== null && !view.composing;
+    if (!isTyped || view.state.selection.main.empty) return false;
+    event.preventDefault();
+    const change = view.state.replaceSelection(event.data as string);
+    view.dispatch(change, { userEvent: 'input.type', scrollIntoView: true });
+    return true;
+  },
+});
 
 function dialectOf({ keywords, types, functions }: Language): SQLDialect {
   return SQLDialect.define({

@@ -2,7 +2,15 @@
 // running it; columns that no dataset has, which are NULL in every row, are found here.
 import type { RowanError } from 'rowan-db/client';
 import { call, messageOf } from '../../state/api.ts';
-import { datasetsOf, nearestName, pathElements, quoteName, statementsOf, tokensOf, unquote } from '../sql/text.ts';
+import {
+  datasetsOf,
+  nearestName,
+  pathElements,
+  quoteName,
+  statementsOf,
+  tokensOf,
+  unquote,
+} from '../sql/text.ts';
 import { columnsOf, loadLanguage } from './language.ts';
 
 export interface Diagnosis {
@@ -21,7 +29,11 @@ export async function diagnose(sql: string): Promise<Diagnosis[]> {
   const found = await Promise.all(
     statements.map(async ({ text, from }) => {
       const own = await diagnoseStatement(text);
-      return own.map((diagnosis) => ({ ...diagnosis, from: diagnosis.from + from, to: diagnosis.to + from }));
+      return own.map((diagnosis) => ({
+        ...diagnosis,
+        from: diagnosis.from + from,
+        to: diagnosis.to + from,
+      }));
     }),
   );
   return found.flat();
@@ -43,7 +55,11 @@ async function diagnoseStatement(text: string): Promise<Diagnosis[]> {
 async function errorOf(text: string, error: RowanError): Promise<Diagnosis> {
   const message = messageOf(error);
   const { details } = error;
-  const { line = 1, column = 1, near } = (details ?? {}) as {
+  const {
+    line = 1,
+    column = 1,
+    near,
+  } = (details ?? {}) as {
     line?: number;
     column?: number;
     near?: string;
@@ -62,10 +78,17 @@ async function errorOf(text: string, error: RowanError): Promise<Diagnosis> {
 }
 
 /** The nearest function or dataset, when the message is about one that is unknown. */
-async function suggestion(text: string, word: string, message: string): Promise<string | undefined> {
+async function suggestion(
+  text: string,
+  word: string,
+  message: string,
+): Promise<string | undefined> {
   if (/function/i.test(message)) {
     const { functions } = await loadLanguage();
-    return nearestName(word, functions.map(({ name }) => name));
+    return nearestName(
+      word,
+      functions.map(({ name }) => name),
+    );
   }
   if (!/dataset/i.test(message)) return undefined;
   const datasets = await call<string[]>('GET', '/v1/datasets', { isSilent: true });
@@ -93,11 +116,16 @@ async function unknownColumns(text: string): Promise<Diagnosis[]> {
   if (columns.length === 0) return [];
   const known = new Set(columns.flatMap(pathElements));
   const { keywords, functions } = await loadLanguage();
-  const words = new Set([...keywords, ...functions.flatMap(({ name, aliases = [] }) => [name, ...aliases])].map((word) => word.toLowerCase()));
+  const words = new Set(
+    [...keywords, ...functions.flatMap(({ name, aliases = [] }) => [name, ...aliases])].map(
+      (word) => word.toLowerCase(),
+    ),
+  );
   const tokens = tokensOf(text);
   const own = new Set(datasets);
   tokens.forEach((token, index) => {
-    const isNamed = /^(as|named)$/i.test(tokens[index - 1]?.text ?? '') || tokens[index + 1]?.text === ':';
+    const isNamed =
+      /^(as|named)$/i.test(tokens[index - 1]?.text ?? '') || tokens[index + 1]?.text === ':';
     if (isNamed) own.add(unquote(token.text));
   });
   return tokens.flatMap((token, index): Diagnosis[] => {

@@ -1,6 +1,13 @@
 // What the editor knows of the language and of the datasets that a statement names.
 import { load } from '../../state/catalogue.ts';
-import { datasetsOf, pathElements, quoteName, statementAt, tokensOf, unquote } from '../sql/text.ts';
+import {
+  datasetsOf,
+  pathElements,
+  quoteName,
+  statementAt,
+  tokensOf,
+  unquote,
+} from '../sql/text.ts';
 
 export interface FunctionInfo {
   readonly name: string;
@@ -64,7 +71,9 @@ export async function completionsAt(sql: string, position: number): Promise<Comp
     load<string[]>('/v1/datasets').catch(() => []),
     loadLanguage(),
   ]);
-  const datasetItems = datasets.map((id): Completion => ({ label: id, insert: quoteName(id), type: 'dataset' }));
+  const datasetItems = datasets.map(
+    (id): Completion => ({ label: id, insert: quoteName(id), type: 'dataset' }),
+  );
   if (/\b(from|join)\s+$/i.test(before)) return datasetItems;
   const owner = /((?:"(?:[^"]|"")*"|[\w$]+))\.$/.exec(before)?.[1];
   if (owner !== undefined) {
@@ -81,7 +90,9 @@ export async function completionsAt(sql: string, position: number): Promise<Comp
       about,
     }),
   );
-  const keywords = language.keywords.map((word): Completion => ({ label: word, insert: word, type: 'keyword' }));
+  const keywords = language.keywords.map(
+    (word): Completion => ({ label: word, insert: word, type: 'keyword' }),
+  );
   return [...columns.flat(), ...functions, ...keywords, ...datasetItems];
 }
 

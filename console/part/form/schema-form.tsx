@@ -31,7 +31,11 @@ export function SchemaForm(props: FormProps) {
           JSON
         </Button>
       </div>
-      {isText ? <ObjectText value={props.value} onChange={props.onChange} /> : <FieldSet {...props} />}
+      {isText ? (
+        <ObjectText value={props.value} onChange={props.onChange} />
+      ) : (
+        <FieldSet {...props} />
+      )}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 // Takes a file of the user's machine to the service; what comes back is its URL there.
 import { useRef, useState } from 'preact/hooks';
-import { canUpload, uploadFile } from '../../state/uploads.ts';
 import { messageOf } from '../../state/api.ts';
+import { canUpload, uploadFile } from '../../state/uploads.ts';
 import { Button } from '../basic.tsx';
 import { tell } from '../dialog.tsx';
 

@@ -20,7 +20,20 @@ interface WidgetProps {
   readonly path: string;
 }
 
-type Control = 'dataset' | 'function' | 'output' | 'query' | 'url' | 'enum' | 'boolean' | 'number' | 'integer' | 'text' | 'list' | 'object' | 'json';
+type Control =
+  | 'dataset'
+  | 'function'
+  | 'output'
+  | 'query'
+  | 'url'
+  | 'enum'
+  | 'boolean'
+  | 'number'
+  | 'integer'
+  | 'text'
+  | 'list'
+  | 'object'
+  | 'json';
 
 const ROLES: Readonly<Record<string, Control>> = {
   dataset: 'dataset',
@@ -39,7 +52,9 @@ export function Widget(props: WidgetProps) {
   const natural = controlOf(schema);
   const [isJson, setJson] = useState(false);
   const control = isJson || !canShow(natural, schema, value) ? 'json' : natural;
-  const own = error !== undefined && (error.path === path || (control !== 'object' && error.path.startsWith(`${path}.`)));
+  const own =
+    error !== undefined &&
+    (error.path === path || (control !== 'object' && error.path.startsWith(`${path}.`)));
   const hint = own ? error.message : schema.description;
   const fallback = schema.default === undefined ? '' : `, default ${jsonText(schema.default, 0)}`;
   return (
@@ -78,7 +93,9 @@ function controlOf(schema: Schema): Control {
       return 'text';
     case 'array': {
       const items = schema.items as Schema | undefined;
-      return items?.type === 'string' || items?.type === 'integer' || items?.type === 'number' ? 'list' : 'json';
+      return items?.type === 'string' || items?.type === 'integer' || items?.type === 'number'
+        ? 'list'
+        : 'json';
     }
     case 'object':
       return schema.properties === undefined ? 'json' : 'object';
@@ -113,7 +130,10 @@ function canShow(control: Control, schema: Schema, value: unknown): boolean {
   }
 }
 
-function ControlFor({ control, ...props }: WidgetProps & { readonly control: Control; readonly id: string }): ComponentChildren {
+function ControlFor({
+  control,
+  ...props
+}: WidgetProps & { readonly control: Control; readonly id: string }): ComponentChildren {
   const { id, name, schema, value, onChange } = props;
   const text = typeof value === 'string' ? value : '';
   const setText = (next: string) => onChange(next === '' ? undefined : next);
@@ -121,7 +141,12 @@ function ControlFor({ control, ...props }: WidgetProps & { readonly control: Con
     case 'dataset':
       return (
         <>
-          <input id={id} list={`${id}-list`} value={text} onInput={(event) => setText(event.currentTarget.value)} />
+          <input
+            id={id}
+            list={`${id}-list`}
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
           <DatasetOptions id={`${id}-list`} />
         </>
       );
@@ -145,7 +170,10 @@ function ControlFor({ control, ...props }: WidgetProps & { readonly control: Con
         <Choice
           id={id}
           value={value === undefined ? '' : String(value)}
-          options={[['', '(default)'], ...(schema.enum ?? []).map((each) => [String(each), String(each)] as const)]}
+          options={[
+            ['', '(default)'],
+            ...(schema.enum ?? []).map((each) => [String(each), String(each)] as const),
+          ]}
           onChange={(next) => onChange(schema.enum?.find((each) => String(each) === next))}
         />
       );
@@ -174,7 +202,14 @@ function ControlFor({ control, ...props }: WidgetProps & { readonly control: Con
         />
       );
     case 'list':
-      return <ListField id={id} schema={schema} value={value as readonly unknown[] | undefined} onChange={onChange} />;
+      return (
+        <ListField
+          id={id}
+          schema={schema}
+          value={value as readonly unknown[] | undefined}
+          onChange={onChange}
+        />
+      );
     case 'object':
       return (
         <div class="nested">
@@ -192,7 +227,13 @@ function ControlFor({ control, ...props }: WidgetProps & { readonly control: Con
     default: {
       const isLong = text.includes('\n') || /source|expression|script/i.test(name);
       return isLong ? (
-        <textarea id={id} rows={4} spellcheck={false} value={text} onInput={(event) => setText(event.currentTarget.value)} />
+        <textarea
+          id={id}
+          rows={4}
+          spellcheck={false}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
       ) : (
         <input id={id} value={text} onInput={(event) => setText(event.currentTarget.value)} />
       );
@@ -220,7 +261,15 @@ function DatasetOptions({ id }: { readonly id: string }) {
 
 const PREVIEW_ROWS = 5;
 
-function QueryField({ label, text, onChange }: { readonly label: string; readonly text: string; readonly onChange: (text: string) => void }) {
+function QueryField({
+  label,
+  text,
+  onChange,
+}: {
+  readonly label: string;
+  readonly text: string;
+  readonly onChange: (text: string) => void;
+}) {
   const [preview, setPreview] = useState<readonly Record<string, unknown>[]>();
   const [error, setError] = useState<unknown>();
   const show = () => {
@@ -238,7 +287,14 @@ function QueryField({ label, text, onChange }: { readonly label: string; readonl
   };
   return (
     <>
-      <SqlEditor isCompact text={text} label={label} hint="SELECT …" onChange={onChange} onRun={show} />
+      <SqlEditor
+        isCompact
+        text={text}
+        label={label}
+        hint="SELECT …"
+        onChange={onChange}
+        onRun={show}
+      />
       <div class="row">
         <Button kind="bare" icon="eye" disabled={text.trim() === ''} onClick={show}>
           Preview
@@ -252,7 +308,11 @@ function QueryField({ label, text, onChange }: { readonly label: string; readonl
 
 const PREVIEW_COLUMNS_MAX = 12;
 
-export function PreviewTable({ rows }: { readonly rows: readonly Readonly<Record<string, unknown>>[] }) {
+export function PreviewTable({
+  rows,
+}: {
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+}) {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].slice(0, PREVIEW_COLUMNS_MAX);
   if (rows.length === 0) return <p class="dim">No rows.</p>;
   return (
@@ -267,7 +327,6 @@ export function PreviewTable({ rows }: { readonly rows: readonly Readonly<Record
         </thead>
         <tbody>
           {rows.map((row, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows have only their place
             <tr key={index}>
               {names.map((each) => (
                 <td key={each}>{previewText(row[each])}</td>
@@ -315,7 +374,15 @@ function ListField({
   );
 }
 
-function JsonField({ id, value, onChange }: { readonly id: string; readonly value: unknown; readonly onChange: (value: unknown) => void }) {
+function JsonField({
+  id,
+  value,
+  onChange,
+}: {
+  readonly id: string;
+  readonly value: unknown;
+  readonly onChange: (value: unknown) => void;
+}) {
   const [text, setText] = useState(value === undefined ? '' : jsonText(value));
   const [problem, setProblem] = useState<string>();
   const change = (next: string) => {

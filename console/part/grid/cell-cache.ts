@@ -23,7 +23,8 @@ export class CellCache {
     if (rowCount > this.#rowCount) {
       // The last block may have been cut short by the end of what was there.
       const last = Math.floor(this.#rowCount / ROWS);
-      for (const key of this.#blocks.keys()) if (key.startsWith(`${last} `)) this.#blocks.delete(key);
+      for (const key of this.#blocks.keys())
+        if (key.startsWith(`${last} `)) this.#blocks.delete(key);
     }
     this.#rowCount = rowCount;
     this.#columnCount = columnCount;

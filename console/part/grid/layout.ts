@@ -41,7 +41,10 @@ export class ColumnLayout {
   constructor(
     columns: readonly ResultColumn[],
     widths: readonly number[],
-    { hidden, pinned }: { readonly hidden: ReadonlySet<number>; readonly pinned: ReadonlySet<number> },
+    {
+      hidden,
+      pinned,
+    }: { readonly hidden: ReadonlySet<number>; readonly pinned: ReadonlySet<number> },
     rowCount: number,
   ) {
     const shown = columns.map((_, index) => index).filter((index) => !hidden.has(index));

@@ -151,7 +151,12 @@ export class GridView {
   }
 
   #makeLayout(): ColumnLayout {
-    return new ColumnLayout(this.#content.columns, this.#widths, this.#content, this.#content.rowCount);
+    return new ColumnLayout(
+      this.#content.columns,
+      this.#widths,
+      this.#content,
+      this.#content.rowCount,
+    );
   }
 
   #relayout(): void {
@@ -350,7 +355,10 @@ export class GridView {
     const lastRow = rowCount - 1;
     const lastPosition = this.#layout.order.length - 1;
     const { toRow, toPosition } = this.#selection;
-    const page = Math.max(1, Math.floor((this.element.clientHeight - HEAD_HEIGHT) / ROW_HEIGHT) - 1);
+    const page = Math.max(
+      1,
+      Math.floor((this.element.clientHeight - HEAD_HEIGHT) / ROW_HEIGHT) - 1,
+    );
     const isCommand = event.ctrlKey || event.metaKey;
     const moves: Readonly<Record<string, readonly [row: number, position: number]>> = {
       ArrowDown: [isCommand ? lastRow : toRow + 1, toPosition],

@@ -53,7 +53,8 @@ function Facts({
   readonly onValue: ColumnCardProps['onValue'];
   readonly onRange: ColumnCardProps['onRange'];
 }) {
-  const { rows, nulls, distinct, isDistinctExact, histogram, top, minimum, maximum, quantiles } = facts;
+  const { rows, nulls, distinct, isDistinctExact, histogram, top, minimum, maximum, quantiles } =
+    facts;
   const isContinuous = histogram !== undefined && distinct > 12;
   return (
     <>
@@ -96,11 +97,9 @@ export function Histogram({
         const title = `${shortNumber(String(low))} to ${shortNumber(String(low + width))}: ${count}`;
         const style = { '--share': count === 0 ? 0 : Math.max(0.04, count / highest) };
         return onRange === undefined ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: bins have only their place
           <span key={index} class="bin" style={style} title={title} />
         ) : (
           <button
-            // biome-ignore lint/suspicious/noArrayIndexKey: bins have only their place
             key={index}
             type="button"
             class="bin"
@@ -140,7 +139,12 @@ function TopValues({
             {onValue === undefined ? (
               <span class="entry">{content}</span>
             ) : (
-              <button type="button" class="entry" title={`Only rows with ${value}`} onClick={() => onValue(value)}>
+              <button
+                type="button"
+                class="entry"
+                title={`Only rows with ${value}`}
+                onClick={() => onValue(value)}
+              >
                 {content}
               </button>
             )}
@@ -159,7 +163,9 @@ export function percent(part: number, whole: number): string {
 }
 
 export function compact(count: number): string {
-  return count < 10_000 ? count.toLocaleString('en') : new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }).format(count);
+  return count < 10_000
+    ? count.toLocaleString('en')
+    : new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }).format(count);
 }
 
 /** Four digits are enough to recognise a number; dates keep their day. */

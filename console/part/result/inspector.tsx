@@ -53,7 +53,9 @@ export function Inspector({
       {error !== undefined && <Failure error={error} />}
       {text === undefined && error === undefined && <Waiting lines={3} />}
       {text === null && <p class="null">NULL</p>}
-      {typeof text === 'string' && <Code text={text} language={kind === 'mixed' ? 'json' : 'text'} />}
+      {typeof text === 'string' && (
+        <Code text={text} language={kind === 'mixed' ? 'json' : 'text'} />
+      )}
       {versions !== undefined && versions.length > 0 && (
         <table class="facts">
           <thead>

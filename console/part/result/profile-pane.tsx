@@ -1,12 +1,12 @@
 // What the columns of a result hold. Only columns on the screen are looked at, two at a time.
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { readSetting, writeSetting } from '../../state/store.ts';
 import type { Result } from '../../state/result.ts';
+import { readSetting, writeSetting } from '../../state/store.ts';
 import type { ColumnProfile, ResultColumn } from '../../worker/protocol.ts';
 import { Button } from '../basic.tsx';
 import { columnExpression, withFilter } from '../sql/text.ts';
+import { ColumnCard, type ColumnFacts } from './column-card.tsx';
 import { conditionOf } from './result-grid.tsx';
-import { type ColumnFacts, ColumnCard } from './column-card.tsx';
 
 const AT_A_TIME = 2;
 
@@ -42,7 +42,11 @@ export function ProfilePane({
     let isOver = false;
     const pending = found.filter((column) => !profiles.has(column));
     const work = async () => {
-      for (let column = pending.shift(); column !== undefined && !isOver; column = pending.shift()) {
+      for (
+        let column = pending.shift();
+        column !== undefined && !isOver;
+        column = pending.shift()
+      ) {
         const at = column;
         const profile = await result.profile(at).catch((thrown: Error) => thrown.message);
         if (!isOver) setProfiles((known) => new Map(known).set(at, profile));
@@ -92,11 +96,13 @@ export function ProfilePane({
                 note={typeof profile === 'string' ? profile : undefined}
                 onName={() => onReveal(index)}
                 onValue={
-                  onRewrite && ((value) => onRewrite(withFilter(result.sql, valueCondition(column, value))))
+                  onRewrite &&
+                  ((value) => onRewrite(withFilter(result.sql, valueCondition(column, value))))
                 }
                 onRange={
                   onRewrite &&
-                  ((from, to) => onRewrite(withFilter(result.sql, rangeCondition(column, from, to))))
+                  ((from, to) =>
+                    onRewrite(withFilter(result.sql, rangeCondition(column, from, to))))
                 }
               />
             </li>
@@ -108,7 +114,10 @@ export function ProfilePane({
 }
 
 function factsOf(profile: ColumnProfile): ColumnFacts {
-  return { ...profile, scope: profile.isWhole ? 'all rows' : `first ${profile.rows.toLocaleString('en')} rows` };
+  return {
+    ...profile,
+    scope: profile.isWhole ? 'all rows' : `first ${profile.rows.toLocaleString('en')} rows`,
+  };
 }
 
 function valueCondition({ name, kind }: ResultColumn, value: string): string {

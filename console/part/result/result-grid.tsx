@@ -56,7 +56,10 @@ export function ResultGrid(props: ResultGridProps) {
       return;
     }
     try {
-      await copyText(await result.copy(range, format), cellCount === 1 ? 'Cell' : `${cellCount} cells`);
+      await copyText(
+        await result.copy(range, format),
+        cellCount === 1 ? 'Cell' : `${cellCount} cells`,
+      );
     } catch (thrown) {
       tell(messageOf(thrown as CallFailure));
     }
@@ -98,8 +101,16 @@ export function ResultGrid(props: ResultGridProps) {
             { text: 'Sort descending', run: () => rewrite(withOrder(result.sql, name, 'DESC')) },
             ...(sort === undefined
               ? []
-              : [{ text: 'Do not sort', run: () => rewrite(withOrder(result.sql, name, undefined)) }]),
-            { text: 'Leave out NULL', run: () => rewrite(withFilter(result.sql, `${columnExpression(name)} IS NOT NULL`)) },
+              : [
+                  {
+                    text: 'Do not sort',
+                    run: () => rewrite(withOrder(result.sql, name, undefined)),
+                  },
+                ]),
+            {
+              text: 'Leave out NULL',
+              run: () => rewrite(withFilter(result.sql, `${columnExpression(name)} IS NOT NULL`)),
+            },
             'line',
           ];
     return [

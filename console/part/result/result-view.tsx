@@ -51,14 +51,17 @@ export function ResultView(props: ResultViewProps) {
         />
       )}
       {(hasColumns || tab === 'rest' || tab === 'plan') && <View {...props} />}
-      {!hasColumns && error === undefined && tab !== 'rest' && tab !== 'plan' && <Nothing result={result} />}
+      {!hasColumns && error === undefined && tab !== 'rest' && tab !== 'plan' && (
+        <Nothing result={result} />
+      )}
     </section>
   );
 }
 
 function Nothing({ result }: { readonly result: Result }) {
   if (result.state.value === 'running') return <Waiting words="The query runs" />;
-  const text = result.state.value === 'cancelled' ? 'The query was cancelled.' : 'The query gave no columns.';
+  const text =
+    result.state.value === 'cancelled' ? 'The query was cancelled.' : 'The query gave no columns.';
   return <p class="dim pad">{text}</p>;
 }
 
@@ -244,7 +247,6 @@ function Plan({ sql }: { readonly sql: string }) {
             {lines.map((line, index) => {
               const depth = /^ */.exec(line.operator)?.[0].length ?? 0;
               return (
-                // biome-ignore lint/suspicious/noArrayIndexKey: operators have only their place
                 <tr key={index}>
                   <td style={{ '--depth': depth / 2 }} class="operator">
                     {line.operator.trim()}
@@ -252,7 +254,10 @@ function Plan({ sql }: { readonly sql: string }) {
                   <td class="dim">{line.path}</td>
                   <td class="number">{line.rows?.toLocaleString('en') ?? ''}</td>
                   {hasTimes && (
-                    <td class="number meter" style={{ '--share': Number(line.milliseconds ?? 0) / most }}>
+                    <td
+                      class="number meter"
+                      style={{ '--share': Number(line.milliseconds ?? 0) / most }}
+                    >
                       {Number(line.milliseconds ?? 0).toFixed(1)}
                     </td>
                   )}
@@ -273,7 +278,9 @@ function Raw({ result }: { readonly result: Result }) {
   const rows = Math.min(RAW_ROWS_MAX, result.rowCount.value);
   const columns = result.columns.value.map((_, index) => index).slice(0, 200);
   useEffect(() => {
-    void result.copy({ rowFrom: 0, rowTo: rows, columns }, 'JSON').then(setText, (thrown: Error) => setText(thrown.message));
+    void result
+      .copy({ rowFrom: 0, rowTo: rows, columns }, 'JSON')
+      .then(setText, (thrown: Error) => setText(thrown.message));
   }, [result, rows]);
   if (text === undefined) return <Waiting />;
   return (
@@ -283,4 +290,3 @@ function Raw({ result }: { readonly result: Result }) {
     </>
   );
 }
-

@@ -50,7 +50,8 @@ export function statementsOf(sql: string): Statement[] {
   const add = (to: number) => {
     const text = sql.slice(from, to);
     const start = from + (text.length - text.trimStart().length);
-    if (text.trim() !== '') found.push({ from: start, to: start + text.trim().length, text: text.trim() });
+    if (text.trim() !== '')
+      found.push({ from: start, to: start + text.trim().length, text: text.trim() });
     from = to + 1;
   };
   for (const token of tokensOf(sql)) if (token.text === ';' && token.depth === 0) add(token.from);
@@ -65,7 +66,9 @@ export function statementAt(sql: string, position: number): Statement | undefine
 }
 
 export function unquote(text: string): string {
-  return text.startsWith('"') ? text.slice(1, text.endsWith('"') ? -1 : undefined).replaceAll('""', '"') : text;
+  return text.startsWith('"')
+    ? text.slice(1, text.endsWith('"') ? -1 : undefined).replaceAll('""', '"')
+    : text;
 }
 
 /** Datasets that FROM and JOIN name anywhere in a statement, sub-selects included. */
@@ -81,7 +84,12 @@ export function datasetsOf(sql: string): string[] {
       if (tokens[at + 1]?.text !== '(') found.add(unquote(name.text));
       at++;
       // An alias, and perhaps one more dataset behind a comma.
-      while (tokens[at] !== undefined && tokens[at]?.text !== ',' && isAliasPart(tokens[at] as Token)) at++;
+      while (
+        tokens[at] !== undefined &&
+        tokens[at]?.text !== ',' &&
+        isAliasPart(tokens[at] as Token)
+      )
+        at++;
       if (tokens[at]?.text !== ',') return;
       at++;
     }
@@ -89,7 +97,8 @@ export function datasetsOf(sql: string): string[] {
   return [...found];
 }
 
-const CLAUSE = /^(where|when|group|having|order|limit|offset|join|left|right|inner|outer|full|on|named|union|select|from)$/i;
+const CLAUSE =
+  /^(where|when|group|having|order|limit|offset|join|left|right|inner|outer|full|on|named|union|select|from)$/i;
 
 function isAliasPart(token: Token): boolean {
   return token.kind === 'name' || (token.kind === 'word' && !CLAUSE.test(token.text));
@@ -142,13 +151,19 @@ function clausesOf(sql: string): Clause[] {
   return tokensOf(sql)
     .filter((token) => token.depth === 0 && token.kind === 'word')
     .filter(({ text }) =>
-      /^(select|from|when|where|group|having|order|limit|offset|union|intersect|except|join)$/i.test(text),
+      /^(select|from|when|where|group|having|order|limit|offset|union|intersect|except|join)$/i.test(
+        text,
+      ),
     )
     .map(({ text, from }) => ({ name: text.toLowerCase(), from }));
 }
 
 /** The statement with its rows in the order of a column; undefined takes the order away. */
-export function withOrder(sql: string, column: string, direction: 'ASC' | 'DESC' | undefined): string {
+export function withOrder(
+  sql: string,
+  column: string,
+  direction: 'ASC' | 'DESC' | undefined,
+): string {
   const statement = withoutEnd(sql);
   const clauses = clausesOf(statement);
   const order = clauses.find(({ name }) => name === 'order');
@@ -158,7 +173,9 @@ export function withOrder(sql: string, column: string, direction: 'ASC' | 'DESC'
   if (direction === undefined || (isPlain && !isLimited) || order !== undefined) {
     const head = statement.slice(0, order?.from ?? limit?.from ?? statement.length).trimEnd();
     const tail = limit === undefined ? '' : `\n${statement.slice(limit.from)}`;
-    return direction === undefined ? head + tail : `${head}\nORDER BY ${orderTerm(column, direction)}${tail}`;
+    return direction === undefined
+      ? head + tail
+      : `${head}\nORDER BY ${orderTerm(column, direction)}${tail}`;
   }
   return `SELECT * FROM (\n${indented(statement)}\n)\nORDER BY ${orderTerm(column, direction)}`;
 }
@@ -170,7 +187,11 @@ function orderTerm(column: string, direction: 'ASC' | 'DESC'): string {
 /** The order that a statement asks for, when it is that of one column. */
 export function orderOf(sql: string): { name: string; isDescending: boolean } | undefined {
   const order = clausesOf(sql).find(({ name }) => name === 'order');
-  const match = order && /^order\s+by\s+((?:"(?:[^"]|"")*"|[\w.])+)(?:\s+(asc|desc))?\s*(?:;?\s*$|limit|offset)/i.exec(sql.slice(order.from));
+  const match =
+    order &&
+    /^order\s+by\s+((?:"(?:[^"]|"")*"|[\w.])+)(?:\s+(asc|desc))?\s*(?:;?\s*$|limit|offset)/i.exec(
+      sql.slice(order.from),
+    );
   if (!match) return undefined;
   return { name: match[1] as string, isDescending: /desc/i.test(match[2] ?? '') };
 }
@@ -198,7 +219,10 @@ export function withFilter(sql: string, condition: string): string {
 }
 
 function withoutEnd(sql: string): string {
-  return sql.trim().replace(/;+\s*$/, '').trimEnd();
+  return sql
+    .trim()
+    .replace(/;+\s*$/, '')
+    .trimEnd();
 }
 
 function indented(text: string): string {

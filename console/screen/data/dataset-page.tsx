@@ -12,12 +12,10 @@ import { cached, change, type EntityDocument, may } from '../../state/catalogue.
 import { jsonText } from '../../state/json.ts';
 import { Result } from '../../state/result.ts';
 import { type Dependant, dependantsOf } from './dependants.ts';
-import { ProfileTab } from './profile-tab.tsx';
 import { RecordDialog } from './record-dialog.tsx';
 
 const TABS = [
   { id: 'rows', title: 'Rows' },
-  { id: 'profile', title: 'Profile' },
   { id: 'timeline', title: 'Timeline' },
   { id: 'config', title: 'Configuration' },
   { id: 'used', title: 'Used by' },
@@ -39,7 +37,10 @@ export function DatasetPage({ id }: { readonly id: string }) {
     <div class="full">
       <Shown path={path} of={document}>
         {({ type, state, status, config, progress }) => {
-          const { rowCount, columnCount } = (status ?? {}) as { rowCount?: number; columnCount?: number };
+          const { rowCount, columnCount } = (status ?? {}) as {
+            rowCount?: number;
+            columnCount?: number;
+          };
           return (
             <>
               <header>
@@ -50,18 +51,24 @@ export function DatasetPage({ id }: { readonly id: string }) {
                   {columnCount !== undefined && ` · ${columnCount.toLocaleString('en')} columns`}
                 </span>
                 {state !== 'ok' && <State of={state} />}
-                <Button kind="primary" icon="sql" onClick={() => go(['sql'], { q: select, run: '1' })}>
+                <Button
+                  kind="primary"
+                  icon="sql"
+                  onClick={() => go(['sql'], { q: select, run: '1' })}
+                >
                   Query
                 </Button>
-                <Button icon="chart" onClick={() => go(['sql'], { q: select, run: '1', view: 'chart' })}>
+                <Button
+                  icon="chart"
+                  onClick={() => go(['sql'], { q: select, run: '1', view: 'chart' })}
+                >
                   Chart
                 </Button>
                 {may('editor') && (
                   <>
-                    <Button icon="model" onClick={() => go(['models', 'train'], { dataset: id })}>
-                      Train
-                    </Button>
-                    {isRecordable(type) && <Button onClick={() => setDialog('record')}>Record</Button>}
+                    {isRecordable(type) && (
+                      <Button onClick={() => setDialog('record')}>Record</Button>
+                    )}
                     <Button icon="trash" label="Delete" onClick={() => void openDelete()} />
                   </>
                 )}
@@ -70,14 +77,15 @@ export function DatasetPage({ id }: { readonly id: string }) {
                 items={TABS}
                 current={view}
                 label={`Views of ${id}`}
-                onChange={(next) => replacePlace(['data', id], { view: next === 'rows' ? undefined : next })}
+                onChange={(next) =>
+                  replacePlace(['data', id], { view: next === 'rows' ? undefined : next })
+                }
               />
               {state !== 'ok' && progress !== undefined && (
                 <Failure error={{ message: exceptionOf(progress) ?? `the dataset is ${state}` }} />
               )}
               <div class="body">
                 {view === 'rows' && state === 'ok' && <Rows id={id} sql={select} />}
-                {view === 'profile' && <ProfileTab id={id} />}
                 {view === 'timeline' && <Timeline id={id} />}
                 {view === 'config' && (
                   <div class="pad">
@@ -130,7 +138,9 @@ function Rows({ id, sql }: { readonly id: string; readonly sql: string }) {
       tab={tab}
       onTab={setTab}
       chart={undefined}
-      onChart={(spec) => go(['sql'], { q: sql, run: '1', view: 'chart', chart: JSON.stringify(spec) })}
+      onChart={(spec) =>
+        go(['sql'], { q: sql, run: '1', view: 'chart', chart: JSON.stringify(spec) })
+      }
       onRewrite={(rewritten) => go(['sql'], { q: rewritten, run: '1' })}
       dataset={id}
     />
@@ -141,7 +151,9 @@ const TIMELINE_COLUMN = 'when';
 
 /** How many cells bear which time. */
 function Timeline({ id }: { readonly id: string }) {
-  const range = cached<[string | null, string | null]>(entityPath('datasets', id, '/timestampRange'));
+  const range = cached<[string | null, string | null]>(
+    entityPath('datasets', id, '/timestampRange'),
+  );
   return (
     <div class="pad panel">
       <Shown path={entityPath('datasets', id, '/timestampRange')} of={range}>
@@ -167,7 +179,9 @@ function TimelineChart({ id }: { readonly id: string }) {
   const [error, setError] = useState<unknown>();
   useEffect(() => {
     const sql = `SELECT latest_timestamp({*}) AS ${TIMELINE_COLUMN}, count(*) AS y FROM ${quoteName(id)} GROUP BY latest_timestamp({*}) ORDER BY latest_timestamp({*}) LIMIT 5000`;
-    call<Record<string, unknown>[]>('POST', '/v1/query', { body: { q: sql, format: 'aos', rowNames: false } }).then(
+    call<Record<string, unknown>[]>('POST', '/v1/query', {
+      body: { q: sql, format: 'aos', rowNames: false },
+    }).then(
       (found) => setRows(found.map((row) => ({ x: row[TIMELINE_COLUMN], y: row.y }))),
       setError,
     );
@@ -181,7 +195,14 @@ function TimelineChart({ id }: { readonly id: string }) {
       inputs={[rows]}
       draw={(drawing, size) =>
         drawing.drawChart(
-          { mark: 'line', x: 'latest cell of the row', y: '', aggregate: 'count', colour: '', facet: '' },
+          {
+            mark: 'line',
+            x: 'latest cell of the row',
+            y: '',
+            aggregate: 'count',
+            colour: '',
+            facet: '',
+          },
           rows,
           undefined,
           size,

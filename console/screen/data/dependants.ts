@@ -26,15 +26,22 @@ export async function dependantsOf(dataset: string): Promise<Dependant[]> {
     KINDS.map(async ({ plural, noun, screen }) => {
       const ids = await call<string[]>('GET', `/v1/${plural}`, { isSilent: true });
       const documents = await Promise.all(
-        ids.slice(0, LOOKED_AT_MAX).map((id) =>
-          call<EntityDocument>('GET', entityPath(plural, id), { isSilent: true }).catch(() => undefined),
-        ),
+        ids
+          .slice(0, LOOKED_AT_MAX)
+          .map((id) =>
+            call<EntityDocument>('GET', entityPath(plural, id), { isSilent: true }).catch(
+              () => undefined,
+            ),
+          ),
       );
       return documents.flatMap((document): Dependant[] => {
         if (document === undefined || (plural === 'datasets' && document.id === dataset)) return [];
         const where = placeOf(dataset, document.config?.params, '');
         const type = document.type ?? '';
-        const id = document.config === undefined ? document.id : ((document.config as { id?: string }).id ?? document.id);
+        const id =
+          document.config === undefined
+            ? document.id
+            : ((document.config as { id?: string }).id ?? document.id);
         return where === undefined ? [] : [{ id, noun, type, screen, where }];
       });
     }),
@@ -45,7 +52,9 @@ export async function dependantsOf(dataset: string): Promise<Dependant[]> {
 /** The path of the first member that names the dataset. */
 function placeOf(dataset: string, value: unknown, path: string): string | undefined {
   if (typeof value === 'string') {
-    const isNamed = /^\s*select\b/i.test(value) ? datasetsOf(value).includes(dataset) : value === dataset;
+    const isNamed = /^\s*select\b/i.test(value)
+      ? datasetsOf(value).includes(dataset)
+      : value === dataset;
     return isNamed ? path : undefined;
   }
   if (typeof value !== 'object' || value === null) return undefined;

@@ -23,7 +23,11 @@ function AllDatasets() {
         <h1>Data</h1>
         {may('editor') && (
           <>
-            <Button kind="primary" icon="upload" onClick={() => go([])}>
+            <Button
+              kind="primary"
+              icon="upload"
+              onClick={() => go(['new', 'procedures', 'import.text'])}
+            >
               Import
             </Button>
             <Button icon="plus" onClick={() => go(['new', 'datasets'])}>
@@ -37,8 +41,11 @@ function AllDatasets() {
           if (ids.length === 0) {
             return (
               <Empty title="There are no datasets yet">
-                <p>A dataset holds rows: imported from a file, recorded over REST, or made by a query.</p>
-                <Button kind="primary" onClick={() => go([])}>
+                <p>
+                  A dataset holds rows: imported from a file, recorded over REST, or made by a
+                  query.
+                </p>
+                <Button kind="primary" onClick={() => go(['new', 'procedures', 'import.text'])}>
                   Import a file
                 </Button>
               </Empty>
@@ -87,7 +94,10 @@ function AllDatasets() {
 
 function DatasetRow({ id }: { readonly id: string }) {
   const { value, error } = cached<EntityDocument>(entityPath('datasets', id));
-  const { rowCount, columnCount } = (value?.status ?? {}) as { rowCount?: number; columnCount?: number };
+  const { rowCount, columnCount } = (value?.status ?? {}) as {
+    rowCount?: number;
+    columnCount?: number;
+  };
   return (
     <tr>
       <td>
@@ -96,7 +106,13 @@ function DatasetRow({ id }: { readonly id: string }) {
       <td class="dim">{value?.type}</td>
       <td class="number">{rowCount?.toLocaleString('en')}</td>
       <td class="number">{columnCount?.toLocaleString('en')}</td>
-      <td>{value === undefined ? error !== undefined && <State of="error" /> : <State of={value.state} />}</td>
+      <td>
+        {value === undefined ? (
+          error !== undefined && <State of="error" />
+        ) : (
+          <State of={value.state} />
+        )}
+      </td>
     </tr>
   );
 }

@@ -8,7 +8,13 @@ import { change, invalidate } from '../../state/catalogue.ts';
 const EXAMPLE = `{"rowName": "first", "name": "Ada", "age": 36}
 {"rowName": "second", "name": "Grace", "age": 45}`;
 
-export function RecordDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+export function RecordDialog({
+  id,
+  onClose,
+}: {
+  readonly id: string;
+  readonly onClose: () => void;
+}) {
   const [text, setText] = useState('');
   const [error, setError] = useState<unknown>();
   const record = async () => {
@@ -46,7 +52,10 @@ export function RecordDialog({ id, onClose }: { readonly id: string; readonly on
   );
 }
 
-type RecordedRow = readonly [rowName: string, cells: readonly (readonly [column: string, value: unknown, ts: number])[]];
+type RecordedRow = readonly [
+  rowName: string,
+  cells: readonly (readonly [column: string, value: unknown, ts: number])[],
+];
 
 /** @throws Error naming the line */
 function rowsOf(text: string): RecordedRow[] {
@@ -66,6 +75,9 @@ function rowsOf(text: string): RecordedRow[] {
       if (typeof rowName !== 'string' || rowName === '') {
         throw new Error(`line ${number}: rowName must be a text that is not empty`);
       }
-      return [rowName, Object.entries(cells).map(([column, value]) => [column, value, now] as const)] as const;
+      return [
+        rowName,
+        Object.entries(cells).map(([column, value]) => [column, value, now] as const),
+      ] as const;
     });
 }

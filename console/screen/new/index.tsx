@@ -43,7 +43,11 @@ export function Screen() {
           />
         </label>
       </header>
-      {typeName === '' ? <TypeList kind={kind} types={types} /> : <TypeForm key={`${kind} ${typeName}`} kind={kind} type={typeName} />}
+      {typeName === '' ? (
+        <TypeList kind={kind} types={types} />
+      ) : (
+        <TypeForm key={`${kind} ${typeName}`} kind={kind} type={typeName} />
+      )}
     </div>
   );
 }
@@ -82,7 +86,14 @@ function TypeForm({ kind, type }: { readonly kind: Kind; readonly type: string }
       {({ configSchema, description }) => (
         <>
           <p class="dim">
-            {description} <a href={`doc/reference/${kind}/${encodeURIComponent(type)}.html`} target="_blank" rel="noopener">Reference</a>
+            {description}{' '}
+            <a
+              href={`doc/reference/${kind}/${encodeURIComponent(type)}.html`}
+              target="_blank"
+              rel="noopener"
+            >
+              Reference
+            </a>
           </p>
           <EntityForm kind={kind} type={type} schema={configSchema} />
         </>
@@ -91,7 +102,15 @@ function TypeForm({ kind, type }: { readonly kind: Kind; readonly type: string }
   );
 }
 
-function EntityForm({ kind, type, schema }: { readonly kind: Kind; readonly type: string; readonly schema: TypeInfo['configSchema'] }) {
+function EntityForm({
+  kind,
+  type,
+  schema,
+}: {
+  readonly kind: Kind;
+  readonly type: string;
+  readonly schema: TypeInfo['configSchema'];
+}) {
   const { query } = place.value;
   const [id, setId] = useState(query.id ?? '');
   const [params, setParams] = useState<JsonObject>(() => parsedParams(query.params));
@@ -143,21 +162,50 @@ function EntityForm({ kind, type, schema }: { readonly kind: Kind; readonly type
         if (id !== '' && !exists) void create(isProcedure);
       }}
     >
-      <Field label="Id" hint={exists ? `There is a ${noun} of this id. It will be replaced.` : undefined}>
-        {(field) => <input id={field} value={id} autocomplete="off" onInput={(event) => setId(event.currentTarget.value)} />}
+      <Field
+        label="Id"
+        hint={exists ? `There is a ${noun} of this id. It will be replaced.` : undefined}
+      >
+        {(field) => (
+          <input
+            id={field}
+            value={id}
+            autocomplete="off"
+            onInput={(event) => setId(event.currentTarget.value)}
+          />
+        )}
       </Field>
-      <SchemaForm schema={shownSchema} value={params} onChange={setParams} error={fieldError} path="params" />
+      <SchemaForm
+        schema={shownSchema}
+        value={params}
+        onChange={setParams}
+        error={fieldError}
+        path="params"
+      />
       {error !== undefined && <Failure error={error} />}
       <div class="row wrap actions-row">
         {isProcedure && (
-          <Button kind="primary" icon="play" disabled={id === '' || isBusy || !may('editor')} onClick={() => void create(true)}>
+          <Button
+            kind="primary"
+            icon="play"
+            disabled={id === '' || isBusy || !may('editor')}
+            onClick={() => void create(true)}
+          >
             {exists ? 'Replace and run' : 'Create and run'}
           </Button>
         )}
-        <Button kind={isProcedure ? 'plain' : 'primary'} disabled={id === '' || isBusy || !may('editor')} onClick={() => void create(false)}>
+        <Button
+          kind={isProcedure ? 'plain' : 'primary'}
+          disabled={id === '' || isBusy || !may('editor')}
+          onClick={() => void create(false)}
+        >
           {exists ? 'Replace' : 'Create'}
         </Button>
-        <Button icon="code" aria-pressed={isSnippetShown} onClick={() => setSnippetShown(!isSnippetShown)}>
+        <Button
+          icon="code"
+          aria-pressed={isSnippetShown}
+          onClick={() => setSnippetShown(!isSnippetShown)}
+        >
           Call
         </Button>
         {!may('editor') && <span class="dim">This needs the role editor.</span>}

@@ -61,7 +61,15 @@ export function Comparison({ runs }: { readonly runs: readonly RunName[] }) {
   );
 }
 
-function Rows({ names, found, isDifferent }: { readonly names: readonly string[]; readonly found: readonly Compared[]; readonly isDifferent?: boolean }) {
+function Rows({
+  names,
+  found,
+  isDifferent,
+}: {
+  readonly names: readonly string[];
+  readonly found: readonly Compared[];
+  readonly isDifferent?: boolean;
+}) {
   return (
     <tbody>
       {names.map((name) => (
@@ -90,6 +98,8 @@ async function loadRun(name: RunName): Promise<Compared> {
 /** Nested members by their paths. */
 function flatten(value: unknown, path: string, into: Map<string, string>): void {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (isObject) for (const [name, each] of Object.entries(value)) flatten(each, `${path}.${name}`, into);
-  else if (value !== undefined) into.set(path, typeof value === 'string' ? value : jsonText(value, 0));
+  if (isObject)
+    for (const [name, each] of Object.entries(value)) flatten(each, `${path}.${name}`, into);
+  else if (value !== undefined)
+    into.set(path, typeof value === 'string' ? value : jsonText(value, 0));
 }

@@ -76,7 +76,10 @@ function AllRuns() {
             <>
               <RunTable runs={found} showsProcedure />
               {found.length >= limit && (
-                <Button onClick={() => setLimit(Math.min(1000, limit * 3))} disabled={limit >= 1000}>
+                <Button
+                  onClick={() => setLimit(Math.min(1000, limit * 3))}
+                  disabled={limit >= 1000}
+                >
                   {limit >= 1000 ? 'The newest 1,000 are shown' : 'More'}
                 </Button>
               )}
@@ -92,7 +95,9 @@ function AllRuns() {
 function Procedures() {
   const procedures = cached<string[]>('/v1/procedures');
   const [search, setSearch] = useState('');
-  const found = (procedures.value ?? []).filter((id) => id.toLowerCase().includes(search.toLowerCase()));
+  const found = (procedures.value ?? []).filter((id) =>
+    id.toLowerCase().includes(search.toLowerCase()),
+  );
   if ((procedures.value ?? []).length === 0) return null;
   return (
     <section class="panel">
@@ -116,7 +121,13 @@ function Procedures() {
   );
 }
 
-export function RunTable({ runs, showsProcedure }: { readonly runs: readonly RunSummary[]; readonly showsProcedure?: boolean }) {
+export function RunTable({
+  runs,
+  showsProcedure,
+}: {
+  readonly runs: readonly RunSummary[];
+  readonly showsProcedure?: boolean;
+}) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const keyOf = ({ procedure, id }: RunSummary) => JSON.stringify([procedure, id]);
   const toggle = (key: string) => {
@@ -153,11 +164,14 @@ export function RunTable({ runs, showsProcedure }: { readonly runs: readonly Run
                 </td>
                 {showsProcedure && (
                   <td>
-                    <a href={href(['runs', run.procedure])}>{run.procedure}</a> <span class="dim">{run.type}</span>
+                    <a href={href(['runs', run.procedure])}>{run.procedure}</a>{' '}
+                    <span class="dim">{run.type}</span>
                   </td>
                 )}
                 <td>
-                  <a href={href(['runs', run.procedure, run.id])}>{localTime(run.runStarted) || run.id}</a>
+                  <a href={href(['runs', run.procedure, run.id])}>
+                    {localTime(run.runStarted) || run.id}
+                  </a>
                 </td>
                 <td>
                   <State of={run.state} />
@@ -198,7 +212,13 @@ export function localTime(text: string | undefined): string {
   return text === undefined ? '' : new Date(text).toLocaleString();
 }
 
-export function duration({ runStarted, runFinished }: { runStarted?: string; runFinished?: string }): string {
+export function duration({
+  runStarted,
+  runFinished,
+}: {
+  runStarted?: string;
+  runFinished?: string;
+}): string {
   if (runStarted === undefined || runFinished === undefined) return '';
   return seconds(Math.max(0, Date.parse(runFinished) - Date.parse(runStarted)));
 }

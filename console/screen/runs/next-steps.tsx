@@ -12,9 +12,8 @@ export function NextSteps({
 }) {
   const params = document.config?.params ?? {};
   const dataset = idOf(params.outputDataset);
-  const model = idOf(params.functionName);
   const { auc } = (status ?? {}) as { auc?: number };
-  if (dataset === undefined && model === undefined) return null;
+  if (dataset === undefined) return null;
   return (
     <p class="next">
       <span>Next</span>
@@ -23,16 +22,13 @@ export function NextSteps({
           <Button kind="primary" onClick={() => go(['data', dataset])}>
             Look at {dataset}
           </Button>
-          <Button onClick={() => go(['sql'], { q: `SELECT * FROM "${dataset.replaceAll('"', '""')}"`, run: '1' })}>Query it</Button>
-          <Button onClick={() => go(['models', 'train'], { dataset })}>Train a model on it</Button>
-        </>
-      )}
-      {model !== undefined && (
-        <>
-          <Button kind="primary" onClick={() => go(['models', model])}>
-            Open model {model}
+          <Button
+            onClick={() =>
+              go(['sql'], { q: `SELECT * FROM "${dataset.replaceAll('"', '""')}"`, run: '1' })
+            }
+          >
+            Query it
           </Button>
-          <Button onClick={() => go(['models', model], { view: 'try' })}>Try it</Button>
         </>
       )}
       {auc !== undefined && <span class="dim">AUC {auc.toFixed(3)}</span>}
@@ -42,6 +38,9 @@ export function NextSteps({
 
 /** The id in a reference, which is a text or a configuration. */
 export function idOf(reference: unknown): string | undefined {
-  const id = typeof reference === 'object' && reference !== null ? (reference as { id?: unknown }).id : reference;
+  const id =
+    typeof reference === 'object' && reference !== null
+      ? (reference as { id?: unknown }).id
+      : reference;
   return typeof id === 'string' && id !== '' ? id : undefined;
 }

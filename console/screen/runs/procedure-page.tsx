@@ -6,7 +6,14 @@ import { DeleteDialog, Dialog } from '../../part/dialog.tsx';
 import { type JsonObject, SchemaForm } from '../../part/form/schema-form.tsx';
 import { go } from '../../route.ts';
 import { entityPath } from '../../state/api.ts';
-import { cached, change, type EntityDocument, may, type RunSummary, type TypeInfo } from '../../state/catalogue.ts';
+import {
+  cached,
+  change,
+  type EntityDocument,
+  may,
+  type RunSummary,
+  type TypeInfo,
+} from '../../state/catalogue.ts';
 import { jsonText } from '../../state/json.ts';
 import { startRun } from '../../state/runs.ts';
 import { RunTable } from './index.tsx';
@@ -42,7 +49,10 @@ export function ProcedurePage({ id }: { readonly id: string }) {
                   <Button onClick={() => setDialog('again')}>Run with changes</Button>
                   <Button
                     onClick={() =>
-                      go(['new', 'procedures', config?.type ?? ''], { id, params: jsonText(config?.params ?? {}, 0) })
+                      go(['new', 'procedures', config?.type ?? ''], {
+                        id,
+                        params: jsonText(config?.params ?? {}, 0),
+                      })
                     }
                   >
                     Edit
@@ -55,7 +65,13 @@ export function ProcedurePage({ id }: { readonly id: string }) {
             <section class="panel">
               <h2>Runs</h2>
               <Shown path={runsPath} of={runs}>
-                {(found) => (found.length === 0 ? <p class="dim">It has not run yet.</p> : <RunTable runs={found} />)}
+                {(found) =>
+                  found.length === 0 ? (
+                    <p class="dim">It has not run yet.</p>
+                  ) : (
+                    <RunTable runs={found} />
+                  )
+                }
               </Shown>
             </section>
             <section class="panel">
@@ -63,13 +79,22 @@ export function ProcedurePage({ id }: { readonly id: string }) {
               <Code text={jsonText(config?.params ?? {})} language="json" />
             </section>
             {dialog === 'again' && (
-              <RunDialog type={config?.type ?? ''} params={config?.params ?? {}} run={run} onClose={() => setDialog(undefined)} />
+              <RunDialog
+                type={config?.type ?? ''}
+                params={config?.params ?? {}}
+                run={run}
+                onClose={() => setDialog(undefined)}
+              />
             )}
             {dialog === 'delete' && (
               <DeleteDialog
                 kind="procedure"
                 id={id}
-                dependants={(runs.value ?? []).length === 0 ? [] : [`${runs.value?.length} runs, which go with it`]}
+                dependants={
+                  (runs.value ?? []).length === 0
+                    ? []
+                    : [`${runs.value?.length} runs, which go with it`]
+                }
                 remove={async () => {
                   await change('DELETE', path);
                   go(['runs']);
@@ -105,11 +130,15 @@ export function RunDialog({
   return (
     <Dialog title="Run with changes" onClose={onClose} className="wide">
       <Shown path={path} of={info}>
-        {({ configSchema }) => <SchemaForm schema={configSchema} value={value} onChange={setValue} path="params" />}
+        {({ configSchema }) => (
+          <SchemaForm schema={configSchema} value={value} onChange={setValue} path="params" />
+        )}
       </Shown>
       <footer class="row end">
         <span class="dim">
-          {Object.keys(changed).length === 0 ? 'Nothing differs.' : `Differs: ${Object.keys(changed).join(', ')}`}
+          {Object.keys(changed).length === 0
+            ? 'Nothing differs.'
+            : `Differs: ${Object.keys(changed).join(', ')}`}
         </span>
         <Button onClick={onClose}>Cancel</Button>
         <Button

@@ -4,7 +4,14 @@ import { Button, Failure, State, Waiting } from '../../part/basic.tsx';
 import { Code } from '../../part/code.tsx';
 import { go, href } from '../../route.ts';
 import { call, entityPath, messageOf } from '../../state/api.ts';
-import { cached, change, type EntityDocument, invalidate, may, type RunProgress } from '../../state/catalogue.ts';
+import {
+  cached,
+  change,
+  type EntityDocument,
+  invalidate,
+  may,
+  type RunProgress,
+} from '../../state/catalogue.ts';
 import { jsonText } from '../../state/json.ts';
 import {
   cancelRun,
@@ -75,7 +82,11 @@ export function RunPage({ procedure, run }: { readonly procedure: string; readon
         <span class="dim">{document?.config?.type}</span>
         {state !== undefined && <State of={state.state} />}
         {may('editor') && state !== undefined && isActive(state.state) && (
-          <Button kind="primary" icon="stop" onClick={() => void cancelRun(procedure, run).catch(setError)}>
+          <Button
+            kind="primary"
+            icon="stop"
+            onClick={() => void cancelRun(procedure, run).catch(setError)}
+          >
             Cancel
           </Button>
         )}
@@ -105,11 +116,15 @@ export function RunPage({ procedure, run }: { readonly procedure: string; readon
               </>
             )}
           </dl>
-          {exception !== undefined && <Failure error={{ ...exception, message: messageOf({ message: exception.error }) }} />}
+          {exception !== undefined && (
+            <Failure error={{ ...exception, message: messageOf({ message: exception.error }) }} />
+          )}
           {(isActive(state.state) || state.progress?.steps !== undefined) && (
             <Steps progress={state.progress} isActive={isActive(state.state)} />
           )}
-          {state.state === 'finished' && document !== undefined && <NextSteps document={document} status={state.status} />}
+          {state.state === 'finished' && document !== undefined && (
+            <NextSteps document={document} status={state.status} />
+          )}
           {state.status !== undefined && (
             <section class="panel">
               <h2>Results</h2>
@@ -132,13 +147,20 @@ export function RunPage({ procedure, run }: { readonly procedure: string; readon
   );
 }
 
-function Steps({ progress, isActive }: { readonly progress: RunProgress | undefined; readonly isActive: boolean }) {
+function Steps({
+  progress,
+  isActive,
+}: {
+  readonly progress: RunProgress | undefined;
+  readonly isActive: boolean;
+}) {
   const previous = useRef<{ name: string; value: number; at: number }>(undefined);
   const [rate, setRate] = useState<string>();
   const steps = progress?.steps ?? [];
   const current = steps.find(({ started, ended }) => started !== undefined && ended === undefined);
   useEffect(() => {
-    if (current === undefined || (current.type !== 'lines' && current.type !== 'counter')) return setRate(undefined);
+    if (current === undefined || (current.type !== 'lines' && current.type !== 'counter'))
+      return setRate(undefined);
     const now = Date.now();
     const before = previous.current;
     if (before?.name === current.name && now - before.at < 300) return;
@@ -150,11 +172,17 @@ function Steps({ progress, isActive }: { readonly progress: RunProgress | undefi
   }, [current?.name, current?.value]);
   return (
     <section class="panel" aria-label="Progress">
-      <progress value={isActive ? shareDone(progress) : 1} max={1} aria-label="Progress of the run" />
+      <progress
+        value={isActive ? shareDone(progress) : 1}
+        max={1}
+        aria-label="Progress of the run"
+      />
       <ol class="plain">
         {steps.map((step) => (
           <li key={step.name} class={`row${step.started === undefined ? ' dim' : ''}`}>
-            <span aria-hidden="true">{step.ended !== undefined ? '✓' : step.started === undefined ? '·' : '▸'}</span>
+            <span aria-hidden="true">
+              {step.ended !== undefined ? '✓' : step.started === undefined ? '·' : '▸'}
+            </span>
             <span>{step.name}</span>
             <span class="dim">{stepValue(step)}</span>
             {step === current && rate !== undefined && <span class="dim">{rate}</span>}
@@ -167,7 +195,9 @@ function Steps({ progress, isActive }: { readonly progress: RunProgress | undefi
 
 function stepValue({ type, value }: { readonly type: string; readonly value: number }): string {
   if (type === 'percentile') return `${Math.round(value * 100)} %`;
-  return type === 'done' ? '' : `${Math.round(value).toLocaleString('en')} ${type === 'lines' ? 'lines' : ''}`;
+  return type === 'done'
+    ? ''
+    : `${Math.round(value).toLocaleString('en')} ${type === 'lines' ? 'lines' : ''}`;
 }
 
 function Logs({ lines }: { readonly lines: readonly RunLogLine[] }) {

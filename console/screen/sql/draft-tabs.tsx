@@ -2,7 +2,14 @@
 import { useRef, useState } from 'preact/hooks';
 import { Button } from '../../part/basic.tsx';
 import { replacePlace } from '../../route.ts';
-import { addDraft, changeDraft, chooseDraft, currentDraft, drafts, removeDraft } from '../../state/drafts.ts';
+import {
+  addDraft,
+  changeDraft,
+  chooseDraft,
+  currentDraft,
+  drafts,
+  removeDraft,
+} from '../../state/drafts.ts';
 
 export function DraftTabs() {
   const [renamed, setRenamed] = useState<string>();
@@ -40,7 +47,9 @@ export function DraftTabs() {
               ref={(element) => element?.focus()}
               onInput={(event) => changeDraft(id, { title: event.currentTarget.value })}
               onBlur={() => setRenamed(undefined)}
-              onKeyDown={(event) => ['Enter', 'Escape'].includes(event.key) && setRenamed(undefined)}
+              onKeyDown={(event) =>
+                ['Enter', 'Escape'].includes(event.key) && setRenamed(undefined)
+              }
             />
           ) : (
             <button

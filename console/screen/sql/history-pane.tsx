@@ -33,7 +33,9 @@ export function HistoryPane({ onChoose }: { readonly onChoose: (sql: string) => 
               <code>{entry.sql}</code>
               <span class={`dim${entry.outcome === 'done' ? '' : ' wrong'}`}>
                 {new Date(entry.at).toLocaleString()} · {seconds(entry.milliseconds)} ·{' '}
-                {entry.outcome === 'done' ? `${entry.rowCount.toLocaleString('en')} rows` : entry.outcome}
+                {entry.outcome === 'done'
+                  ? `${entry.rowCount.toLocaleString('en')} rows`
+                  : entry.outcome}
               </span>
             </button>
           </li>

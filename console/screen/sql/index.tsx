@@ -162,7 +162,12 @@ export function Screen() {
             Link
           </Button>
           {may('editor') && (
-            <Button icon="save" onClick={() => setSaved(statementAt(draft.text, editor.current?.selection().from ?? 0)?.text ?? '')}>
+            <Button
+              icon="save"
+              onClick={() =>
+                setSaved(statementAt(draft.text, editor.current?.selection().from ?? 0)?.text ?? '')
+              }
+            >
               Save as function
             </Button>
           )}
@@ -186,7 +191,9 @@ export function Screen() {
           tab={tab}
           onTab={setView}
           chart={chart}
-          onChart={(spec) => replacePlace(['sql'], { ...query, run: undefined, chart: JSON.stringify(spec) })}
+          onChart={(spec) =>
+            replacePlace(['sql'], { ...query, run: undefined, chart: JSON.stringify(spec) })
+          }
           onRewrite={rewrite}
           onRetry={() => run(result.sql)}
         />

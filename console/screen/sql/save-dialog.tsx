@@ -3,11 +3,16 @@ import { useState } from 'preact/hooks';
 import { Button, Failure, Field } from '../../part/basic.tsx';
 import { Code } from '../../part/code.tsx';
 import { Dialog, tell } from '../../part/dialog.tsx';
-import { href } from '../../route.ts';
 import { entityPath } from '../../state/api.ts';
 import { cached, change } from '../../state/catalogue.ts';
 
-export function SaveDialog({ sql, onClose }: { readonly sql: string; readonly onClose: () => void }) {
+export function SaveDialog({
+  sql,
+  onClose,
+}: {
+  readonly sql: string;
+  readonly onClose: () => void;
+}) {
   const [id, setId] = useState('');
   const [error, setError] = useState<unknown>();
   const [output, setOutput] = useState('FIRST_ROW');
@@ -16,7 +21,7 @@ export function SaveDialog({ sql, onClose }: { readonly sql: string; readonly on
     try {
       const body = { type: 'sql.query', params: { query: sql, output } };
       await change('PUT', entityPath('functions', id), { body });
-      tell(`function ${id} was saved`, { text: 'Open it', href: href(['models', id]) });
+      tell(`function ${id} was saved`);
       onClose();
     } catch (thrown) {
       setError(thrown);
@@ -26,14 +31,25 @@ export function SaveDialog({ sql, onClose }: { readonly sql: string; readonly on
     <Dialog title="Save as function" onClose={onClose}>
       <Code text={sql} language="sql" />
       <p class="dim">Names that begin with $ are its inputs.</p>
-      <Field label="Name" error={exists ? 'There is a function of this name; it will be replaced.' : undefined}>
-        {(field) => <input id={field} value={id} onInput={(event) => setId(event.currentTarget.value)} />}
+      <Field
+        label="Name"
+        error={exists ? 'There is a function of this name; it will be replaced.' : undefined}
+      >
+        {(field) => (
+          <input id={field} value={id} onInput={(event) => setId(event.currentTarget.value)} />
+        )}
       </Field>
       <Field label="Gives">
         {(field) => (
-          <select id={field} value={output} onChange={(event) => setOutput(event.currentTarget.value)}>
+          <select
+            id={field}
+            value={output}
+            onChange={(event) => setOutput(event.currentTarget.value)}
+          >
             <option value="FIRST_ROW">its first row</option>
-            <option value="NAMED_COLUMNS">a row of pairs from the columns named column and value</option>
+            <option value="NAMED_COLUMNS">
+              a row of pairs from the columns named column and value
+            </option>
           </select>
         )}
       </Field>

@@ -40,10 +40,7 @@ export const ALL_RUNS = route({
     const states = state === '' ? undefined : state.split(',');
     const unknown = states?.find((name) => !STATES.includes(name));
     if (unknown !== undefined) {
-      throw failure(
-        'INVALID_PARAMETER',
-        `state: '${unknown}' is none of ${STATES.join(', ')}`,
-      );
+      throw failure('INVALID_PARAMETER', `state: '${unknown}' is none of ${STATES.join(', ')}`);
     }
     const before = startedBefore(values.before as string);
     const found: RunOfProcedure[] = [];
@@ -69,7 +66,10 @@ function startedBefore(text: string): number {
   if (text === '') return Number.POSITIVE_INFINITY;
   const milliseconds = Date.parse(text);
   if (!Number.isNaN(milliseconds)) return milliseconds / 1000;
-  throw failure('INVALID_PARAMETER', `before: '${text}' is no date, for instance 2026-01-31T12:00:00Z`);
+  throw failure(
+    'INVALID_PARAMETER',
+    `before: '${text}' is no date, for instance 2026-01-31T12:00:00Z`,
+  );
 }
 
 function newestFirst(a: RunOfProcedure, b: RunOfProcedure): number {
