@@ -104,6 +104,9 @@ describe('examples', () => {
     /^(GET) \/v1\/plugins\/:id\/(doc|static)\/\*$/,
     /^(GET|DELETE) \/v1\/keys\/:id$/,
     /^GET \/resources\/\*$/,
+    // A service without a data directory keeps no files.
+    /^(GET|PUT|DELETE) \/v1\/uploads/,
+    /^POST \/v1\/imports$/,
   ];
   const ENDLESS = /^POST \/v1\/(watches|shutdown)$/;
   test('run one after the other', { timeout: 60_000 }, async () => {
