@@ -25,9 +25,13 @@ interface ScreenEntry {
 }
 
 const SCREENS: Readonly<Record<string, ScreenEntry>> = {
+  home: { title: 'Home', icon: 'home', load: () => import('./screen/home/index.tsx') },
   sql: { title: 'SQL', icon: 'sql', load: () => import('./screen/sql/index.tsx') },
   data: { title: 'Data', icon: 'data', load: () => import('./screen/data/index.tsx') },
+  models: { title: 'Models', icon: 'model', load: () => import('./screen/model/index.tsx') },
   runs: { title: 'Runs', icon: 'runs', load: () => import('./screen/runs/index.tsx') },
+  plugins: { title: 'Plugins', icon: 'plugin', load: () => import('./screen/plugins/index.tsx') },
+  server: { title: 'Server', icon: 'server', load: () => import('./screen/server/index.tsx') },
   new: { title: 'New', icon: 'plus', load: () => import('./screen/new/index.tsx'), isInner: true },
 };
 
@@ -44,7 +48,7 @@ theme.subscribe((name) => {
 function App() {
   const [dialog, setDialog] = useState<'palette' | 'help'>();
   const [isMenuOpen, setMenuOpen] = useState(false);
-  const name = place.value.path[0] ?? 'sql';
+  const name = place.value.path[0] ?? 'home';
   const entry = SCREENS[name];
 
   useEffect(() => {
@@ -135,7 +139,11 @@ function App() {
         {Object.entries(SCREENS)
           .filter(([, { isInner }]) => isInner !== true)
           .map(([id, { title, icon }]) => (
-            <a key={id} href={href([id])} aria-current={id === name ? 'page' : undefined}>
+            <a
+              key={id}
+              href={href(id === 'home' ? [] : [id])}
+              aria-current={id === name ? 'page' : undefined}
+            >
               <Icon name={icon} />
               {title}
             </a>

@@ -2,7 +2,7 @@
 // content. Fails when the page has grown over its budget.
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { licencesOf } from './bundle.mjs';
@@ -29,6 +29,7 @@ export async function buildConsole() {
     if (isFresh(STAMP, paths)) return 0;
     const stamp = fingerprint(paths);
     const output = await bundle();
+    copySample();
     const style = writeStyle();
     writePage(output, style.fileName);
     const problem = overBudget(output, style);
@@ -64,6 +65,12 @@ async function bundle() {
   });
   writeFileSync(join(projectRoot, FOLDER, 'third-party-licences.txt'), licencesOf(output));
   return output.filter(({ type }) => type === 'chunk');
+}
+
+/** Data to begin with: wildlife strikes of the FAA, public domain. */
+function copySample() {
+  const source = join(projectRoot, 'node_modules/vega-datasets/data/birdstrikes.csv');
+  copyFileSync(source, join(projectRoot, FOLDER, 'birdstrikes.csv'));
 }
 
 /** @returns its name in the folder and its bytes */

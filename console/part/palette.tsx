@@ -28,7 +28,9 @@ export function Palette({
   const [chosen, setChosen] = useState(0);
   const list = useRef<HTMLDivElement>(null);
   const datasets = cached<string[]>('/v1/datasets').value ?? [];
+  const functions = cached<string[]>('/v1/functions').value ?? [];
   const procedures = cached<string[]>('/v1/procedures').value ?? [];
+  const plugins = cached<string[]>('/v1/plugins').value ?? [];
   const entries = useMemo((): Entry[] => {
     const places = Object.entries(screens).filter(([, { isInner }]) => isInner !== true);
     const isEditor = may('editor');
@@ -36,16 +38,12 @@ export function Palette({
       ...places.map(([id, { title }]) => ({
         title,
         kind: 'screen',
-        run: () => go([id]),
+        run: () => go(id === 'home' ? [] : [id]),
       })),
       { title: 'New query', kind: 'do', run: () => go(['sql']) },
       ...(isEditor
         ? [
-            {
-              title: 'Import data',
-              kind: 'do',
-              run: () => go(['new', 'procedures', 'import.text']),
-            },
+            { title: 'Import data', kind: 'do', run: () => go([]) },
             ...['dataset', 'procedure', 'function', 'plugin'].map((kind) => ({
               title: `New ${kind}`,
               kind: 'do',
@@ -62,9 +60,11 @@ export function Palette({
       },
       { title: 'Help and keys', kind: 'do', run: onHelp },
       ...datasets.map((id) => ({ title: id, kind: 'dataset', run: () => go(['data', id]) })),
+      ...functions.map((id) => ({ title: id, kind: 'function', run: () => go(['models', id]) })),
       ...procedures.map((id) => ({ title: id, kind: 'procedure', run: () => go(['runs', id]) })),
+      ...plugins.map((id) => ({ title: id, kind: 'plugin', run: () => go(['plugins', id]) })),
     ];
-  }, [datasets, procedures]);
+  }, [datasets, functions, procedures, plugins]);
   const found = useMemo(() => {
     const words = text.toLowerCase().split(/\s+/);
     return entries

@@ -218,3 +218,12 @@ const ROLES = ['open', 'reader', 'editor', 'admin'];
 export function may(role: 'reader' | 'editor' | 'admin'): boolean {
   return ROLES.indexOf(ownRole()) >= ROLES.indexOf(role);
 }
+
+/** The id in a reference, which is a text or a configuration. */
+export function idOf(reference: unknown): string | undefined {
+  const id =
+    typeof reference === 'object' && reference !== null
+      ? (reference as { id?: unknown }).id
+      : reference;
+  return typeof id === 'string' && id !== '' ? id : undefined;
+}

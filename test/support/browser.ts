@@ -6,15 +6,25 @@ export interface BrowserSession {
   /** of the server: scheme, host and port */
   readonly origin: string;
   readonly browser: Browser;
+  readonly rowan: Rowan;
   close(): Promise<void>;
 }
 
 /** @param listen how the server listens, beside where */
 export async function startBrowser(
   executablePath: string | undefined,
-  listen: { readonly assetsPath?: string } = {},
+  {
+    dataDir = null,
+    adminKey,
+    ...listen
+  }: {
+    readonly assetsPath?: string;
+    /** where the service keeps everything; default: it keeps nothing */
+    readonly dataDir?: string | null;
+    readonly adminKey?: string;
+  } = {},
 ): Promise<BrowserSession> {
-  const rowan = await Rowan.open({ dataDir: null });
+  const rowan = await Rowan.open({ dataDir, ...(adminKey === undefined ? {} : { adminKey }) });
   const origin = await rowan.listen({ host: '127.0.0.1', port: 0, ...listen });
   const browser = await chromium.launch({
     ...(executablePath === undefined ? {} : { executablePath }),
@@ -23,6 +33,7 @@ export async function startBrowser(
   return {
     origin,
     browser,
+    rowan,
     async close() {
       await browser.close();
       await rowan.close();

@@ -20,19 +20,36 @@ export function drawChart(
   rows: readonly ChartRow[],
   range: ChartRange | undefined,
   size: DrawnSize,
+  valueLabel?: string,
 ): Element {
   const data = rows.map((row) => plotRow(row, range));
   const facet = spec.facet === '' ? {} : { fx: 'facet' };
   const colour = spec.colour === '' ? {} : { [isLine(spec) ? 'stroke' : 'fill']: 'colour' };
   const yLabel =
-    spec.y === '' || spec.aggregate === 'count' ? 'rows' : `${spec.aggregate} of ${spec.y}`;
+    valueLabel ??
+    (spec.y === '' || spec.aggregate === 'count' ? 'rows' : `${spec.aggregate} of ${spec.y}`);
   const isDiscrete = spec.mark === 'bar';
+  // Names are read along a line, so bars of names lie.
+  const names = isDiscrete ? orderOf(data) : [];
+  const axes = isDiscrete
+    ? {
+        height: Math.max(90, names.length * BAR_HEIGHT + 60),
+        marginLeft: Math.min(
+          220,
+          24 + 6.4 * Math.max(4, ...names.map((name) => String(name).length)),
+        ),
+        x: { label: yLabel, grid: true },
+        y: { label: spec.x, domain: names, tickFormat: shortName },
+      }
+    : {
+        marginLeft: 56,
+        x: { label: spec.x },
+        y: { label: spec.mark === 'dot' ? spec.y : yLabel, grid: true },
+      };
   return draw({
     ...size,
     ...(spec.colour === '' ? {} : { color: { legend: true } }),
-    ...(isDiscrete ? { marginLeft: 56, marginBottom: 84 } : { marginLeft: 56 }),
-    x: { label: spec.x, ...(isDiscrete ? { tickRotate: -35, domain: orderOf(data) } : {}) },
-    y: { label: spec.mark === 'dot' ? spec.y : yLabel, grid: true },
+    ...axes,
     ...(spec.facet === '' ? {} : { fx: { label: spec.facet } }),
     marks: marksOf(spec, data, { ...facet, ...colour }),
   });
@@ -58,8 +75,8 @@ function marksOf(spec: ChartSpec, data: readonly Row[], channels: object): Plot.
       ];
     case 'bar':
       return [
-        Plot.barY(data, { x: 'x', y: 'y', fill: 'var(--accent)', ...channels, ...tip }),
-        Plot.ruleY([0]),
+        Plot.barX(data, { y: 'x', x: 'y', fill: 'var(--accent)', ...channels, ...tip }),
+        Plot.ruleX([0]),
       ];
     case 'line':
       return [Plot.lineY(data, { x: 'x', y: 'y', stroke: 'var(--accent)', ...channels, ...tip })];
@@ -88,6 +105,14 @@ function marksOf(spec: ChartSpec, data: readonly Row[], channels: object): Plot.
         }),
       ];
   }
+}
+
+const BAR_HEIGHT = 20;
+const NAME_LENGTH_MAX = 32;
+
+function shortName(name: unknown): string {
+  const text = String(name);
+  return text.length > NAME_LENGTH_MAX ? `${text.slice(0, NAME_LENGTH_MAX)}…` : text;
 }
 
 function isLine({ mark }: ChartSpec): boolean {

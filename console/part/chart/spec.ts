@@ -20,7 +20,7 @@ export interface ChartSpec {
 export const MARK_COUNT_MAX = 5000;
 const BIN_COUNT = 40;
 /** Bars beyond are too thin to be told apart. */
-const BAR_COUNT_MAX = 60;
+const BAR_COUNT_MAX = 40;
 
 export function suggestChart(columns: readonly ResultColumn[]): ChartSpec {
   const named = columns.filter(({ name }) => name !== '_rowName');

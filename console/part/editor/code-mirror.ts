@@ -160,7 +160,7 @@ function dialectOf({ keywords, types, functions }: Language): SQLDialect {
 /** Colours come from the style sheet, so themes change without the editor. */
 const HIGHLIGHT = HighlightStyle.define([
   { tag: tags.keyword, class: 'code-word' },
-  { tag: [tags.string, tags.special(tags.string)], class: 'code-text' },
+  { tag: tags.string, class: 'code-text' },
   { tag: [tags.number, tags.bool, tags.null], class: 'code-number' },
   { tag: [tags.lineComment, tags.blockComment], class: 'code-comment' },
   { tag: [tags.standard(tags.name), tags.typeName], class: 'code-function' },

@@ -8,6 +8,7 @@ import { ChartPane } from '../chart/chart-pane.tsx';
 import type { ChartSpec } from '../chart/spec.ts';
 import { Code } from '../code.tsx';
 import { saveFile, tell } from '../dialog.tsx';
+import { durationText } from '../duration.ts';
 import { Snippets } from '../snippet.tsx';
 import { compact } from './column-card.tsx';
 import { ProfilePane } from './profile-pane.tsx';
@@ -119,7 +120,7 @@ function Outcome({ result }: { readonly result: Result }) {
     const words = { done: '', failed, cancelled: ', cancelled', running: '' }[result.state.value];
     return (
       <span class="outcome" role="status">
-        {rowWords} · {seconds(result.milliseconds.value ?? 0)}
+        {rowWords} · {durationText(result.milliseconds.value ?? 0)}
         {words}
       </span>
     );
@@ -130,7 +131,7 @@ function Outcome({ result }: { readonly result: Result }) {
       {elapsed > SHOWN_TIME_MS && (
         <>
           {rows > 0 && `${compact(rows)} rows · `}
-          {seconds(elapsed)}
+          {durationText(elapsed)}
           <Button icon="stop" kind="bare" onClick={() => result.cancel()}>
             Cancel
           </Button>
@@ -138,11 +139,6 @@ function Outcome({ result }: { readonly result: Result }) {
       )}
     </span>
   );
-}
-
-export function seconds(milliseconds: number): string {
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
-  return `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
 }
 
 const EXPORT_FORMATS = [

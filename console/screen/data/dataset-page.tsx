@@ -12,10 +12,12 @@ import { cached, change, type EntityDocument, may } from '../../state/catalogue.
 import { jsonText } from '../../state/json.ts';
 import { Result } from '../../state/result.ts';
 import { type Dependant, dependantsOf } from './dependants.ts';
+import { ProfileTab } from './profile-tab.tsx';
 import { RecordDialog } from './record-dialog.tsx';
 
 const TABS = [
   { id: 'rows', title: 'Rows' },
+  { id: 'profile', title: 'Profile' },
   { id: 'timeline', title: 'Timeline' },
   { id: 'config', title: 'Configuration' },
   { id: 'used', title: 'Used by' },
@@ -66,6 +68,9 @@ export function DatasetPage({ id }: { readonly id: string }) {
                 </Button>
                 {may('editor') && (
                   <>
+                    <Button icon="model" onClick={() => go(['models', 'train'], { dataset: id })}>
+                      Train
+                    </Button>
                     {isRecordable(type) && (
                       <Button onClick={() => setDialog('record')}>Record</Button>
                     )}
@@ -86,6 +91,7 @@ export function DatasetPage({ id }: { readonly id: string }) {
               )}
               <div class="body">
                 {view === 'rows' && state === 'ok' && <Rows id={id} sql={select} />}
+                {view === 'profile' && <ProfileTab id={id} />}
                 {view === 'timeline' && <Timeline id={id} />}
                 {view === 'config' && (
                   <div class="pad">

@@ -23,11 +23,7 @@ function AllDatasets() {
         <h1>Data</h1>
         {may('editor') && (
           <>
-            <Button
-              kind="primary"
-              icon="upload"
-              onClick={() => go(['new', 'procedures', 'import.text'])}
-            >
+            <Button kind="primary" icon="upload" onClick={() => go([])}>
               Import
             </Button>
             <Button icon="plus" onClick={() => go(['new', 'datasets'])}>
@@ -45,7 +41,7 @@ function AllDatasets() {
                   A dataset holds rows: imported from a file, recorded over REST, or made by a
                   query.
                 </p>
-                <Button kind="primary" onClick={() => go(['new', 'procedures', 'import.text'])}>
+                <Button kind="primary" onClick={() => go([])}>
                   Import a file
                 </Button>
               </Empty>

@@ -6,7 +6,8 @@ import { call, entityPath } from '../../state/api.ts';
 import type { EntityDocument } from '../../state/catalogue.ts';
 import { jsonText } from '../../state/json.ts';
 import { type RunState, runPath } from '../../state/runs.ts';
-import { duration, localTime, type RunName } from './index.tsx';
+import type { RunName } from './index.tsx';
+import { duration, localTime } from './time.ts';
 
 interface Compared extends RunName {
   readonly state: RunState;

@@ -1,13 +1,13 @@
 // Procedures and their runs: all of them, those of one procedure, one run, or some side by side.
 import { useState } from 'preact/hooks';
 import { Button, Choice, Empty, Shown, State, useRefresh } from '../../part/basic.tsx';
-import { seconds } from '../../part/result/result-view.tsx';
 import { go, href, place, replacePlace } from '../../route.ts';
 import { cached, may, type RunSummary } from '../../state/catalogue.ts';
 import { isActive, shareDone } from '../../state/runs.ts';
 import { Comparison } from './comparison.tsx';
 import { ProcedurePage } from './procedure-page.tsx';
 import { RunPage } from './run-page.tsx';
+import { duration, localTime } from './time.ts';
 
 const COMPARED_MAX = 5;
 const PAGE = 100;
@@ -205,20 +205,4 @@ function whatOf(run: RunSummary) {
     return <progress value={share} max={1} aria-label="Progress" />;
   }
   return run.progress?.exception?.error ?? '';
-}
-
-/** Dates of the service in the zone of the reader. */
-export function localTime(text: string | undefined): string {
-  return text === undefined ? '' : new Date(text).toLocaleString();
-}
-
-export function duration({
-  runStarted,
-  runFinished,
-}: {
-  runStarted?: string;
-  runFinished?: string;
-}): string {
-  if (runStarted === undefined || runFinished === undefined) return '';
-  return seconds(Math.max(0, Date.parse(runFinished) - Date.parse(runStarted)));
 }

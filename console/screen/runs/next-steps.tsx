@@ -1,7 +1,8 @@
 // What a finished run offers to do next.
 import { Button } from '../../part/basic.tsx';
+import { quoteName } from '../../part/sql/text.ts';
 import { go } from '../../route.ts';
-import type { EntityDocument } from '../../state/catalogue.ts';
+import { type EntityDocument, idOf } from '../../state/catalogue.ts';
 
 export function NextSteps({
   document,
@@ -12,8 +13,9 @@ export function NextSteps({
 }) {
   const params = document.config?.params ?? {};
   const dataset = idOf(params.outputDataset);
+  const model = idOf(params.functionName);
   const { auc } = (status ?? {}) as { auc?: number };
-  if (dataset === undefined) return null;
+  if (dataset === undefined && model === undefined) return null;
   return (
     <p class="next">
       <span>Next</span>
@@ -23,24 +25,22 @@ export function NextSteps({
             Look at {dataset}
           </Button>
           <Button
-            onClick={() =>
-              go(['sql'], { q: `SELECT * FROM "${dataset.replaceAll('"', '""')}"`, run: '1' })
-            }
+            onClick={() => go(['sql'], { q: `SELECT * FROM ${quoteName(dataset)}`, run: '1' })}
           >
             Query it
           </Button>
+          <Button onClick={() => go(['models', 'train'], { dataset })}>Train a model on it</Button>
+        </>
+      )}
+      {model !== undefined && (
+        <>
+          <Button kind="primary" onClick={() => go(['models', model])}>
+            Open model {model}
+          </Button>
+          <Button onClick={() => go(['models', model], { view: 'try' })}>Try it</Button>
         </>
       )}
       {auc !== undefined && <span class="dim">AUC {auc.toFixed(3)}</span>}
     </p>
   );
-}
-
-/** The id in a reference, which is a text or a configuration. */
-export function idOf(reference: unknown): string | undefined {
-  const id =
-    typeof reference === 'object' && reference !== null
-      ? (reference as { id?: unknown }).id
-      : reference;
-  return typeof id === 'string' && id !== '' ? id : undefined;
 }

@@ -23,9 +23,9 @@ import {
   shareDone,
   startRun,
 } from '../../state/runs.ts';
-import { duration, localTime } from './index.tsx';
 import { NextSteps } from './next-steps.tsx';
 import { RunDialog } from './procedure-page.tsx';
+import { duration, localTime } from './time.ts';
 
 const LOG_LINES_MAX = 2000;
 

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { Button, Failure, Field } from '../../part/basic.tsx';
 import { Code } from '../../part/code.tsx';
 import { Dialog, tell } from '../../part/dialog.tsx';
+import { href } from '../../route.ts';
 import { entityPath } from '../../state/api.ts';
 import { cached, change } from '../../state/catalogue.ts';
 
@@ -21,7 +22,7 @@ export function SaveDialog({
     try {
       const body = { type: 'sql.query', params: { query: sql, output } };
       await change('PUT', entityPath('functions', id), { body });
-      tell(`function ${id} was saved`);
+      tell(`function ${id} was saved`, { text: 'Open it', href: href(['models', id]) });
       onClose();
     } catch (thrown) {
       setError(thrown);
