@@ -152,7 +152,9 @@ function redirected({ path, query, body, ...request }: TransportRequest): Transp
 /** The failure of the GET itself. */
 function unwrapped(text: string): string {
   const body = JSON.parse(text) as { error?: string; details?: { context?: unknown } };
-  const isWrapped = body.error === 'failed to redirect call' && body.details?.context !== undefined;
+  const isWrapped =
+    body.error?.endsWith('(failed to redirect call)') === true &&
+    body.details?.context !== undefined;
   return isWrapped ? JSON.stringify(body.details?.context) : text;
 }
 

@@ -27,7 +27,7 @@ export function resolveEntry(document: unknown, algorithm: string): Configuratio
       path = found;
       continue;
     }
-    if (!isObject(found) || found.type === undefined) throw noType(path, algorithm);
+    if (!isObject(found) || found.type === undefined) throw noType(path, algorithm, document);
     return { path, type: readType(found.type, path), values: found, enclosing: [] };
   }
   throw failure(
@@ -40,7 +40,7 @@ export function resolveEntry(document: unknown, algorithm: string): Configuratio
 export function nestedEntry(outer: ConfigurationEntry, key = 'weak_learner'): ConfigurationEntry {
   const path = keyPath(outer.path, key);
   const values = outer.values[key];
-  if (!isObject(values) || values.type === undefined) throw noType(path, path);
+  if (!isObject(values) || values.type === undefined) throw noType(path, path, undefined);
   const enclosing = [outer.values, ...outer.enclosing];
   return { path, type: readType(values.type, path), values, enclosing };
 }
@@ -121,10 +121,14 @@ function entryAt(document: unknown, path: string): unknown {
   return at;
 }
 
-function noType(path: string, initial: string): Error {
+function noType(path: string, initial: string, document: unknown): Error {
+  const entries = isObject(document)
+    ? Object.keys(document).filter((key) => entryAt(document, `${key}.type`) !== undefined)
+    : [];
+  const choice = entries.length === 0 ? '' : `algorithm as one of ${entries.join(', ')}, or `;
   return failure(
     'INVALID_PARAMETER',
-    `key ${keyPath(path, 'type')} not found in config (initial was ${keyPath(initial, 'type')})`,
+    `key ${keyPath(path, 'type')} not found in config (initial was ${keyPath(initial, 'type')}); give ${choice}a configuration with a type, for instance {"type": "decision_tree"}`,
   );
 }
 

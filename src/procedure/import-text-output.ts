@@ -27,15 +27,10 @@ export function tableOutput(
   arenas: ArenaAllocator,
 ): TextOutput {
   const builder = new TableBuilder(arenas);
-  const indexes = new Map(paths.map((path) => [path.toString(), 0]));
-  let isEmpty = true;
+  // A header names columns, with rows or without.
+  const indexes = new Map(paths.map((path) => [path.toString(), builder.columnIndex(path)]));
   return {
-    begin() {
-      if (!isEmpty) return;
-      isEmpty = false;
-      // Without any row there are no columns.
-      for (const path of paths) indexes.set(path.toString(), builder.columnIndex(path));
-    },
+    begin() {},
     set: (index, atom) => builder.set(index, atom),
     add: (path, atom) => builder.set(indexes.get(path.toString()) as number, atom),
     end: (name, ts) => builder.endRow(name, ts),

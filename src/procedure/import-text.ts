@@ -121,9 +121,8 @@ class TextImport {
     if (fast !== undefined) {
       this.#counts.lines = fast.lineCount;
       this.#counts.badLines = fast.badLineCount;
-      // Without any row there are no columns.
-      if (fast.rowCount > 0) output.recordColumns(fast.seal());
-      else fast.release();
+      // A header names columns, with rows or without.
+      output.recordColumns(fast.seal());
     }
     rows?.finish();
     output.commit();

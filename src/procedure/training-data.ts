@@ -110,7 +110,7 @@ function readColumns(
   const check = () => context.checkCancelled();
   const rows = labelledRows(extracted, context, skipsWeightless);
   check();
-  const labels = extractedLabels(extracted, rows, form, check);
+  const labels = extractedLabels(extracted, rows, form, labelTextOf(prepared), check);
   if (labels === undefined) return undefined;
   const weight = extracted.scalars.weight;
   const rowCount = rows?.length ?? extracted.snapshot.rowCount;
@@ -171,6 +171,7 @@ function extractedLabels(
   { scalars }: ExtractedColumns,
   rows: Int32Array | undefined,
   form: LabelForm,
+  labelText: string,
   check: () => void,
 ): Labels | undefined {
   const { label } = scalars;
@@ -190,7 +191,10 @@ function extractedLabels(
       if (form === 'truth') {
         const distinct = [...new Set(codes)];
         check();
-        refuseManyClasses(distinct.map((code) => label.atom(code)));
+        refuseManyClasses(
+          distinct.map((code) => label.atom(code)),
+          labelText,
+        );
         const truths = new Map(distinct.map((code) => [code, truth(label.atom(code))]));
         const values = new Uint8Array(codes.length);
         for (let i = 0; i < codes.length; i++) values[i] = truths.get(codes[i] as number) as number;
@@ -261,7 +265,7 @@ function readRows(
   return {
     rowCount: rows.length,
     features: featureColumns(rows, context),
-    labels: makeLabels(rows, form, look),
+    labels: makeLabels(rows, form, labelTextOf(prepared), look),
     weights: isWeighted
       ? Float64Array.from(rows, ({ weight }) => rowWeight(weight ?? null))
       : undefined,
@@ -290,26 +294,41 @@ function truth(label: Atom): 0 | 1 {
 }
 
 /** @throws DATA_ERROR when a label of two classes has more than two values */
-function refuseManyClasses(labels: readonly Atom[], look: () => void = () => undefined): void {
+function refuseManyClasses(
+  labels: readonly Atom[],
+  labelText: string,
+  look: () => void = () => undefined,
+): void {
   const distinct = new Map<unknown, Atom>();
   for (const label of labels) {
     look();
     if (label !== null) distinct.set(keyOfAtom(label), label);
     if (distinct.size > 2) {
-      const shown = [...distinct.values()].map(atomToJsonText).join(', ');
+      const values = [...distinct.values()];
+      const shown = values.map(atomToJsonText).join(', ');
       throw failure(
         'DATA_ERROR',
-        `the label has more than two values (${shown}, ...); compare it with one of them, for example label = ${shown.split(', ')[0]}, or use mode categorical of classifier.train`,
+        `the label has more than two values (${shown}, ...); compare it with one of them, for example ${labelText} = ${literalText(values[0] as Atom)} AS label, or use mode categorical of classifier.train`,
       );
     }
   }
 }
 
-function makeLabels(rows: readonly TrainingRow[], form: LabelForm, look: () => void): Labels {
+/** As SQL writes it. */
+function literalText(atom: Atom): string {
+  return typeof atom === 'string' ? `'${atom.replaceAll("'", "''")}'` : atomToJsonText(atom);
+}
+
+function makeLabels(
+  rows: readonly TrainingRow[],
+  form: LabelForm,
+  labelText: string,
+  look: () => void,
+): Labels {
   switch (form) {
     case 'truth': {
       const labels = rows.map(({ label }) => label);
-      refuseManyClasses(labels, look);
+      refuseManyClasses(labels, labelText, look);
       return { form, values: Uint8Array.from(labels, truth) };
     }
     case 'number':
@@ -364,6 +383,13 @@ function refuseLabelFeatures(prepared: PreparedQuery, context: ProcedureContext)
     const found = probe(path);
     if (found) throw labelAmongFeatures(path.toString());
   }
+}
+
+/** What the query selects as label, in its own words. */
+function labelTextOf({ plan, runtime }: PreparedQuery): string {
+  const label = namedExpression(findProject(plan.root)?.items ?? [], 'label');
+  if (label === undefined || runtime.text === undefined) return 'label';
+  return runtime.text.slice(label.start, label.end);
 }
 
 function findProject(node: PlanNode): Extract<PlanNode, { kind: 'project' }> | undefined {

@@ -98,7 +98,13 @@ const MISTAKES: readonly [what: string, body: () => object, status: number, says
     'a label with three',
     () => forestOf('SELECT {x} AS features, three AS label FROM good'),
     400,
-    /more than two values \(0, 1, 2/,
+    /more than two values \(0, 1, 2.*for example three = 0 AS label/,
+  ],
+  [
+    'a label with three texts',
+    () => forestOf("SELECT {x} AS features, 'l''' + CAST(three AS string) AS label FROM good"),
+    400,
+    /for example 'l''' \+ CAST\(three AS string\) = 'l''0' AS label/,
   ],
   ['an empty dataset', () => forestOf(`${X_AND_Y} nothing`), 400, /dataset was empty/],
   [

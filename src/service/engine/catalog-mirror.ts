@@ -145,7 +145,9 @@ export class CatalogMirror implements Catalog {
   /** @throws ENTITY_NOT_FOUND, ENTITY_NOT_READY, DATA_ERROR when its content cannot be read */
   datasetWithContent(name: string): LoadedDataset {
     const definition = this.#datasets.get(name);
-    if (definition === undefined) throw entityMissing('dataset', name);
+    if (definition === undefined) {
+      throw entityMissing('dataset', name, this.#datasets.keys());
+    }
     if (!definition.ready) throw entityNotReady('dataset', name);
     if (isLoaded(definition)) return definition;
     const { loadContent } = this.#options;
@@ -174,7 +176,7 @@ export class CatalogMirror implements Catalog {
   /** @throws ENTITY_NOT_FOUND, ENTITY_NOT_READY */
   functionDefinition(id: string): ReadyFunction {
     const definition = this.#functions.get(id);
-    if (definition === undefined) throw entityMissing('function', id);
+    if (definition === undefined) throw entityMissing('function', id, this.#functions.keys());
     if (!definition.ready) throw entityNotReady('function', id);
     return definition;
   }

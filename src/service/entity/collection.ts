@@ -130,7 +130,9 @@ export class EntityCollection<Entity extends LiveEntity> {
   /** The entity for a sub-route. @throws ENTITY_NOT_FOUND with the state that it is in */
   get(id: string): Entity {
     const entry = this.#entries.get(id);
-    if (entry === undefined) throw entityUnavailable(this.kind, id, 'missing');
+    if (entry === undefined) {
+      throw entityUnavailable(this.kind, id, 'missing', undefined, this.#entries.keys());
+    }
     if (entry.current !== undefined) return entry.current;
     const { state } = entry.shown;
     const why = state === 'ok' ? 'missing' : state;
@@ -142,7 +144,7 @@ export class EntityCollection<Entity extends LiveEntity> {
     const entry = this.#entries.get(id);
     if (entry?.current !== undefined) return entry.current;
     if (entry !== undefined && entry.active.size > 0) throw entityNotReady(this.kind, id);
-    throw entityMissing(this.kind, id);
+    throw entityMissing(this.kind, id, this.#entries.keys());
   }
 
   /**
@@ -273,7 +275,7 @@ export class EntityCollection<Entity extends LiveEntity> {
   /** @throws ENTITY_NOT_FOUND about the entity itself */
   statusDocument(id: string): Record<string, unknown> {
     const entry = this.#entries.get(id);
-    if (entry === undefined) throw entityMissing(this.kind, id);
+    if (entry === undefined) throw entityMissing(this.kind, id, this.#entries.keys());
     const { config, state } = entry.shown;
     const status = state === 'ok' ? entry.current?.status() : undefined;
     const progress = progressOf(entry.shown);

@@ -60,7 +60,7 @@ async function runFirst(service: Service, id: string, isAsync: boolean): Promise
     throw new RowanError(
       'FIRST_RUN_FAILED',
       runError.httpCode,
-      'failed to create the initial run',
+      `${runError.error} (failed to create the initial run)`,
       {
         entry: id,
         runError,

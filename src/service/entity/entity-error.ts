@@ -1,14 +1,16 @@
 // The fixed errors about entities: their texts are part of the interface.
 import type { EntityKind } from '../../dataset/entity-type.ts';
+import { hintAbout } from '../../util/nearest-word.ts';
 import { failure, RowanError } from '../../util/error.ts';
 
 function place(kind: string, id: string): Record<string, unknown> {
   return { collection: `${kind}s`, entry: id };
 }
 
-/** About the entity itself. `kind` is its noun. */
-export function entityMissing(kind: string, id: string): RowanError {
-  return failure('ENTITY_NOT_FOUND', `${kind} entry '${id}' doesn't exist`, place(kind, id));
+/** About the entity itself. `kind` is its noun, `known` the ids that there are. */
+export function entityMissing(kind: string, id: string, known: Iterable<string> = []): RowanError {
+  const message = `${kind} entry '${id}' doesn't exist${hintAbout(id, known)}`;
+  return failure('ENTITY_NOT_FOUND', message, place(kind, id));
 }
 
 /** On a sub-route of an entity that is not there or not usable. */
@@ -17,9 +19,10 @@ export function entityUnavailable(
   id: string,
   why: 'missing' | 'initializing' | 'executing' | 'error' | 'cancelled',
   progress?: unknown,
+  known: Iterable<string> = [],
 ): RowanError {
   const text = {
-    missing: 'does not exist or has been deleted',
+    missing: `does not exist or has been deleted${hintAbout(id, known)}`,
     initializing: 'not available as it is still being created',
     executing: 'not available as it is still being created',
     error: 'not available due to error in creation',

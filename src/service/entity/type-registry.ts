@@ -3,6 +3,7 @@ import type { DatasetType } from '../../dataset/dataset-type.ts';
 import type { EntityKind, EntityType } from '../../dataset/entity-type.ts';
 import type { FunctionType } from '../../function/function-type.ts';
 import type { ProcedureType } from '../../procedure/procedure-type.ts';
+import { hintAbout } from '../../util/nearest-word.ts';
 import { failure } from '../../util/error.ts';
 
 export class TypeRegistry {
@@ -28,11 +29,9 @@ export class TypeRegistry {
   get(kind: EntityKind, name: string): EntityType {
     const type = this.find(kind, name);
     if (type !== undefined) return type;
-    throw failure('UNKNOWN_TYPE', `couldn't find type '${name}' in registry`, {
-      kind,
-      type: name,
-      known: this.names(kind),
-    });
+    const known = this.names(kind);
+    const message = `couldn't find type '${name}' in registry${hintAbout(name, known)}`;
+    throw failure('UNKNOWN_TYPE', message, { kind, type: name, known });
   }
 
   datasetType(name: string): DatasetType {

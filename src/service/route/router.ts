@@ -1,5 +1,6 @@
 // Finds the route of a request. Paths are split at `/` first and decoded element by element, so an
 // encoded slash is part of an id.
+import { findNearestWord } from '../../util/nearest-word.ts';
 import { failure, RowanError } from '../../util/error.ts';
 import { bindRequest } from './parameter-binding.ts';
 import type { RouteRequest, Verb } from './request.ts';
@@ -68,7 +69,24 @@ export class Router {
       const route = routes.get(wanted);
       if (route !== undefined) return this.#remember(verb, path, { route, params });
     }
-    throw unknownResource(verb, path, verbsOf(matches));
+    const near = matches.length === 0 ? this.#nearestPath(path) : undefined;
+    throw unknownResource(verb, path, verbsOf(matches), near);
+  }
+
+  /** The path that the first misspelt element was meant to be in, as far as it goes. */
+  #nearestPath(path: string): string | undefined {
+    let node = this.#root;
+    const elements = path.split('/').slice(1);
+    for (const [index, element] of elements.entries()) {
+      const next = node.literals.get(element) ?? node.element?.node;
+      if (next === undefined) {
+        const near = findNearestWord(element, node.literals.keys());
+        if (near === undefined) return undefined;
+        return ['', ...elements.slice(0, index), near, ...elements.slice(index + 1)].join('/');
+      }
+      node = next;
+    }
+    return undefined;
   }
 
   /** Clients ask for few paths very often; which paths exist never changes. */
@@ -149,10 +167,12 @@ export function unknownResource(
   verb: string,
   path: string,
   allowed: readonly string[] = [],
+  near?: string,
 ): RowanError {
+  const hint = near === undefined ? '' : `; did you mean ${near}?`;
   const { code, httpCode, message } = failure(
     'UNKNOWN_RESOURCE',
-    `unknown resource ${verb} ${path}`,
+    `unknown resource ${verb} ${path}${hint}`,
   );
   return new RowanError(
     code,

@@ -24,7 +24,7 @@ describe('resolveEntry', () => {
   test.each([
     ['nosuch', 'key nosuch.type not found in config (initial was nosuch.type)'],
     ['empty', 'key empty.type not found in config (initial was empty.type)'],
-    ['', 'key type not found in config (initial was type)'],
+    ['', 'key type not found in config (initial was type); give algorithm as one of dt, or a'],
     ['constructor', 'key constructor.type not found'],
     ['loop', "configuration entry 'loop' leads through more than 10 aliases"],
   ])('refuses %s', (algorithm, message) => {

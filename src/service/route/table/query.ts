@@ -129,7 +129,8 @@ function queryOf(queryString: string): [string, string][] {
 }
 
 function redirectFailure(code: string, status: number, context: unknown): RowanError {
-  return new RowanError(code, status, 'failed to redirect call', { context });
+  const cause = (context as { error?: unknown } | undefined)?.error ?? `status ${status}`;
+  return new RowanError(code, status, `${cause} (failed to redirect call)`, { context });
 }
 
 function splitTarget(target: string): [path: string, queryString: string] {

@@ -60,7 +60,7 @@ describe('starting', () => {
     const config = { type: 'transform', params: { runOnCreation: true } };
     const reply = await rowan.put('/v1/procedures/failing', config);
     expect(reply.json).toMatchObject({
-      error: 'failed to create the initial run',
+      error: 'You need to define inputData (failed to create the initial run)',
       httpCode: 400,
       details: { entry: 'failing', runError: { error: 'You need to define inputData' } },
     });
