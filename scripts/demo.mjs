@@ -1,9 +1,12 @@
 // `npm run demo`: the whole path on real data, each call and its answer. Leaves the server running.
-// Options: --port <n>, --data-dir <dir>, --exit (end the server when done).
+// Its server is beside one that runs: on a port that is free, with a data directory of its own.
+// Options: --port <n>, --data-dir <dir> (kept afterwards), --exit (end the server when done).
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -12,8 +15,8 @@ import { installWhenStale, projectRoot } from './lib.mjs';
 
 const { values: options } = parseArgs({
   options: {
-    port: { type: 'string', default: '8080' },
-    'data-dir': { type: 'string', default: './rowan_data' },
+    port: { type: 'string', default: '0' },
+    'data-dir': { type: 'string' },
     exit: { type: 'boolean', default: false },
   },
 });
@@ -21,6 +24,11 @@ const { values: options } = parseArgs({
 await installWhenStale();
 const buildCode = await build();
 if (buildCode !== 0) process.exit(buildCode);
+
+const dataDir = options['data-dir'] ?? mkdtempSync(join(tmpdir(), 'rowan-demo-'));
+process.once('exit', () => {
+  if (options['data-dir'] === undefined) rmSync(dataDir, { recursive: true, force: true });
+});
 
 const STEPS = 9;
 let stepCount = 0;
@@ -35,7 +43,7 @@ async function start() {
       'dist/cli/rowan.js',
       'serve',
       ...['--http-listen-host', '127.0.0.1', '--http-listen-port', options.port],
-      ...['--data-dir', options['data-dir']],
+      ...['--data-dir', dataDir],
     ],
     { cwd: projectRoot, stdio: ['ignore', 'inherit', 'pipe'] },
   );
@@ -97,7 +105,7 @@ function call(verb, path, body, headers = {}) {
 
 /** Models lie beside the data that the server keeps. */
 function modelUrl(name) {
-  return pathToFileURL(join(resolve(options['data-dir']), 'models', `${name}.cls`)).href;
+  return pathToFileURL(join(resolve(dataDir), 'models', `${name}.cls`)).href;
 }
 
 function say(title) {

@@ -23,7 +23,17 @@ await installWhenStale();
 const code = await build();
 if (code !== 0) process.exit(code);
 const program = join(projectRoot, 'dist/cli/rowan.js');
-// The server takes this process over, so that signals reach it directly.
+// The server takes this process over, so that signals reach it directly. npm passes them on to its
+// shell only, so the end of that is a signal too.
+const parent = process.ppid;
+if (process.env.npm_lifecycle_event !== undefined) {
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, 250);
+  watch.unref();
+}
 process.argv = [process.execPath, program, 'serve', ...DEFAULTS, ...given];
 await import(pathToFileURL(program).href);
 

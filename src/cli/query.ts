@@ -15,7 +15,7 @@ export function addQueryCommand(program: Command): void {
     .description('run a SELECT and print its result')
     .option(
       '--format <format>',
-      'table, aos, soa, sparse, full, atom, csv, ndjson or arrow (default: csv on a terminal, else ndjson)',
+      'table, aos, soa, sparse, full, atom, csv, ndjson or arrow (default: aligned columns on a terminal, else ndjson)',
     );
   addTargetOptions(command).action((sql: string, options: QueryOptions) =>
     withTarget(options, (target) => printResult(target, sql, options), { mustExist: true }),
@@ -23,10 +23,18 @@ export function addQueryCommand(program: Command): void {
 }
 
 async function printResult(target: RowanApi, sql: string, options: QueryOptions): Promise<void> {
-  // People read columns, programs read lines of JSON.
-  const format = options.format ?? (process.stdout.isTTY ? 'csv' : 'ndjson');
-  for await (const part of target.query(sql).bytes(format)) {
+  const print = async (part: string | Uint8Array): Promise<void> => {
     if (!process.stdout.write(part)) await once(process.stdout, 'drain');
+  };
+  // People read columns, programs read lines of JSON.
+  if (options.format === undefined && process.stdout.isTTY) {
+    const { tableLines } = await import('./text-table.ts');
+    for await (const line of tableLines(target.query(sql), process.stdout.columns)) {
+      await print(`${line}\n`);
+    }
+    return;
   }
+  const format = options.format ?? 'ndjson';
+  for await (const part of target.query(sql).bytes(format)) await print(part);
   if (!['csv', 'ndjson', 'arrow'].includes(format)) process.stdout.write('\n');
 }

@@ -5,6 +5,8 @@ import { Replica } from '../replica/replica.ts';
 import { failCommand } from './exit.ts';
 import { makeLogger, readLogLevels } from './log.ts';
 
+process.title = 'rowan replica';
+
 const [format, configPath] = process.argv.slice(2);
 
 let replica: Replica | undefined;

@@ -7,6 +7,9 @@ const { enableCompileCache } = nodeModule as {
   enableCompileCache?(): { readonly directory?: string };
 };
 
+// What `pidof rowan` finds.
+process.title = 'rowan';
+
 const directory = enableCompileCache?.().directory;
 // Threads and processes that are started from here use the same.
 if (directory !== undefined) process.env.NODE_COMPILE_CACHE ??= directory;

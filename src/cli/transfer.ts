@@ -1,6 +1,10 @@
 // `rowan import` and `rowan export`: a file into a dataset, a query into a file.
 import { randomUUID } from 'node:crypto';
-import { resolve } from 'node:path';
+import { createWriteStream, rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
 import { type Command, Option } from 'commander';
 import type { RowanApi } from '../client/rowan-api.ts';
@@ -20,7 +24,7 @@ export function addTransferCommands(program: Command): void {
   const importing = program
     .command('import <file> <dataset>')
     .description(
-      'import delimited text (path or URL of a .csv, .tsv or .txt file, compressed or not) into a dataset',
+      'import delimited text (path or URL of a .csv, .tsv or .txt file, compressed or not; -: standard input) into a dataset',
     )
     .addOption(
       new Option('--format <format>', 'csv or tsv, whatever the suffix').choices(['csv', 'tsv']),
@@ -30,10 +34,19 @@ export function addTransferCommands(program: Command): void {
       if (options.url === undefined && options.dataDir === 'none') {
         failCommand('nothing would keep the dataset: give --url of a server or --data-dir');
       }
+      const isInput = file === '-' || file === '/dev/stdin';
+      if (isInput && options.url !== undefined) {
+        failCommand(`${file}: a server cannot read what comes in here; write it to a file first`);
+      }
       const { importFormat } = await loadFormats();
-      const { delimiter } = orFail(() => importFormat(file, options.format));
-      const params = { dataFileUrl: urlOf(file), outputDataset: dataset, ...given({ delimiter }) };
-      await withTarget(options, (target) => transfer(target, 'import.text', params, options));
+      const format = options.format ?? (isInput ? 'csv' : undefined);
+      const { delimiter } = orFail(() => importFormat(file, format));
+      const importFrom = (url: string) => {
+        const params = { dataFileUrl: url, outputDataset: dataset, ...given({ delimiter }) };
+        return withTarget(options, (target) => transfer(target, 'import.text', params, options));
+      };
+      if (isInput) await withInput(importFrom);
+      else await importFrom(urlOf(file));
     },
   );
   const exporting = program
@@ -60,6 +73,16 @@ export function addTransferCommands(program: Command): void {
 function addTransferOptions(command: Command): Command {
   command.option('--params <json>', 'further parameters, of import.text or export.csv');
   return addTargetOptions(command);
+}
+
+/** What comes in as a file: an import reads its text more than once, and from several threads. */
+async function withInput(work: (url: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'rowan-input-'));
+  // A command that fails ends the process.
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'input');
+  await pipeline(process.stdin, createWriteStream(path));
+  await work(pathToFileURL(path).href);
 }
 
 function urlOf(file: string): string {
@@ -119,11 +142,17 @@ async function transfer(
   options: TransferOptions,
 ): Promise<void> {
   const more = options.params === undefined ? {} : parseParams(options.params);
-  const procedure = await procedures.put({
-    id: `cli_${randomUUID().replaceAll('-', '')}`,
+  const id = `cli_${randomUUID().replaceAll('-', '')}`;
+  const made = procedures.put({
+    id,
     type,
     params: { ...params, ...more, runOnCreation: false },
     persistent: false,
+  });
+  const procedure = await made.catch(async (refused) => {
+    // What is refused has an entry all the same, which says why.
+    await procedures.delete(id).catch(() => undefined);
+    throw refused;
   });
   const { signal } = interruptible();
   const { ProgressBar } = await import('./progress-bar.ts');

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { queryTextOf } from '../dataset/parameter.ts';
 import { decodeBatch, encodeBatch } from '../dataset/recorded-batch.ts';
 import type { RecordedCell, RecordedRow } from '../dataset/recorded-row.ts';
+import { headerName } from '../exec/output/csv.ts';
 import { ChunkSink } from '../exec/output/sink.ts';
 import { readQuery } from '../exec/query.ts';
 import type { FileSink } from '../file/scheme.ts';
@@ -137,7 +138,7 @@ class CsvExport {
     const text = new ChunkSink((bytes) => ready.push(bytes));
     const { headers, delimiter } = this.#params;
     if (headers) {
-      const names = columns.map(({ path }) => this.#fields.text(path.toString()));
+      const names = columns.map(({ path }) => this.#fields.text(headerName(path.toString())));
       text.write(`${names.join(delimiter)}\n`);
     }
     const numbers = new Map(columns.map((column, index) => [keyOf(column), index]));

@@ -2,6 +2,7 @@
 import type { RelationRow } from '../../plan/catalog.ts';
 import type { Atom } from '../../value/atom.ts';
 import { specialNumberText } from '../../value/json.ts';
+import { Path } from '../../value/path.ts';
 import { atomText } from '../../value/text.ts';
 import { ColumnRows, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
 import { extraColumns, extraValues, type OutputOptions } from './options.ts';
@@ -19,7 +20,8 @@ export function writeCsv(
   }
   const table = spoolTable(rows, options);
   if (options.headers) {
-    sink.write(`${[...extraColumns(options), ...table.columns].map(quoteField).join(',')}\n`);
+    const names = [...extraColumns(options), ...table.columns.map(headerName)];
+    sink.write(`${names.map(quoteField).join(',')}\n`);
   }
   const columnCount = table.columns.length;
   for (const { extras, columns, atoms } of table.rows) {
@@ -35,7 +37,10 @@ export function writeCsv(
 function writeColumns(rows: ColumnRows, options: OutputOptions, sink: ChunkSink): void {
   const { rowCount, columns } = rows;
   if (options.headers) {
-    const names = [...extraColumns(options), ...(rowCount === 0 ? [] : rows.printedNames)];
+    const names = [
+      ...extraColumns(options),
+      ...(rowCount === 0 ? [] : rows.printedNames.map(headerName)),
+    ];
     sink.write(`${names.map(quoteField).join(',')}\n`);
   }
   const hasExtras = extraColumns(options).length > 0;
@@ -46,6 +51,15 @@ function writeColumns(rows: ColumnRows, options: OutputOptions, sink: ChunkSink)
     if (hasExtras) fields.unshift(...extraValues(rows.nameAt(index), options).map(quoteField));
     sink.write(`${fields.join(',')}\n`);
   }
+}
+
+/**
+ * The name of a column in a header: quoted once, by the rules of CSV, where dots cannot be taken
+ * for those of a path.
+ */
+export function headerName(printedPath: string): string {
+  const path = Path.parse(printedPath);
+  return path.elements.length === 1 && !printedPath.includes('.') ? path.toText() : printedPath;
 }
 
 /** The CSV field of an atom. */

@@ -1,7 +1,7 @@
 // The fixed errors about entities: their texts are part of the interface.
 import type { EntityKind } from '../../dataset/entity-type.ts';
-import { hintAbout } from '../../util/nearest-word.ts';
 import { failure, RowanError } from '../../util/error.ts';
+import { hintAbout } from '../../util/nearest-word.ts';
 
 function place(kind: string, id: string): Record<string, unknown> {
   return { collection: `${kind}s`, entry: id };

@@ -3,8 +3,8 @@ import type { DatasetType } from '../../dataset/dataset-type.ts';
 import type { EntityKind, EntityType } from '../../dataset/entity-type.ts';
 import type { FunctionType } from '../../function/function-type.ts';
 import type { ProcedureType } from '../../procedure/procedure-type.ts';
-import { hintAbout } from '../../util/nearest-word.ts';
 import { failure } from '../../util/error.ts';
+import { hintAbout } from '../../util/nearest-word.ts';
 
 export class TypeRegistry {
   readonly #types = new Map<string, EntityType>();

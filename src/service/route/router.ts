@@ -1,7 +1,8 @@
 // Finds the route of a request. Paths are split at `/` first and decoded element by element, so an
 // encoded slash is part of an id.
-import { findNearestWord } from '../../util/nearest-word.ts';
+
 import { failure, RowanError } from '../../util/error.ts';
+import { findNearestWord } from '../../util/nearest-word.ts';
 import { bindRequest } from './parameter-binding.ts';
 import type { RouteRequest, Verb } from './request.ts';
 import type { BoundRequest, Route } from './route.ts';

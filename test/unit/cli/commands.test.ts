@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { Rowan } from '../../../src/index.ts';
 
 // Each command is a process of its own, and machines that test are busy.
 vi.setConfig({ testTimeout: 90_000 });
@@ -112,6 +113,41 @@ test('a reader that stops early is no failure', async () => {
   child.stdout.once('data', () => child.stdout.destroy());
   const [code] = (await once(child, 'close')) as [number | null];
   expect([code, stderr]).toEqual([0, '']);
+});
+
+test.each(['-', '/dev/stdin'])('import reads standard input as %s', async (name) => {
+  const dataDir = join(dir, `input${name.length}`);
+  const args = ['dist/cli/rowan.js', 'import', name, 't', '--data-dir', dataDir];
+  const child = spawn(process.execPath, args);
+  child.stdin.end('a,b\n1,x\n2,y\n');
+  let stdout = '';
+  child.stdout.on('data', (part) => {
+    stdout += part;
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  expect([code, stdout]).toEqual([0, '{"rowCount":2,"numLineErrors":0}\n']);
+});
+
+test('a server cannot read the standard input of a command', async () => {
+  const outcome = await rowan('import', '-', 't', '--url', 'http://127.0.0.1:1');
+  expect([outcome.code, outcome.stderr]).toEqual([
+    1,
+    'rowan: -: a server cannot read what comes in here; write it to a file first\n',
+  ]);
+});
+
+test('an import that is refused leaves no procedure', async () => {
+  const dataDir = join(dir, 'refused');
+  const service = await Rowan.open({ dataDir, workers: 1 });
+  try {
+    const url = await service.listen({ port: 0 });
+    const params = ['--params', '{"delimeter": ";"}'];
+    const outcome = await rowan('import', join(dir, 'in.csv'), 't', '--url', url, ...params);
+    expect([outcome.code, outcome.stderr]).toEqual([1, expect.stringContaining('delimeter')]);
+    expect((await service.get('/v1/procedures')).json).toEqual([]);
+  } finally {
+    await service.close();
+  }
 });
 
 test('an import that nothing would keep is refused', async () => {

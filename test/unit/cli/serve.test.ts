@@ -1,12 +1,13 @@
 // `rowan serve` as a process: what it prints, how it starts, refuses and ends.
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 // Each server is a process of its own, and machines that test are busy.
@@ -258,4 +259,27 @@ test('an unknown log level is refused', async () => {
   await writeFile(path, '[logging]\nlevel=loud\n');
   const { code, text } = await refusal('-p', '0', '--data-dir', 'none', '--config-path', path);
   expect([code, text]).toEqual([1, expect.stringContaining("unknown log level 'loud'")]);
+});
+
+test('the process has the name of the command', async () => {
+  const { child } = await serve(['--data-dir', 'none']);
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'comm=', '-p', String(child.pid)]);
+  expect(stdout.trim()).toBe('rowan');
+  child.kill();
+});
+
+test('npm start ends its server when it is told to end', async () => {
+  const child = spawn('npm', ['start', '--', '-p', '0', '--data-dir', 'none'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stderr.on('data', (part) => {
+    output += part;
+  });
+  await vi.waitFor(() => expect(output).toContain('Rowan ready'), { timeout: 60_000 });
+  const address = /http listening on (\S+)/.exec(output)?.[1] as string;
+  child.kill('SIGTERM');
+  const answer = () =>
+    fetch(`${address.replace(/\/$/, '')}/ping`, { headers: { connection: 'close' } });
+  await vi.waitFor(() => expect(answer()).rejects.toThrow('fetch failed'), { timeout: 30_000 });
 });

@@ -179,6 +179,16 @@ describe('headers', () => {
     ]);
   });
 
+  test.each([
+    ['by column', {}],
+    ['row by row', { select: '*, 1 AS one' }],
+  ])('without any line below them are columns, %s', async (_way, params) => {
+    const { id, result } = (await run(write('b,a\n'), params)) as Imported;
+    expect(result.rowCount).toBe(0);
+    const columns = (await rowan.get<string[]>(`/v1/datasets/${id}/columns`)).json;
+    expect(columns.filter((name) => name !== 'one').sort()).toEqual(['a', 'b']);
+  });
+
   test('without a name cannot be stored', async () => {
     expect(await rows('a,,c\n1,2,3\n')).toEqual([
       ['_rowName', 'a', 'c'],

@@ -27,22 +27,38 @@ export async function procedureTask(
   assert(type.execution === 'worker', `procedure ${name} computes`);
   const arenas = new ArenaScope(context.arenas);
   const effects: CollectedEffects = { datasets: [], functions: [] };
+  const madeIds: string[] = [];
   const log = (message: string): void => {
     task.callHost({ kind: 'log', run, message } satisfies HostRequest);
   };
   try {
-    const procedureContext = makeContext(task, context, { arenas, effects, startedAt, log });
+    const procedureContext = makeContext(task, context, {
+      arenas,
+      effects,
+      madeIds,
+      startedAt,
+      log,
+    });
     const outcome = await type.run(procedureContext, params);
     for (const { content } of effects.datasets) arenas.keep(snapshotSpans(content.snapshot));
-    return { ...outcome, effects };
+    return { ...outcome, ...withMadeIds(outcome.result, madeIds), effects };
   } finally {
     arenas.release();
   }
 }
 
+/** Datasets that nobody gave an id are named by the result, or nobody would find them. */
+function withMadeIds(result: unknown, [id]: readonly string[]): { readonly result?: unknown } {
+  return id === undefined
+    ? {}
+    : { result: { ...(result as object | undefined), outputDataset: id } };
+}
+
 interface RunScope {
   readonly arenas: ArenaScope;
   readonly effects: CollectedEffects;
+  /** ids that outputs without one were given */
+  readonly madeIds: string[];
   readonly startedAt: number;
   log(message: string): void;
 }
@@ -50,7 +66,7 @@ interface RunScope {
 function makeContext(
   task: Task,
   { types, mirror, callScope, accelerate, files }: WorkerContext,
-  { arenas, effects, startedAt, log }: RunScope,
+  { arenas, effects, madeIds, startedAt, log }: RunScope,
 ): ProcedureContext {
   return {
     catalog: mirror,
@@ -69,7 +85,11 @@ function makeContext(
         types,
         arenas,
         checkCancelled: () => task.checkCancelled(),
-        onCommit: (effect) => effects.datasets.push(effect),
+        onCommit: (effect) => {
+          effects.datasets.push(effect);
+          const isNamed = typeof spec === 'string' || spec?.id !== undefined;
+          if (!isNamed) madeIds.push(effect.id);
+        },
       }),
     outputFunction: (config) => effects.functions.push(config),
     log,

@@ -39,6 +39,13 @@ const catalog = catalogOf({
 });
 
 describe('csv', () => {
+  it('quotes a name of a column once', () => {
+    const sql = `SELECT 1 AS "petal ""length"" (cm)", 2 AS "a,b", 3 AS "c.d", 4 AS e.f`;
+    expect(write(sql, EMPTY_CATALOG, 'csv', { rowNames: false })).toBe(
+      '"a,b","""c.d""",e.f,"petal ""length"" (cm)"\n2,3,4,1\n',
+    );
+  });
+
   it('quotes what needs it', () => {
     expect(write('SELECT * FROM d', catalog, 'csv')).toBe(
       '_rowName,b,a,c\nr1,1,,\n"""r""""2""",1,"say ""x"", y",\nr3,," lead",""\n',

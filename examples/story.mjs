@@ -1,4 +1,5 @@
-// The whole path in one process, without HTTP: import, query, train, test, serve.
+// The whole path in one process, without HTTP: import, query, train, test, serve. After
+// `npm run build`, `node examples/story.mjs` plays it.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,8 +12,8 @@ const STRIKES = new URL('../node_modules/vega-datasets/data/birdstrikes.csv', im
 const LABEL = `"Effect Amount of damage" != 'None'`;
 const FEATURES = `{"Phase of flight", "Wildlife Size", "Wildlife Species", "Speed IAS in knots"}`;
 
-/** @returns the area under the curve on held-out rows, and the score of one strike */
-export async function story(): Promise<{ auc: number; score: number }> {
+/** @returns {Promise<{auc: number, score: number}>} the area under the curve on held-out rows, and the score of one strike */
+export async function story() {
   const workDir = await mkdtemp(join(tmpdir(), 'rowan-story-'));
   const rowan = await open({ dataDir: null });
   try {
@@ -20,7 +21,7 @@ export async function story(): Promise<{ auc: number; score: number }> {
       dataFileUrl: STRIKES,
       outputDataset: 'strikes',
     });
-    const phases = rowan.query<{ phase: string; strikes: number }>(
+    const phases = rowan.query(
       'SELECT "Phase of flight" AS phase, count(*) AS strikes FROM strikes GROUP BY "Phase of flight"',
     );
     for await (const { phase, strikes } of phases) console.log(phase, strikes);
@@ -30,11 +31,11 @@ export async function story(): Promise<{ auc: number; score: number }> {
       modelFileUrl: String(pathToFileURL(join(workDir, 'damage.cls'))),
       functionName: 'damage',
     });
-    const { auc } = await run<{ auc: number }>('test', 'classifier.test', {
+    const { auc } = await run('test', 'classifier.test', {
       testingData: `SELECT damage({features: {*}})[score] AS score, ${LABEL} AS label FROM strikes WHERE rowHash() % 5 = 0`,
     });
 
-    const damage = rowan.functions.get<{ features: object }, { score: number }>('damage');
+    const damage = rowan.functions.get('damage');
     const features = { 'Wildlife Size': 'Large', 'Phase of flight': 'Climb' };
     const { score } = await damage.apply({ features });
     console.log({ auc, score });
@@ -44,13 +45,10 @@ export async function story(): Promise<{ auc: number; score: number }> {
     await rm(workDir, { recursive: true, force: true });
   }
 
-  async function run<Results>(
-    id: string,
-    type: string,
-    params: Record<string, unknown>,
-  ): Promise<Results> {
+  /** Creates a procedure, runs it and gives its results. */
+  async function run(id, type, params) {
     const procedure = await rowan.createProcedure({ id, type, params });
-    return (await procedure.run<Results>()).results as Results;
+    return (await procedure.run()).results;
   }
 }
 
