@@ -16,6 +16,7 @@ import { addTargetOptions, type TargetOptions, withTarget } from './target.ts';
 interface TransferOptions extends TargetOptions {
   readonly params?: string;
   readonly format?: string;
+  readonly timestamps?: 'object' | 'iso';
 }
 
 const loadFormats = () => import('./file-format.ts');
@@ -60,6 +61,12 @@ export function addTransferCommands(program: Command): void {
         'csv, tsv, json, ndjson or arrow, whatever the suffix',
       ).choices([...['csv', 'tsv', 'json', 'ndjson', 'arrow']]),
     );
+  exporting.addOption(
+    new Option(
+      '--timestamps <form>',
+      'of json and ndjson: object, {"ts": text}, or iso, text that other tools read as times',
+    ).choices(['object', 'iso']),
+  );
   addTransferOptions(exporting).action(
     async (sql: string, file: string, options: TransferOptions) => {
       const { exportFormat } = await loadFormats();
@@ -112,9 +119,11 @@ async function exportFile(
   const { FileSystem } = await import('../file/file-system.ts');
   const sink = await new FileSystem().create(urlOf(file));
   const { signal } = interruptible();
+  const { timestamps } = options;
   let byteCount = 0;
   try {
-    for await (const part of target.query(sql, { rowNames: false, signal }).bytes(format)) {
+    const query = target.query(sql, { rowNames: false, signal, timestamps });
+    for await (const part of query.bytes(format)) {
       byteCount += part.length;
       await sink.write(part);
     }

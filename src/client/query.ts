@@ -34,6 +34,8 @@ export interface QueryOptions<Format extends QueryFormat = QueryFormat> extends 
   readonly rowHashes?: boolean | undefined;
   /** default false */
   readonly sortColumns?: boolean | undefined;
+  /** aos, soa, ndjson: timestamps as `{ts: text}` (default) or as ISO text alone */
+  readonly timestamps?: 'object' | 'iso' | undefined;
 }
 
 const PATH = '/v1/query';

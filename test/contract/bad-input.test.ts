@@ -15,7 +15,9 @@ const WORDS = ["it's", 'b', 'c'];
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'rowan-bad-'));
   rowan = await Rowan.open({ dataDir: null });
-  const rows = Array.from({ length: 60 }, (_, i) => [i, i % 3, i % 2 ? 'yes' : 'no', 1, WORDS[i % 3]].join());
+  const rows = Array.from({ length: 60 }, (_, i) =>
+    [i, i % 3, i % 2 ? 'yes' : 'no', 1, WORDS[i % 3]].join(),
+  );
   await writeFile(join(dir, 'good.csv'), `x,three,y,one,word\n${rows.join('\n')}\n`);
   await writeFile(join(dir, 'twice.csv'), 'a,b,a\n1,2,3\n');
   await writeFile(join(dir, 'ragged.csv'), 'a,b,c\n1,2,3\n4,5,6\n7\n');

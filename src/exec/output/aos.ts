@@ -1,8 +1,7 @@
 // `aos`: an array of objects, each with the columns that its row has.
 import type { RelationRow } from '../../plan/catalog.ts';
-import { atomToJsonText } from '../../value/json.ts';
 import { ColumnPrinter } from './cell.ts';
-import { extraColumns, extraValues, type OutputOptions } from './options.ts';
+import { extraColumns, extraValues, jsonWriter, type OutputOptions } from './options.ts';
 import type { ChunkSink } from './sink.ts';
 
 export function writeAos(
@@ -32,10 +31,11 @@ export function objectWriter(options: OutputOptions): (row: RelationRow) => stri
     return text;
   };
   const extras = extraColumns(options);
+  const toJson = jsonWriter(options);
   return ({ name, row }) => {
     const values = extraValues(name, options);
     const members = extras.map((key, i) => keyText(key) + JSON.stringify(values[i]));
-    printer.visitLatest(row, (key, atom) => members.push(keyText(key) + atomToJsonText(atom)));
+    printer.visitLatest(row, (key, atom) => members.push(keyText(key) + toJson(atom)));
     return `{${members.join(',')}}`;
   };
 }

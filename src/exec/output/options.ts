@@ -1,6 +1,9 @@
 // What a caller may choose about an output format, and the columns that choice adds.
+import type { Atom } from '../../value/atom.ts';
+import { atomToJsonText } from '../../value/json.ts';
 import type { Path } from '../../value/path.ts';
 import { hashPathHex } from '../../value/path-hash.ts';
+import { Timestamp } from '../../value/timestamp.ts';
 
 export interface OutputOptions {
   /** table, csv: a first row of names */
@@ -11,8 +14,19 @@ export interface OutputOptions {
   readonly rowHashes: boolean;
   /** table, csv: columns in natural order instead of the order of first appearance */
   readonly sortColumns: boolean;
+  /** aos, soa, ndjson: timestamps as `{"ts": text}`, the default, or as ISO text alone */
+  readonly timestamps?: TimestampForm | undefined;
   /** columns in natural order where the query alone tells them: nothing is spooled then */
   readonly knownColumns?: readonly string[] | undefined;
+}
+
+export const TIMESTAMP_FORMS = ['object', 'iso'] as const;
+export type TimestampForm = (typeof TIMESTAMP_FORMS)[number];
+
+/** How the JSON of a format's cells is written. */
+export function jsonWriter({ timestamps }: OutputOptions): (atom: Atom) => string {
+  if (timestamps !== 'iso') return atomToJsonText;
+  return (atom) => (atom instanceof Timestamp ? `"${atom.toString()}"` : atomToJsonText(atom));
 }
 
 export const DEFAULT_OUTPUT: OutputOptions = {

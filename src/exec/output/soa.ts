@@ -1,7 +1,6 @@
 // `soa`: an object of columns, each an array with an entry for every row.
 import type { RelationRow } from '../../plan/catalog.ts';
-import { atomToJsonText } from '../../value/json.ts';
-import { extraColumns, type OutputOptions } from './options.ts';
+import { extraColumns, jsonWriter, type OutputOptions } from './options.ts';
 import type { ChunkSink } from './sink.ts';
 import { spoolTable } from './spool.ts';
 
@@ -17,9 +16,10 @@ export function writeSoa(
     return;
   }
   const texts: string[][] = table.columns.map(() => new Array<string>(all.length).fill('null'));
+  const toJson = jsonWriter(options);
   all.forEach(({ columns, atoms }, rowIndex) => {
     columns.forEach((column, i) => {
-      (texts[column] as string[])[rowIndex] = atomToJsonText(atoms[i] ?? null);
+      (texts[column] as string[])[rowIndex] = toJson(atoms[i] ?? null);
     });
   });
   const members = extraColumns(options).map((name, i) => ({

@@ -76,6 +76,13 @@ test.each([
   expect((name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString()).toBe(content);
 });
 
+test('an export has timestamps as text when asked', async () => {
+  const file = join(dir, 'times.ndjson');
+  const sql = "SELECT TIMESTAMP '2024-01-01' AS t";
+  expect((await rowan('export', sql, file, '--timestamps', 'iso')).code).toBe(0);
+  expect(await readFile(file, 'utf8')).toBe('{"t":"2024-01-01T00:00:00Z"}\n');
+});
+
 test('an export to Arrow is an Arrow stream', async () => {
   const file = join(dir, 'out.arrow');
   expect((await rowan('export', "SELECT 7 AS a, 'x' AS b", file)).code).toBe(0);

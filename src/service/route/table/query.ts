@@ -1,6 +1,7 @@
 // SQL over REST, and GET requests for clients that cannot send a body with GET.
 import { Type } from 'typebox';
 import { contentTypeOf, formatNamed } from '../../../exec/output/format.ts';
+import { TIMESTAMP_FORMS, type TimestampForm } from '../../../exec/output/options.ts';
 import { errorBody, failure, RowanError } from '../../../util/error.ts';
 import { stringifyJson } from '../../../util/exact-json.ts';
 import type { Service } from '../../service.ts';
@@ -23,6 +24,12 @@ const QUERY_PARAMETERS: ParameterSet = {
   rowNames: { type: 'boolean', description: 'add _rowName; not for full and atom', default: true },
   rowHashes: { type: 'boolean', description: 'add _rowHash; not for full, atom', default: false },
   sortColumns: { type: 'boolean', description: 'order columns by name', default: false },
+  timestamps: {
+    type: 'text',
+    description:
+      'aos, soa, ndjson: timestamps as object, {"ts": text}, or as iso, text alone, which other tools read as times',
+    default: 'object',
+  },
 };
 
 function handleQuery(request: BoundRequest, service: Service): Promise<Reply> {
@@ -33,19 +40,27 @@ function handleQuery(request: BoundRequest, service: Service): Promise<Reply> {
     rowHashes: boolean;
     sortColumns: boolean;
   };
+  const timestamps = timestampForm(request.values.timestamps as string);
   const named = request.values.format as string;
   const format = named === '' ? acceptedFormat(request.headers.accept ?? '') : formatNamed(named);
   if (q.trim() === '') throw failure('MISSING_PARAMETER', 'the query q is empty');
   return streamTask(
     service,
     'query',
-    { text: q, format, output: { headers, rowNames, rowHashes, sortColumns } },
+    { text: q, format, output: { headers, rowNames, rowHashes, sortColumns, timestamps } },
     {
       contentType: contentTypeOf(format),
       signal: request.signal,
       ...(format === 'ndjson' ? { onBreak: (error) => errorLine(error, request.requestId) } : {}),
     },
   );
+}
+
+function timestampForm(text: string): TimestampForm {
+  const form = TIMESTAMP_FORMS.find((known) => known === text);
+  if (form !== undefined) return form;
+  const accepted = TIMESTAMP_FORMS.join(' or ');
+  throw failure('INVALID_PARAMETER', `timestamps is '${text}'; accepted is ${accepted}`);
 }
 
 function errorLine(error: unknown, requestId: string): Uint8Array {

@@ -38,6 +38,23 @@ const catalog = catalogOf({
   ],
 });
 
+describe('timestamps', () => {
+  const sql = "SELECT TIMESTAMP '2024-01-01T00:00:00.25Z' AS t, {INTERVAL '1 day' AS i} AS r";
+  it('are objects unless text is asked for', () => {
+    const options = { rowNames: false } as const;
+    const iso = { ...options, timestamps: 'iso' } as const;
+    const object = '{"r.i":{"interval":"1D"},"t":{"ts":"2024-01-01T00:00:00.25Z"}}';
+    const text = '{"r.i":{"interval":"1D"},"t":"2024-01-01T00:00:00.25Z"}';
+    expect(write(sql, EMPTY_CATALOG, 'ndjson', options)).toBe(`${object}\n`);
+    expect(write(sql, EMPTY_CATALOG, 'ndjson', iso)).toBe(`${text}\n`);
+    expect(write(sql, EMPTY_CATALOG, 'aos', iso)).toBe(`[${text}]`);
+    expect(JSON.parse(write(sql, EMPTY_CATALOG, 'soa', iso))).toEqual({
+      'r.i': [{ interval: '1D' }],
+      t: ['2024-01-01T00:00:00.25Z'],
+    });
+  });
+});
+
 describe('csv', () => {
   it('quotes a name of a column once', () => {
     const sql = `SELECT 1 AS "petal ""length"" (cm)", 2 AS "a,b", 3 AS "c.d", 4 AS e.f`;
