@@ -144,6 +144,15 @@ describe('the documents', () => {
     expect(gone).toEqual([]);
   });
 
+  test('say what the files are called that they show', () => {
+    for (const document of DOCUMENTS) {
+      const lines = readProjectFile(document).split('\n');
+      for (const { file, line } of blocksOf(readProjectFile(document))) {
+        if (file !== undefined) expect(lines.slice(0, line - 1).at(-2)).toContain(`\`${file}\``);
+      }
+    }
+  });
+
   test('have TypeScript that the compiler takes', async () => {
     for (const document of DOCUMENTS) {
       const blocks = blocksOf(readProjectFile(document)).filter(
