@@ -31,7 +31,7 @@ import {
   sampleVariance,
   type VarianceState,
 } from './accumulator.ts';
-import { numberAtom, requireAtom } from './conversion.ts';
+import { joinTexts, numberAtom, requireAtom } from './conversion.ts';
 import { family, INTEGER_TYPE, NUMBER_TYPE, optional, parameter, STRING_TYPE } from './declare.ts';
 import { isNullValue } from './option.ts';
 
@@ -255,7 +255,8 @@ function joinPieces(pieces: readonly Piece[]): string {
       compareText(a.text, b.text) ||
       compareText(a.separator, b.separator),
   );
-  return sorted
-    .map(({ text, separator }, index) => (index < sorted.length - 1 ? text + separator : text))
-    .join('');
+  const parts = sorted.map(({ text, separator }, index) =>
+    index < sorted.length - 1 ? text + separator : text,
+  );
+  return joinTexts('string_agg', parts, '');
 }

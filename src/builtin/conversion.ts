@@ -83,3 +83,18 @@ export function toBigint(value: number | bigint): bigint {
 export function isStructured(value: Value | undefined): value is Row | Embedding {
   return value instanceof Row || value instanceof Embedding;
 }
+
+/** Leaves room for what formats add to a text, six characters for one of control at most. */
+const JOINED_LENGTH_MAX = 2 ** 26;
+
+/** @throws OUT_OF_MEMORY for a text of more than 67,108,864 characters */
+export function joinTexts(name: string, texts: readonly string[], separator: string): string {
+  let length = Math.max(0, texts.length - 1) * separator.length;
+  for (const text of texts) length += text.length;
+  if (length <= JOINED_LENGTH_MAX) return texts.join(separator);
+  throw failure(
+    'OUT_OF_MEMORY',
+    `Out of memory. ${name} makes a text of at most ${JOINED_LENGTH_MAX} characters; this one would have ${length}`,
+    { length, lengthMax: JOINED_LENGTH_MAX },
+  );
+}

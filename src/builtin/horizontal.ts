@@ -18,7 +18,7 @@ import {
   preferSmaller,
   type SumState,
 } from './accumulator.ts';
-import { numberAtom, requireAtom } from './conversion.ts';
+import { joinTexts, numberAtom, requireAtom } from './conversion.ts';
 import { family, INTEGER_TYPE, NUMBER_TYPE, optional, parameter, STRING_TYPE } from './declare.ts';
 
 const { value } = family('horizontal', { isLinear: true });
@@ -136,7 +136,8 @@ export const horizontalFunctions: readonly ValueFunction[] = [
         texts.push(atomText(atom));
         latest = laterOf(latest, ts);
       });
-      return new Scalar(texts.join(between === null ? '' : atomText(between)), latest);
+      const separatorText = between === null ? '' : atomText(between);
+      return new Scalar(joinTexts('horizontal_string_agg', texts, separatorText), latest);
     },
   }),
 ];

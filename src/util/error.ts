@@ -107,6 +107,15 @@ export function withDetails(thrown: unknown, details: Readonly<Record<string, un
 /** The body of any thrown value; what is not a RowanError is a defect and says so. */
 export function errorBody(thrown: unknown): ErrorBody {
   if (thrown instanceof RowanError) return thrown.toBody();
+  if (isTooLongText(thrown)) return failure('OUT_OF_MEMORY', TOO_LONG_MESSAGE).toBody();
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return { error: `internal error: ${message}`, httpCode: 500, code: 'INTERNAL' };
 }
+
+/** What JavaScript says when a text would be longer than texts can be. */
+function isTooLongText(thrown: unknown): boolean {
+  return thrown instanceof RangeError && thrown.message === 'Invalid string length';
+}
+
+const TOO_LONG_MESSAGE =
+  'Out of memory. A text would be longer than the 536870888 characters that a text can have';

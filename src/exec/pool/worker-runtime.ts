@@ -25,6 +25,8 @@ export interface TaskService {
   readonly handlers: Readonly<Record<string, TaskHandler>>;
   /** Applies a message that every worker gets, in the order of sending. */
   onBroadcast(message: unknown): void;
+  /** Called when a task looks at its cancel flag; what it throws ends the task. */
+  onLook?(): void;
 }
 
 /** A result this far ahead of its reader makes the task wait. */
@@ -88,7 +90,7 @@ class EngineWorker {
   }
 
   async #runTask(id: number, kind: string, args: unknown): Promise<void> {
-    const task = new WorkerTask(id, this.#start, this.#peers);
+    const task = new WorkerTask(id, this.#start, this.#peers, this.#service.onLook);
     let reply: ToMain;
     try {
       const handler = this.#service.handlers[kind];
@@ -208,9 +210,17 @@ class WorkerTask implements Task {
   #progressPostedAt = Number.NEGATIVE_INFINITY;
   #pendingProgress: unknown;
 
-  constructor(id: number, start: WorkerStart, peers: ReadonlyMap<number, MessagePort>) {
+  readonly #onLook: (() => void) | undefined;
+
+  constructor(
+    id: number,
+    start: WorkerStart,
+    peers: ReadonlyMap<number, MessagePort>,
+    onLook: (() => void) | undefined,
+  ) {
     this.#id = id;
     this.#start = start;
+    this.#onLook = onLook;
     this.parallel = new WorkerParallel(start, peers);
   }
 
@@ -218,6 +228,7 @@ class WorkerTask implements Task {
     if (Atomics.load(this.#start.control, cellOf(this.#start.slot, CELL.cancel)) !== 0) {
       throw cancelled();
     }
+    this.#onLook?.();
   }
 
   progress(document: unknown): void {

@@ -18,6 +18,7 @@ import { TypeRegistry } from '../entity/type-registry.ts';
 import { CatalogMirror } from './catalog-mirror.ts';
 import type { MirrorMessage } from './definition.ts';
 import { type FileLimits, HostCredentials, HostMemoryStore } from './file-host.ts';
+import { HeapWatch } from './heap-watch.ts';
 import { TASKS } from './task/index.ts';
 import { TaskScope } from './task-scope.ts';
 import type { WorkerContext } from './worker-context.ts';
@@ -33,6 +34,7 @@ interface StartMessage {
 const types = new TypeRegistry(BUILT_IN_TYPES);
 const callScope = new TaskScope();
 let context: WorkerContext | undefined;
+let heap: HeapWatch | undefined;
 
 function receive(message: StartMessage | MirrorMessage): void {
   if (message.type !== 'start') {
@@ -42,6 +44,7 @@ function receive(message: StartMessage | MirrorMessage): void {
   }
   const arenas = ArenaSet.open(message.arenas);
   useArenas(arenas);
+  heap = new HeapWatch(arenas);
   for (const job of learnJobs(workspaceOf(arenas))) registerParallelJob(job);
   const engine: VectorEngine = {
     arenas,
@@ -96,4 +99,5 @@ type Handler = (args: never, task: Task, context: WorkerContext) => unknown;
 await serveTasks({
   handlers,
   onBroadcast: (message) => receive(message as StartMessage | MirrorMessage),
+  onLook: () => heap?.look(),
 });
