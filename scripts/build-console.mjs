@@ -23,10 +23,10 @@ export async function buildConsole() {
     ...listFiles('console'),
     ...['src/client', 'src/util', 'src/value'].flatMap((folder) => listFiles(folder)),
   ];
-  if (isFresh(STAMP, inputs())) return 0;
+  if (isUpToDate(inputs())) return 0;
   return withLock('console', async () => {
     const paths = inputs();
-    if (isFresh(STAMP, paths)) return 0;
+    if (isUpToDate(paths)) return 0;
     const stamp = fingerprint(paths);
     const output = await bundle();
     copySample();
@@ -40,6 +40,12 @@ export async function buildConsole() {
     writeStamp(STAMP, stamp);
     return 0;
   });
+}
+
+/** What was built may have been removed since. */
+function isUpToDate(paths) {
+  const isThere = listFiles(FOLDER, (path) => path.endsWith('.js')).length > 0;
+  return isThere && isFresh(STAMP, paths);
 }
 
 async function bundle() {

@@ -145,10 +145,10 @@ export function licencesOf(files) {
 
 /** Removes what earlier builds wrote; the console is built apart. */
 function removeOthers(written) {
+  const isCode = (path) => /\.js(\.map)?$/.test(path);
   const consoleFolder = join('dist', 'console');
-  const isCode = (path) => /\.js(\.map)?$/.test(path) && !path.startsWith(consoleFolder);
   for (const path of listFiles('dist', isCode)) {
-    if (written.has(path)) continue;
+    if (written.has(path) || path.startsWith(consoleFolder)) continue;
     const file = join(projectRoot, path);
     const isChunk = path.startsWith(join('dist', 'chunk'));
     if (isChunk && Date.now() - statSync(file).mtimeMs < CHUNK_AGE_MS_MAX) continue;

@@ -258,7 +258,8 @@ try {
 
   if (options.exit) await kill('SIGTERM');
   else {
-    console.log(`The server runs on ${base} until you press Ctrl-C. Documentation: ${base}/doc/`);
+    console.log(`The model in the console: ${base}/#/models/damage?view=try`);
+    console.log(`The server runs until you press Ctrl-C. Documentation: ${base}/doc/`);
     process.once('SIGINT', () => void kill('SIGTERM').then(() => process.exit(0)));
     await once(server, 'exit');
   }
