@@ -1,6 +1,10 @@
 // The function types that come with the service.
 import { classifier } from './classifier.ts';
+<<<<<<< HEAD
 import { distTableGetStats } from './dist-table-get-stats.ts';
+=======
+import { classifierExplain } from './classifier-explain.ts';
+>>>>>>> bb0bb7d (learn: learners by configuration, multilabel, explanations, probabilizers)
 import { embeddingNeighbors } from './embedding-neighbors.ts';
 import { featureHasher } from './feature-hasher.ts';
 import { fetcherFunction } from './fetcher.ts';
@@ -11,6 +15,7 @@ import { httpUseragent } from './http-useragent.ts';
 import { kmeans } from './kmeans.ts';
 import { tsneEmbedRow, umapEmbedRow } from './layout-embed-row.ts';
 import { pooling } from './pooling.ts';
+import { probabilizer } from './probabilizer.ts';
 import { scriptApply } from './script-apply.ts';
 import { serialFunction } from './serial.ts';
 import { sqlExpression } from './sql-expression.ts';
@@ -25,15 +30,23 @@ import { tokensplit } from './tokensplit.ts';
 
 export const FUNCTION_TYPES: readonly FunctionType[] = [
   classifier,
+<<<<<<< HEAD
   distTableGetStats,
   embeddingNeighbors,
   featureHasher,
   fetcherFunction,
   filterStopwords,
+=======
+  classifierExplain,
+>>>>>>> bb0bb7d (learn: learners by configuration, multilabel, explanations, probabilizers)
   gaussianClustering,
   httpUseragent,
   kmeans,
+<<<<<<< HEAD
   pooling,
+=======
+  probabilizer,
+>>>>>>> bb0bb7d (learn: learners by configuration, multilabel, explanations, probabilizers)
   scriptApply,
   serialFunction,
   sqlExpression,

@@ -1,34 +1,26 @@
 import { Type } from 'typebox';
 import { threadKernels } from '../exec/thread-memory.ts';
-import {
-  type ClassifierModel,
-  ensembleOf,
-  expandScores,
-  hasUsableFeature,
-  scoreCountOf,
-} from '../learn/model/classifier.ts';
+import { type ClassifierModel, hasUsableFeature } from '../learn/model/classifier.ts';
 import { classifierFromJson } from '../learn/model/classifier-json.ts';
 import { modelDocument } from '../learn/model/document.ts';
-import type { TreeEnsemble } from '../learn/tree/ensemble.ts';
-import { compileScorer } from '../learn/tree/scorer.ts';
+import { type Prepared, prepare, preparedSpans } from '../learn/model/prepare.ts';
+import { compileModelScorer } from '../learn/model/score.ts';
 import type { JobScope, Workspace } from '../learn/workspace.ts';
 import { atomType, type ValueType } from '../plan/type.ts';
 import { url } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import type { ArenaAllocator } from '../value/arena-set.ts';
-import type { Atom } from '../value/atom.ts';
 import { atomToJsonText } from '../value/json.ts';
-import { Path } from '../value/path.ts';
-import { laterOf, MINUS_INFINITY } from '../value/timestamp.ts';
-import { flatten, latestOf, Row, Scalar, sortedRow, type Value } from '../value/value.ts';
-import { functionType } from './function-type.ts';
+import { Row, Scalar, sortedRow, type Value } from '../value/value.ts';
+import { FeatureReader } from './feature-reader.ts';
+import { functionType, type LoadContext, type LoadedArtifact } from './function-type.ts';
 import { loadModel } from './model-file.ts';
-import { atomFromJson, type PlainCall } from './plain-call.ts';
+import type { PlainCall } from './plain-call.ts';
 
 /** A model in shared memory: plain data that any thread can score with. */
-interface LoadedClassifier {
+export interface LoadedClassifier {
   readonly model: ClassifierModel;
-  readonly ensemble: TreeEnsemble;
+  readonly prepared: Prepared;
 }
 
 /** A trained classifier as a function of its features. */
@@ -39,34 +31,39 @@ export const classifier = functionType({
     modelFileUrl: url({ description: 'the model file that a training procedure saved' }),
   }),
   binding: () => 'creation',
-  async load({ modelFileUrl }, context) {
-    const { arenas, checkCancelled } = context;
-    const workspace = workspaceOf(arenas);
-    const model = await loadModel(modelFileUrl, context, (json) =>
-      classifierFromJson(workspace, json, 0, { checkCancelled }),
-    );
-    checkCancelled();
-    const ensemble = ensembleOf(workspace, model, 0);
-    const loaded: LoadedClassifier = { model, ensemble };
-    return { data: loaded, spans: ensemble.trees.map(({ span }) => span) };
-  },
+  load: ({ modelFileUrl }, context) => loadClassifier(modelFileUrl, context),
   compile(_params, { arenas, callScope }, artifact) {
     return compileClassifier(artifact as LoadedClassifier, workspaceOf(arenas), callScope);
   },
 });
 
-function workspaceOf(memory: ArenaAllocator): Workspace {
+/** @throws DATA_ERROR naming the file when it is no classifier */
+export async function loadClassifier(
+  url: string,
+  context: LoadContext,
+): Promise<LoadedArtifact & { readonly data: LoadedClassifier }> {
+  const { arenas, checkCancelled } = context;
+  const workspace = workspaceOf(arenas);
+  const model = await loadModel(url, context, (json) =>
+    classifierFromJson(workspace, json, 0, { checkCancelled }),
+  );
+  checkCancelled();
+  const prepared = prepare(workspace, model.features, model.algorithm, 0);
+  return { data: { model, prepared }, spans: preparedSpans(prepared) };
+}
+
+export function workspaceOf(memory: ArenaAllocator): Workspace {
   return { memory, kernels: threadKernels };
 }
 
 function compileClassifier(
-  { model, ensemble }: LoadedClassifier,
+  { model, prepared }: LoadedClassifier,
   workspace: Workspace,
   scope: JobScope,
 ) {
-  const { score, scoreAll, scorePlain } = compileScore(model, ensemble, workspace, scope);
+  const { score, scoreAll, scorePlain } = compileScore(model, prepared, workspace, scope);
   return {
-    input: [inputType(model)],
+    input: [rowType([{ name: 'features', type: featuresType(model) }])],
     output: outputType(model),
     takesAnyValue: false,
     isLight: true,
@@ -77,7 +74,8 @@ function compileClassifier(
   };
 }
 
-function featuresOf(input: Value): Value | undefined {
+/** The member `features` of an input row. */
+export function featuresOf(input: Value): Value | undefined {
   return input instanceof Row ? input.values[input.indexOf('features')] : undefined;
 }
 
@@ -90,18 +88,18 @@ interface ScoreCalls {
 /** The output rows of rows of features. */
 function compileScore(
   model: ClassifierModel,
-  ensemble: TreeEnsemble,
+  prepared: Prepared,
   workspace: Workspace,
   scope: JobScope,
 ): ScoreCalls {
   if (!hasUsableFeature(model)) return { score: refuseFeatureless, scoreAll: refuseFeatureless };
-  const scorer = compileScorer(workspace, ensemble, scope);
+  const scorer = compileModelScorer(workspace, { model, prepared }, scope);
   const reader = new FeatureReader(model.features.map((feature) => feature.name));
-  const outputs = new Float64Array(ensemble.width);
-  const isSingle = scoreCountOf(model) === 1 && model.labels.length === 0;
+  const outputs = new Float64Array(scorer.width);
+  const isSingle = model.mode === 'boolean' || model.mode === 'regression';
   const rowOf = (scores: Float64Array, ts: number): Row => {
     if (isSingle) return new Row(['score'], [new Scalar(scores[0] as number, ts)]);
-    const values = Array.from(expandScores(model, scores), (each) => new Scalar(each, ts));
+    const values = Array.from(scores, (each) => new Scalar(each, ts));
     return new Row(['scores'], [sortedRow(model.labels, values)]);
   };
   return {
@@ -117,7 +115,7 @@ function compileScore(
         times[row] = reader.ts;
         return reader.values;
       });
-      const { width } = ensemble;
+      const { width } = scorer;
       return all.map((_, row) =>
         rowOf(scores.subarray(row * width, (row + 1) * width), times[row] as number),
       );
@@ -144,100 +142,31 @@ function refuseFeatureless(): never {
   );
 }
 
-/** Puts the members of a row of features where the model's inputs are; nested ones by their path. */
-class FeatureReader {
-  readonly values: (Atom | undefined)[];
-  /** the latest timestamp of the values that were read, in seconds */
-  ts = MINUS_INFINITY;
-  readonly #positions: ReadonlyMap<string, number>;
-  /** inputs that are one path element, by that element */
-  readonly #topLevel = new Map<string, number>();
-
-  constructor(names: readonly string[]) {
-    this.values = new Array<Atom | undefined>(names.length).fill(undefined);
-    this.#positions = new Map(names.map((name, index) => [name, index]));
-    for (const [name, index] of this.#positions) {
-      const { elements } = Path.parse(name);
-      if (elements.length === 1) this.#topLevel.set(elements[0] as string, index);
-    }
-  }
-
-  read(features: Value | undefined): void {
-    this.values.fill(undefined);
-    this.ts = MINUS_INFINITY;
-    if (features instanceof Row) this.#readRow(features);
-    else if (features !== undefined && !(features instanceof Scalar))
-      this.#readNested(features, []);
-  }
-
-  /** Reads a JSON object of atoms. @returns false for everything else, of which nothing is read */
-  readPlain(features: unknown): boolean {
-    if (typeof features !== 'object' || features === null || Array.isArray(features)) return false;
-    this.values.fill(undefined);
-    for (const [name, json] of Object.entries(features)) {
-      const atom = atomFromJson(json);
-      if (atom === undefined) return false;
-      const position = this.#topLevel.get(name);
-      if (position !== undefined && atom !== null) this.values[position] = atom;
-    }
-    return true;
-  }
-
-  #readRow(row: Row): void {
-    const { names, values } = row;
-    for (let i = 0; i < names.length; i++) {
-      const name = names[i] as string;
-      const value = values[i] as Value;
-      if (!(value instanceof Scalar)) {
-        this.#readNested(value, [name]);
-        continue;
-      }
-      const position = this.#topLevel.get(name);
-      if (position === undefined) continue;
-      const point = names[i + 1] === name ? latestOf(scalarsOf(row, name)) : value;
-      this.#set(position, point.atom, point.ts);
-      while (names[i + 1] === name && values[i + 1] instanceof Scalar) i++;
-    }
-  }
-
-  #readNested(value: Value, prefix: readonly string[]): void {
-    flatten(value, prefix, (path, atom, ts) => {
-      const position = this.#positions.get(path.toString());
-      if (position !== undefined) this.#set(position, atom, ts);
-    });
-  }
-
-  #set(position: number, atom: Atom, ts: number): void {
-    if (atom === null) return;
-    this.values[position] = atom;
-    this.ts = laterOf(this.ts, ts);
-  }
-}
-
-function scalarsOf(row: Row, name: string): Scalar[] {
-  return row.all(name).filter((value) => value instanceof Scalar);
-}
-
-function inputType(model: ClassifierModel): ValueType {
+/** Rows of the model's features. */
+export function featuresType(model: Pick<ClassifierModel, 'features'>): ValueType {
   const members = model.features
     .filter((feature) => feature.kind !== 'unused')
     .map((feature) => ({
       name: feature.name,
       type: atomType(feature.kind === 'numeric' ? 'number' : 'string'),
     }));
-  const features: ValueType = { kind: 'row', members, open: false };
-  return { kind: 'row', members: [{ name: 'features', type: features }], open: false };
+  return { kind: 'row', members, open: false };
 }
 
 function outputType(model: ClassifierModel): ValueType {
   const number = atomType('number');
-  if (model.labels.length === 0) {
-    return { kind: 'row', members: [{ name: 'score', type: number }], open: false };
+  if (model.mode === 'boolean' || model.mode === 'regression') {
+    return rowType([{ name: 'score', type: number }]);
   }
   const members = sortedRow(
     model.labels,
     model.labels.map(() => new Scalar(0, 0)),
   ).names.map((name) => ({ name, type: number }));
-  const scores: ValueType = { kind: 'row', members, open: false };
-  return { kind: 'row', members: [{ name: 'scores', type: scores }], open: false };
+  return rowType([{ name: 'scores', type: rowType(members) }]);
+}
+
+function rowType(
+  members: readonly { readonly name: string; readonly type: ValueType }[],
+): ValueType {
+  return { kind: 'row', members, open: false };
 }

@@ -8,8 +8,10 @@ import type { CsvKernels } from './csv.ts';
 import type { FillKernels } from './fill.ts';
 import type { JsonKernels } from './json.ts';
 import type { LayoutKernels } from './layout.ts';
+import type { LinearKernels } from './linear.ts';
 import type { PointKernels } from './points.ts';
 import type { SparseMatrixKernels } from './sparse-matrix.ts';
+import type { TextKernels } from './text.ts';
 import type { TreeKernels } from './tree.ts';
 import type { UmapKernels } from './umap.ts';
 import type { VectorKernels } from './vector.ts';
@@ -24,6 +26,8 @@ export interface Kernels
     LayoutKernels,
     PointKernels,
     SparseMatrixKernels,
+    LinearKernels,
+    TextKernels,
     TreeKernels,
     UmapKernels,
     VectorKernels {}

@@ -43,6 +43,23 @@ export interface TreeKernels {
     labelCount: number,
     totals: number,
   ): void;
+  splitPairTotals(
+    rows: number,
+    count: number,
+    labels: number,
+    pairs: number,
+    labelCount: number,
+    totals: number,
+  ): void;
+  splitPairHistogram(
+    rows: number,
+    count: number,
+    column: number,
+    labels: number,
+    pairs: number,
+    labelCount: number,
+    cells: number,
+  ): void;
   splitHistogram(
     rows: number,
     count: number,
@@ -134,8 +151,8 @@ export const FOREST_LOCAL_ROWS = 16_384;
 /** Bytes of a node that a later step grows. */
 export const FOREST_PENDING_SIZE = 32;
 
-/** nodes u32, values u32, depth i32, unused, weight f64 */
-export const TREE_ENTRY_SIZE = 24;
+/** nodes u32, values u32, depth i32, slot i32 (-1: all outputs), weight f64, sets u32 (0: none) */
+export const TREE_ENTRY_SIZE = 32;
 
 /** Bytes of a packed node. */
 export const NODE_SIZE = 8;
@@ -145,3 +162,9 @@ export const NODE_COLUMN_MAX = 0x8000;
 export const NODE_STOPS_MISSING = 0x8000;
 /** The test of a leaf, which sends nothing to the right. */
 export const NODE_LEAF = 0x00ff_0000;
+
+/** A node of a tree with sets: the column in these many bits, the number of its set above them. */
+export const SET_NODE_COLUMN_BITS = 14;
+export const SET_COUNT_MAX = 2 ** 18;
+/** Bytes of a set of codes. */
+export const SET_SIZE = 32;

@@ -63,7 +63,8 @@ export function readOptions(
   nested: readonly string[] = [],
 ): ReadOptions {
   const all = [...specs, ...COMMON_OPTIONS];
-  const known = new Set(['type', ...nested, ...all.map(({ key }) => key)]);
+  const keysOf = ({ key, aliases = [] }: OptionSpec) => [key, ...aliases];
+  const known = new Set(['type', ...nested, ...all.flatMap(keysOf)]);
   const isSetting = (key: string) =>
     // At the root, objects are the other entries.
     !key.startsWith('_') && !known.has(key) && !(entry.path === '' && isObject(entry.values[key]));
@@ -78,11 +79,14 @@ export function readOptions(
   }
   const options: Record<string, OptionValue> = {};
   for (const spec of all) {
-    const owner = [entry.values, ...entry.enclosing].find((values) => spec.key in values);
+    const found = [entry.values, ...entry.enclosing].flatMap((values) =>
+      keysOf(spec).flatMap((key) => (Object.hasOwn(values, key) ? [{ key, values }] : [])),
+    );
+    const [first] = found;
     options[spec.key] =
-      owner === undefined
+      first === undefined
         ? spec.default
-        : readValue(owner[spec.key], spec, keyPath(entry.path, spec.key));
+        : readValue(first.values[first.key], spec, keyPath(entry.path, first.key));
   }
   return { options, unknownKeys };
 }
@@ -102,6 +106,18 @@ function readValue(value: unknown, { value: range }: OptionSpec, path: string): 
   if (range.kind === 'choice') {
     if (range.choices.includes(text)) return text;
     throw refuse(`one of ${range.choices.join(', ')}`);
+  }
+  if (range.kind === 'text') {
+    if (typeof value !== 'object' && range.pattern.test(text)) return text;
+    throw refuse(range.accepted);
+  }
+  if (range.kind === 'object') {
+    const fits = (member: unknown) =>
+      Number.isInteger(member) &&
+      (member as number) >= range.low &&
+      (member as number) <= range.high;
+    if (isObject(value) && Object.values(value).every(fits)) return JSON.stringify(value);
+    throw refuse(`an object of whole numbers from ${range.low} to ${range.high}`);
   }
   const isScalar = typeof value === 'number' || (typeof value === 'string' && text !== '');
   const number = isScalar ? Number(text) : Number.NaN;

@@ -5,6 +5,7 @@ import { splitSearchJob, subtreeJob } from './decision-tree/decision-tree.ts';
 import { forestTreeJob } from './forest/train-tree.ts';
 import { layoutForcesJob } from './layout/tsne.ts';
 import { nearestPointsJob } from './neighbor/exact.ts';
+import { linearGramJob } from './glz/fit.ts';
 import { normalProductJob } from './svd/svd.ts';
 import { scoreJob } from './tree/scorer.ts';
 import type { LearnJob, Workspace } from './workspace.ts';
@@ -12,6 +13,7 @@ import type { LearnJob, Workspace } from './workspace.ts';
 export function learnJobs(workspace: Workspace): LearnJob<never, unknown>[] {
   return [
     forestTreeJob(workspace),
+    linearGramJob(workspace),
     splitSearchJob(workspace),
     subtreeJob(workspace),
     scoreJob(workspace),

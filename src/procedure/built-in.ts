@@ -17,6 +17,7 @@ import { melt } from './melt.ts';
 import { mock } from './mock.ts';
 import { nullProcedure } from './null.ts';
 import { permuterRun } from './permuter-run.ts';
+import { probabilizerTrain } from './probabilizer-train.ts';
 import type { ProcedureType } from './procedure-type.ts';
 import { randomForestBinaryTrain } from './randomforest-binary-train.ts';
 import { ranking } from './ranking.ts';
@@ -51,6 +52,7 @@ export const PROCEDURE_TYPES: readonly ProcedureType[] = [
   mock,
   nullProcedure,
   permuterRun,
+  probabilizerTrain,
   randomForestBinaryTrain,
   ranking,
   serialProcedure,

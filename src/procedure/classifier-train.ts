@@ -1,30 +1,21 @@
 import { type Static, Type } from 'typebox';
 import { collectBytes } from '../file/byte-stream.ts';
-import { type ConfigurationEntry, readOptions, resolveEntry } from '../learn/configuration.ts';
-import { buildMatrix } from '../learn/feature/matrix.ts';
-import { labelList, labelPositions, MODES, type Mode } from '../learn/label.ts';
-import type { Learner, OptionValues, Target } from '../learn/learner.ts';
-import { findLearner } from '../learn/learners.ts';
-import type { ClassifierModel } from '../learn/model/classifier.ts';
+import { type ConfigurationEntry, resolveEntry } from '../learn/configuration.ts';
+import { MODES, type Mode } from '../learn/label.ts';
+import type { Recipe } from '../learn/learner.ts';
+import { readRecipe } from '../learn/learners.ts';
 import { classifierToJson } from '../learn/model/classifier-json.ts';
-import { equalizedWeights, normalized } from '../learn/weight.ts';
 import { choice, inputQuery, url } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
-import { every } from '../util/every.ts';
 import { JsonSyntaxError, parseJson } from '../util/exact-json.ts';
-import { atomToJsonText } from '../value/json.ts';
 import { BUNDLED_CONFIGURATIONS } from './bundled-configuration.ts';
-import { fitContext, workspaceOf } from './fit-context.ts';
+import { workspaceOf } from './fit-context.ts';
 import { withModelFile } from './model-file.ts';
 import { checkModelUrl, functionName, modelFileUrl, randomSeed } from './model-parameter.ts';
 import { runOnCreation } from './parameter.ts';
 import { type ProcedureContext, workerProcedure } from './procedure-type.ts';
-import {
-  type LabelForm,
-  readTrainingData,
-  type TrainingData,
-  twoClasses,
-} from './training-data.ts';
+import { MULTILABEL_STRATEGIES, type TrainingOrder, trainClassifier } from './train-classifier.ts';
+import { type LabelForm, readTrainingData } from './training-data.ts';
 import { checkTrainingQuery } from './training-query.ts';
 
 const TYPE = 'classifier.train';
@@ -37,7 +28,7 @@ const PARAMETERS = Type.Object({
     description: 'what the label is: a truth value, a number, one of several values, or a set',
     default: 'boolean',
   }),
-  multilabelStrategy: choice(['random', 'decompose', 'one-vs-all'], {
+  multilabelStrategy: choice(MULTILABEL_STRATEGIES, {
     description: 'how rows of several labels are trained on, in mode multilabel',
     default: 'one-vs-all',
   }),
@@ -78,12 +69,6 @@ export const classifierTrain = workerProcedure({
       shape: 'features and label',
       plain: true,
     });
-    if (params.mode === 'multilabel') {
-      throw failure(
-        'INVALID_PARAMETER',
-        'mode multilabel is not available; accepted are boolean, regression, categorical',
-      );
-    }
   },
   async run(context, options) {
     const steps = context.steps([
@@ -92,24 +77,33 @@ export const classifierTrain = workerProcedure({
       { name: 'saving model', type: 'percentile' },
     ]);
     const entry = resolveEntry(await readConfiguration(context, options), options.algorithm);
-    const unknownKeys = await withModelFile(context.files, options.modelFileUrl, async (file) => {
-      const recipe = readRecipe(entry, options);
-      const tookTime = stopwatch(context, recipe);
-      steps.next();
-      const data = readTrainingData(context, options.trainingData, LABEL_FORM[options.mode]);
-      tookTime('extracting features');
-      if ((recipe.options.verbosity as number) >= VERBOSITY_OF_COUNTS) {
-        const counts = `${data.rowCount} rows of ${data.features.length} columns`;
-        context.log(`training ${recipe.learner.type} on ${counts}`);
-      }
-      steps.next();
-      const model = trainModel(context, data, recipe, (share) => steps.update(share));
-      tookTime('training');
-      steps.next();
-      await file.save(classifierToJson(workspaceOf(context.arenas), model));
-      tookTime('saving model');
-      return recipe.unknownKeys;
-    });
+    const { unknownKeys, iterations } = await withModelFile(
+      context.files,
+      options.modelFileUrl,
+      async (file) => {
+        const order = readOrder(entry, options);
+        const { recipe } = order;
+        const tookTime = stopwatch(context, recipe);
+        steps.next();
+        const data = readTrainingData(context, options.trainingData, LABEL_FORM[options.mode]);
+        tookTime('extracting features');
+        if ((recipe.options.verbosity as number) >= VERBOSITY_OF_COUNTS) {
+          const counts = `${data.rowCount} rows of ${data.features.length} columns`;
+          context.log(`training ${recipe.learner.type} on ${counts}`);
+        }
+        steps.next();
+        const trained = trainClassifier(context, data, order, (share) => steps.update(share));
+        try {
+          tookTime('training');
+          steps.next();
+          await file.save(classifierToJson(workspaceOf(context.arenas), trained.model));
+          tookTime('saving model');
+        } finally {
+          trained.free();
+        }
+        return { unknownKeys: order.unknownKeys, iterations: trained.iterations };
+      },
+    );
     steps.finish();
     if (options.functionName !== '') {
       context.outputFunction({
@@ -122,6 +116,7 @@ export const classifierTrain = workerProcedure({
       details: {
         randomSeed: options.randomSeed,
         ...(unknownKeys.length === 0 ? {} : { unknownKeys }),
+        ...(iterations.length === 0 ? {} : { iterations }),
       },
     };
   },
@@ -145,7 +140,7 @@ const LABEL_FORM: Readonly<Record<Mode, LabelForm>> = {
   boolean: 'truth',
   regression: 'number',
   categorical: 'atom',
-  multilabel: 'atom',
+  multilabel: 'set',
 };
 
 /** @throws DATA_ERROR when the file is not JSON, and what opening it throws */
@@ -169,101 +164,18 @@ async function readConfiguration(
   }
 }
 
-/** A learner with everything that it was told. */
-interface Recipe {
-  readonly learner: Learner;
-  readonly options: OptionValues;
-  /** keys of the root of the configuration that mean nothing */
-  readonly unknownKeys: readonly string[];
-  readonly mode: Mode;
-  readonly equalizationFactor: number;
-  readonly seed: number;
-}
-
 /** @throws INVALID_PARAMETER for unknown types and options, and a mode that the learner lacks */
-function readRecipe(entry: ConfigurationEntry, params: ClassifierTrainParams): Recipe {
-  const { mode, equalizationFactor, randomSeed: seed } = params;
-  const learner = findLearner(entry);
-  if (!learner.modes.includes(mode)) {
-    throw failure(
-      'INVALID_PARAMETER',
-      `classifier type '${learner.type}' does not support mode ${mode}; accepted are ${learner.modes.join(', ')}`,
-    );
-  }
-  const { options, unknownKeys } = readOptions(entry, learner.options);
-  return { learner, options, unknownKeys, mode, equalizationFactor, seed };
+function readOrder(entry: ConfigurationEntry, params: ClassifierTrainParams): TrainingOrder {
+  const { mode, multilabelStrategy, equalizationFactor, randomSeed: seed } = params;
+  const isOneVsAll = entry.type === 'onevsall';
+  const inner = mode !== 'multilabel' || isOneVsAll ? mode : STRATEGY_MODES[multilabelStrategy];
+  const { recipe, unknownKeys } = readRecipe(entry, inner);
+  return { recipe, unknownKeys, mode, strategy: multilabelStrategy, equalizationFactor, seed };
 }
 
-/** Labels between two looks at the cancel flag. */
-const LABELS_PER_CHECK = 16_384;
-
-function trainModel(
-  context: ProcedureContext,
-  data: TrainingData,
-  { learner, options, mode, equalizationFactor, seed }: Recipe,
-  onProgress: (share: number) => void,
-): ClassifierModel {
-  const look = every(LABELS_PER_CHECK, () => context.checkCancelled());
-  const { target, labels, weights } = targetOf(data, mode, equalizationFactor, look);
-  context.checkCancelled();
-  const learning = fitContext(context, onProgress);
-  const rows = { rowCount: data.rowCount, weights };
-  const { coding } = learner;
-  const matrix = buildMatrix(
-    learning.workspace,
-    data.features,
-    rows,
-    { coding, arena: 0 },
-    context,
-  );
-  try {
-    const algorithm = learner.fit(learning, { matrix, target, weights }, options, seed);
-    return { mode, labels, features: matrix.features, algorithm };
-  } finally {
-    context.arenas.free(matrix.span);
-  }
-}
-
-function targetOf(
-  data: TrainingData,
-  mode: Mode,
-  equalizationFactor: number,
-  look: () => void,
-): { readonly target: Target; readonly labels: string[]; readonly weights: Float64Array } {
-  const { labels, rowCount, weights } = data;
-  switch (labels.form) {
-    case 'truth': {
-      const codes = Uint16Array.from(twoClasses(data));
-      return {
-        target: { kind: 'classes', labels: codes, labelCount: 2 },
-        labels: [],
-        weights: equalizedWeights(codes, 2, equalizationFactor, weights),
-      };
-    }
-    case 'number':
-      return {
-        target: { kind: 'regression', values: labels.values },
-        labels: [],
-        weights: normalized(weights?.slice() ?? new Float64Array(rowCount).fill(1)),
-      };
-    case 'atom': {
-      const list = labelList(labels.values, look);
-      if (list.length > 0xffff) {
-        throw failure(
-          'DATA_ERROR',
-          `${list.length} labels in mode ${mode}; at most 65535 are accepted`,
-        );
-      }
-      const positions = labelPositions(list);
-      const codes = Uint16Array.from(labels.values, (label) => {
-        look();
-        return positions.get(atomToJsonText(label)) as number;
-      });
-      return {
-        target: { kind: 'classes', labels: codes, labelCount: list.length },
-        labels: list,
-        weights: equalizedWeights(codes, list.length, equalizationFactor, weights),
-      };
-    }
-  }
-}
+/** What a learner sees of rows with several labels. */
+const STRATEGY_MODES = {
+  random: 'categorical',
+  decompose: 'categorical',
+  'one-vs-all': 'boolean',
+} as const;

@@ -24,13 +24,14 @@ import { compileRowItems } from './feature-probe.ts';
 import type { ProcedureContext } from './procedure-type.ts';
 import { atomSource, sourceOfColumn } from './training-source.ts';
 
-/** How labels are read: truthiness, a finite number, or any atom. */
-export type LabelForm = 'truth' | 'number' | 'atom';
+/** How labels are read: truthiness, a finite number, any atom, or the names of a row's columns. */
+export type LabelForm = 'truth' | 'number' | 'atom' | 'set';
 
 export type Labels =
   | { readonly form: 'truth'; readonly values: Uint8Array }
   | { readonly form: 'number'; readonly values: Float64Array }
-  | { readonly form: 'atom'; readonly values: readonly Exclude<Atom, null>[] };
+  | { readonly form: 'atom'; readonly values: readonly Exclude<Atom, null>[] }
+  | { readonly form: 'set'; readonly values: readonly (readonly string[])[] };
 
 export interface TrainingData {
   readonly rowCount: number;
@@ -78,7 +79,7 @@ export function readTrainingData(
   return data;
 }
 
-const SCALAR_FORM: Readonly<Record<LabelForm, ScalarForm>> = {
+const SCALAR_FORM: Readonly<Record<Exclude<LabelForm, 'set'>, ScalarForm>> = {
   truth: 'truth',
   number: 'numbers',
   atom: 'codes',
@@ -93,6 +94,7 @@ function readColumns(
 ): TrainingData | undefined {
   const { arenas, catalog, parallel, scope } = context;
   const { root } = prepared.plan;
+  if (form === 'set') return undefined;
   const label = root.kind === 'project' ? namedExpression(root.items, 'label') : undefined;
   // A plain column may hold more than two values, which its truth alone would not tell.
   const isPlainColumn = label?.kind === 'column';
@@ -230,7 +232,9 @@ function checkedWeights(weights: Float64Array): Float64Array {
 interface TrainingRow {
   readonly name: Path;
   readonly features: Value;
+  /** 0 where there is a set */
   readonly label: Exclude<Atom, null>;
+  readonly labels: readonly string[];
   readonly weight: Atom | undefined;
 }
 
@@ -248,12 +252,13 @@ function readRows(
   const rows: TrainingRow[] = [];
   for (const { name, row } of prepared.run()) {
     if (rows.length % 256 === 0) context.checkCancelled();
-    const label = scalarMember(row, 'label');
-    if (label === undefined || label === null) continue;
+    const labels = form === 'set' ? labelSet(row) : [];
+    const label = form === 'set' ? 0 : scalarMember(row, 'label');
+    if (label === undefined || label === null || labels === undefined) continue;
     const weight = scalarMember(row, 'weight');
     if (skipsWeightless && (weight === null || weight === 0)) continue;
     const features = row.values[row.indexOf('features')] ?? new Row([], []);
-    rows.push({ name, features, label, weight });
+    rows.push({ name, features, label, labels, weight });
   }
   const look = every(ROW_OBJECTS_PER_CHECK, () => context.checkCancelled());
   rows.sort((a, b) => {
@@ -335,40 +340,76 @@ function makeLabels(
       return { form, values: Float64Array.from(rows, ({ label }) => regressionTarget(label)) };
     case 'atom':
       return { form, values: rows.map(({ label }) => label) };
+    case 'set':
+      return { form, values: rows.map(({ labels }) => labels) };
   }
 }
+
+/** Names of the label's columns that are not null; undefined without a label. */
+function labelSet(row: Row): string[] | undefined {
+  const points = row.all('label');
+  if (points.length === 0) return undefined;
+  const names = new Set<string>();
+  for (const point of points) {
+    if (point instanceof Scalar) {
+      if (point.atom === null) continue;
+      throw failure('DATA_ERROR', 'Multilabel classification labels requires a row');
+    }
+    for (const { path, atom } of cellsOf(point)) {
+      if (atom !== null) names.add(path.toString());
+    }
+  }
+  return [...names];
+}
+
+/** A column that fewer rows have is kept by its entries, so that a million words fit. */
+const SPARSE_SHARE = 0.25;
 
 /** One column for each name that any row has below its features. */
 function featureColumns(
   rows: readonly TrainingRow[],
   context: Pick<ProcedureContext, 'checkCancelled'>,
 ): SourceColumn[] {
-  const columns = new Map<string, { readonly path: Path; readonly atoms: Atom[] }>();
+  const columns = new Map<string, { path: Path; rows: number[]; atoms: Atom[] }>();
   rows.forEach(({ features, name }, index) => {
     if (index % ROW_OBJECTS_PER_CHECK === 0) context.checkCancelled();
     for (const { path, atom } of cellsOf(features)) {
       const key = path.toString();
       let column = columns.get(key);
       if (column === undefined) {
-        column = { path, atoms: new Array<Atom>(rows.length).fill(null) };
+        column = { path, rows: [], atoms: [] };
         columns.set(key, column);
-      } else if (lastRow.get(column.atoms) === index) {
+      } else if (column.rows.at(-1) === index) {
         throw duplicatedColumn(key, name.toString());
       }
-      lastRow.set(column.atoms, index);
-      column.atoms[index] = atom;
+      column.rows.push(index);
+      column.atoms.push(atom);
     }
   });
   return [...columns.values()]
     .sort((a, b) => comparePaths(a.path, b.path))
-    .map(({ path, atoms }) => {
+    .map(({ path, rows: own, atoms }) => {
       context.checkCancelled();
-      return atomSource(path.toString(), atoms, () => context.checkCancelled());
+      return columnOf(path.toString(), own, atoms, rows.length, () => context.checkCancelled());
     });
 }
 
-/** The row that wrote to a column last, to notice a second value. */
-const lastRow = new WeakMap<Atom[], number>();
+function columnOf(
+  name: string,
+  rows: readonly number[],
+  atoms: readonly Atom[],
+  rowCount: number,
+  check: () => void,
+): SourceColumn {
+  const isNumeric = atoms.every((atom) => typeof atom === 'number' && !Number.isNaN(atom));
+  if (isNumeric && rows.length < SPARSE_SHARE * rowCount) {
+    const values = Float64Array.from(atoms as readonly number[]);
+    return { kind: 'sparse', name, rowCount, rows: Uint32Array.from(rows), values };
+  }
+  const all = new Array<Atom>(rowCount).fill(null);
+  for (const [index, row] of rows.entries()) all[row] = atoms[index] as Atom;
+  return atomSource(name, all, check);
+}
 
 /** Columns that the label reads must not be features. @throws DATA_ERROR naming the first one */
 function refuseLabelFeatures(prepared: PreparedQuery, context: ProcedureContext): void {

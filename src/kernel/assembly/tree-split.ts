@@ -40,6 +40,54 @@ export function splitHistogram(
   }
 }
 
+/**
+ * Where each row has a weight for each label: cells of {weight for, weight against} a label, then
+ * the row count. `pairs`: labelCount f64 a row.
+ */
+export function splitPairTotals(
+  rows: usize,
+  count: i32,
+  labels: usize,
+  pairs: usize,
+  labelCount: i32,
+  totals: usize,
+): void {
+  for (let at = rows; at < rows + (<usize>count << 2); at += 4) {
+    addPairs(totals, <usize>load<u32>(at), labels, pairs, labelCount);
+  }
+  store<f64>(totals + (<usize>labelCount << 4), <f64>count);
+}
+
+@inline
+function addPairs(cell: usize, row: usize, labels: usize, pairs: usize, labelCount: i32): void {
+  const own = <i32>load<u16>(labels + (row << 1));
+  let from = pairs + ((row * <usize>labelCount) << 3);
+  let to = cell;
+  for (let l: i32 = 0; l < labelCount; l++, from += 8, to += 16) {
+    const at = to + (<usize>(l != own) << 3);
+    store<f64>(at, load<f64>(at) + load<f64>(from));
+  }
+}
+
+/** Adds rows to the cells, 2 labelCount + 1 f64 each, of their bucket codes. */
+export function splitPairHistogram(
+  rows: usize,
+  count: i32,
+  column: usize,
+  labels: usize,
+  pairs: usize,
+  labelCount: i32,
+  cells: usize,
+): void {
+  const last = <usize>labelCount << 4;
+  for (let at = rows; at < rows + (<usize>count << 2); at += 4) {
+    const row = <usize>load<u32>(at);
+    const cell = cells + <usize>load<u8>(column + row) * (last + 8);
+    addPairs(cell, row, labels, pairs, labelCount);
+    store<f64>(cell + last, load<f64>(cell + last) + 1);
+  }
+}
+
 /** {weight, weight x target, smallest, largest target, rows} of the listed rows. */
 export function splitTargetTotals(
   rows: usize,
@@ -137,6 +185,14 @@ function outcomeScore(cell: usize, labelCount: i32): f64 {
     const sum = load<f64>(cell, 8);
     return weight > 0 ? (-sum * sum) / weight : 0;
   }
+  if (labelCount < 0) {
+    let sum: f64 = 0;
+    for (let l: i32 = 0; l < -labelCount; l++) {
+      const at = cell + (<usize>l << 4);
+      sum += Math.sqrt(load<f64>(at) * load<f64>(at, 8));
+    }
+    return sum;
+  }
   if (labelCount == 2) return 2 * Math.sqrt(load<f64>(cell) * load<f64>(cell, 8));
   let total: f64 = 0;
   let seen: i32 = 0;
@@ -165,7 +221,7 @@ function addCell(target: usize, source: usize, size: usize): void {
  * The best three-way test of one column: lowest sum of outcome scores, then PRESENT before others,
  * then the smaller argument. Only tests that part the rows count.
  * @param cells codes x (labelCount + 1, regression 3) f64
- * @param labelCount classes, 0 for regression
+ * @param labelCount classes, 0 for regression; minus classes: cells have pairs of weights a label
  * @param isOrdered LESS tests between codes; otherwise EQUAL tests of codes up to equalMax
  * @param margin scores this much apart are a tie
  * @param scratch (codes + 4) cells and codes f64
@@ -182,7 +238,12 @@ export function splitSearch(
   scratch: usize,
   result: usize,
 ): void {
-  const size: usize = labelCount == 0 ? 24 : <usize>(labelCount + 1) << 3;
+  const size: usize =
+    labelCount == 0
+      ? 24
+      : labelCount < 0
+        ? <usize>(1 - 2 * labelCount) << 3
+        : <usize>(labelCount + 1) << 3;
   const rowsAt = size - 8;
   best = Infinity;
   tolerance = margin;

@@ -19,7 +19,8 @@ import {
 } from './grow.ts';
 import { type DecisionTree, TreeBuilder, UPDATE_ALGORITHMS, type UpdateAlgorithm } from './tree.ts';
 
-export type { Target, TrainingData } from '../learner.ts';
+/** What a tree is grown on. */
+export type TreeData = Pick<TrainingData, 'matrix' | 'target' | 'weights' | 'pairs'>;
 
 export interface DecisionTreeOptions {
   /** -1: until rows are told apart, at most 50 */
@@ -59,11 +60,11 @@ const STREAM_FEATURES = 4;
  */
 export function fitDecisionTree(
   context: FitContext,
-  data: TrainingData,
+  data: TreeData,
   options: DecisionTreeOptions,
 ): DecisionTree {
   checkOptions(options);
-  const { matrix, target, weights } = data;
+  const { matrix, target, weights, pairs } = data;
   const { workspace } = context;
   const { arena } = matrix.span;
   const labelCount = target.kind === 'classes' ? target.labelCount : 0;
@@ -71,8 +72,10 @@ export function fitDecisionTree(
   if (rows.length === 0) {
     throw failure('DATA_ERROR', 'cannot train with zero or non-finite weights');
   }
-  const sizes = [rows.length * 4, rows.length * 4, matrix.rowCount * 8, matrix.rowCount * 8];
-  const growerSize = Grower.scratchSize(labelCount);
+  const shape = { labelCount, hasPairs: pairs !== undefined };
+  const weightCount = matrix.rowCount * (pairs === undefined ? 1 : labelCount);
+  const sizes = [rows.length * 4, rows.length * 4, matrix.rowCount * 8, weightCount * 8];
+  const growerSize = Grower.scratchSize(shape);
   const total = sizes.reduce((sum, size) => sum + size, growerSize + 128);
   return withScratch(workspace, arena, total, (scratch) => {
     const { f64, u16, u32 } = workspace.memory.get(arena);
@@ -84,13 +87,13 @@ export function fitDecisionTree(
       number,
     ];
     u32.set(rows, rowsAt >>> 2);
-    f64.set(weights, weightsAt >>> 3);
+    f64.set(pairs ?? weights, weightsAt >>> 3);
     if (target.kind === 'classes') u16.set(target.labels, targets >>> 1);
     else f64.set(target.values, targets >>> 3);
     const task: GrowTask = {
       matrix,
       columns: drawColumns(matrix, options),
-      labelCount,
+      ...shape,
       targets,
       weights: weightsAt,
       rows: rowsAt,
@@ -136,7 +139,7 @@ export function subtreeJob(workspace: Workspace): LearnJob<SubtreeArgs, Decision
     execute({ task, ranges }, unit, scope) {
       scope.checkCancelled();
       return withGrower(workspace, task, (grower) => {
-        const builder = new TreeBuilder(widthOf(task.labelCount));
+        const builder = new TreeBuilder(widthOf(task));
         grower.grow(builder, ranges[unit] as NodeRange);
         return builder.build();
       });
@@ -149,7 +152,7 @@ function withGrower<Result>(
   task: GrowTask,
   use: (grower: Grower) => Result,
 ): Result {
-  const size = Grower.scratchSize(task.labelCount);
+  const size = Grower.scratchSize(task);
   return withScratch(workspace, task.matrix.span.arena, size, (scratch) =>
     use(new Grower(workspace, task, scratch)),
   );
@@ -158,7 +161,7 @@ function withGrower<Result>(
 /** Large nodes are searched by all threads together, then the subtrees below are shared out. */
 function growTree(context: FitContext, grower: Grower, rowCount: number): DecisionTree {
   const { task } = grower;
-  const builder = new TreeBuilder(widthOf(task.labelCount));
+  const builder = new TreeBuilder(widthOf(task));
   const subtrees: {
     readonly parent: number;
     readonly outcome: number;
@@ -196,7 +199,8 @@ function growTree(context: FitContext, grower: Grower, rowCount: number): Decisi
 }
 
 /** Two classes mirror one another, so one output says it all. */
-function widthOf(labelCount: number): number {
+function widthOf({ labelCount, hasPairs }: GrowTask): number {
+  if (hasPairs) return labelCount;
   return labelCount > 2 || labelCount === 1 ? labelCount : 1;
 }
 
@@ -245,6 +249,7 @@ export const decisionTreeLearner: Learner = {
   summary: 'a tree of tests, each true, false or undecided for a row',
   modes: ['boolean', 'regression', 'categorical'],
   coding: 'each',
+  takesPairs: true,
   options: [
     {
       key: 'max_depth',
@@ -271,7 +276,7 @@ export const decisionTreeLearner: Learner = {
       default: 0,
     },
   ],
-  fit(context, data, options, seed) {
+  fit(context, data, { options }, seed) {
     const updateAlgorithm = options.update_alg as UpdateAlgorithm;
     const tree = fitDecisionTree(context, data, {
       maxDepth: options.max_depth as number,

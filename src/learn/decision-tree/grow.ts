@@ -20,8 +20,10 @@ export interface GrowTask {
   readonly labelCount: number;
   /** offset of a u16 label position a row; regression: of a float64 target a row */
   readonly targets: number;
-  /** offset of a float64 a row, all above 0; sum 1 unless regression */
+  /** offset of a float64 a row, all above 0; sum 1 unless regression; with pairs: labelCount a row */
   readonly weights: number;
+  /** every row has a weight for each label instead of one */
+  readonly hasPairs: boolean;
   /** offset of the u32 numbers of the rows that are trained on */
   readonly rows: number;
   /** offset of as much scratch as the list of rows takes up */
@@ -77,15 +79,15 @@ export class Grower {
   constructor(workspace: Workspace, task: GrowTask, scratch: number) {
     this.task = task;
     this.#workspace = workspace;
-    this.#cellSize = cellSizeOf(task.labelCount);
+    this.#cellSize = cellSizeOf(task);
     const layout = new Layout(scratch);
     this.#cells = layout.take(CODE_COUNT_MAX * this.#cellSize);
     this.#search = layout.take((CODE_COUNT_MAX + 4) * this.#cellSize + CODE_COUNT_MAX * 8);
     this.#result = layout.take(Math.max(64, this.#cellSize));
   }
 
-  static scratchSize(labelCount: number): number {
-    return (2 * CODE_COUNT_MAX + 5) * cellSizeOf(labelCount) + CODE_COUNT_MAX * 8 + 256;
+  static scratchSize(task: Pick<GrowTask, 'labelCount' | 'hasPairs'>): number {
+    return (2 * CODE_COUNT_MAX + 5) * cellSizeOf(task) + CODE_COUNT_MAX * 8 + 256;
   }
 
   /** Grows the whole subtree of a range into `builder`. @returns its root */
@@ -124,11 +126,29 @@ export class Grower {
       return { output: Float64Array.of(mean), weight, mean, variance, isPure: low === high };
     }
     u8.fill(0, this.#result, this.#result + this.#cellSize);
+    if (task.hasPairs) return this.#pairStats(rows, count);
     this.#kernels.splitTotals(rows, count, task.targets, task.weights, labelCount, this.#result);
     const weights = f64.slice(at, at + labelCount);
     const weight = weights.reduce((sum, part) => sum + part, 0);
     const isPure = weights.reduce((seen, part) => seen + Number(part > 0), 0) < 2;
     const output = classOutput(weights, count, task.updateAlgorithm);
+    return { output, weight, mean: 0, variance: 0, isPure };
+  }
+
+  #pairStats(rows: number, count: number): NodeStats {
+    const { labelCount, targets, weights, updateAlgorithm } = this.task;
+    const { f64 } = this.#memory;
+    const at = this.#result >>> 3;
+    this.#kernels.splitPairTotals(rows, count, targets, weights, labelCount, this.#result);
+    const pairs = f64.slice(at, at + 2 * labelCount);
+    const output = new Float64Array(labelCount);
+    let isPure = true;
+    for (let label = 0; label < labelCount; label++) {
+      const [own, rest] = pairs.subarray(2 * label, 2 * label + 2) as unknown as [number, number];
+      output[label] = leafOutput(own, rest, 1 / count, updateAlgorithm);
+      isPure &&= own === 0 || rest === 0;
+    }
+    const weight = pairs.reduce((sum, part) => sum + part, 0);
     return { output, weight, mean: 0, variance: 0, isPure };
   }
 
@@ -145,6 +165,10 @@ export class Grower {
     if (labelCount === 0) {
       const { mean } = stats;
       kernels.splitTargetHistogram(rows, range.count, column.offset, targets, weights, mean, cells);
+    } else if (task.hasPairs) {
+      kernels.splitPairHistogram(
+        ...([rows, range.count, column.offset, targets, weights, labelCount, cells] as const),
+      );
     } else {
       kernels.splitHistogram(rows, range.count, column.offset, targets, weights, labelCount, cells);
     }
@@ -152,7 +176,7 @@ export class Grower {
     kernels.splitSearch(
       cells,
       column.codeCount,
-      labelCount,
+      task.hasPairs ? -labelCount : labelCount,
       isOrdered,
       CATEGORIES_PER_COLUMN,
       this.#margin(stats),
@@ -193,7 +217,7 @@ export class Grower {
   ): readonly NodeRange[] {
     const { task } = this;
     const column = this.#column(candidate.column);
-    const { first, last, operand } = this.#testOf(column, candidate);
+    const { first, last, operand } = this.testOf(candidate);
     const score = this.#scoreOf(candidate, stats);
     builder.setTest(node, candidate.test, column.feature, operand, score);
     this.#kernels.splitRows(
@@ -218,7 +242,8 @@ export class Grower {
   }
 
   /** Codes that pass the test, and the operand that the tree keeps. */
-  #testOf(column: MatrixColumn, { test, low, high }: SplitCandidate) {
+  testOf({ test, column: index, low, high }: SplitCandidate) {
+    const column = this.#column(index);
     if (test === TEST_PRESENT) return { first: 1, last: CODE_COUNT_MAX - 1, operand: 0 };
     if (test === TEST_EQUAL) {
       return { first: low, last: low, operand: column.part * CATEGORIES_PER_COLUMN + low - 1 };
@@ -255,7 +280,8 @@ export class Grower {
 
 type NumberQuad = readonly [number, number, number, number];
 
-function cellSizeOf(labelCount: number): number {
+function cellSizeOf({ labelCount, hasPairs }: Pick<GrowTask, 'labelCount' | 'hasPairs'>): number {
+  if (hasPairs) return (2 * labelCount + 1) * 8;
   return labelCount === 0 ? 24 : (labelCount + 1) * 8;
 }
 
@@ -271,6 +297,14 @@ function middleBoundary(boundaries: Float64Array, first: number, last: number): 
   return best;
 }
 
+/** What a leaf says of a label with the weight `own` against `rest`. */
+function leafOutput(own: number, rest: number, epsilon: number, update: UpdateAlgorithm): number {
+  if (update === 'normal') return 0.5 * Math.log((own + epsilon) / (rest + epsilon));
+  const total = own + rest;
+  if (total === 0) return update === 'prob' ? 0.5 : 0;
+  return update === 'prob' ? own / total : (own - rest) / total;
+}
+
 /** Leaf outputs by class weights; two classes need only the second, the first mirrors it. */
 export function classOutput(
   weights: Float64Array,
@@ -280,11 +314,8 @@ export function classOutput(
   const epsilon = 1 / rowCount;
   const isPure = weights.reduce((count, weight) => count + Number(weight > 0), 0) < 2;
   const total = weights.reduce((sum, weight) => sum + weight, 0);
-  const output = (weight: number, rest: number) => {
-    if (updateAlgorithm === 'prob') return weight / (weight + rest);
-    if (updateAlgorithm === 'gentle') return (weight - rest) / (weight + rest);
-    return 0.5 * Math.log((weight + epsilon) / (rest + epsilon));
-  };
+  const output = (weight: number, rest: number) =>
+    leafOutput(weight, rest, epsilon, updateAlgorithm);
   if (weights.length === 2) {
     const [zeros, ones] = weights as unknown as readonly [number, number];
     return Float64Array.of(output(ones, zeros));

@@ -9,18 +9,21 @@ export interface WeightedValues {
 }
 
 /**
- * Boundaries between neighbouring values when there are at most 255, otherwise between at most 255
- * buckets of about the same weight; always halfway between two values.
+ * Boundaries between neighbouring values when there are at most as many (255), otherwise between that
+ * many buckets of about the same weight; always halfway between two values.
  */
-export function bucketBoundaries({ values, weights }: WeightedValues): Float64Array {
+export function bucketBoundaries(
+  { values, weights }: WeightedValues,
+  bucketCountMax = BUCKET_COUNT_MAX,
+): Float64Array {
   const boundaries: number[] = [];
-  if (values.length <= BUCKET_COUNT_MAX) {
+  if (values.length <= bucketCountMax) {
     for (let i = 1; i < values.length; i++) boundaries.push(boundaryBefore(values, i));
     return Float64Array.from(boundaries);
   }
   let weightLeft = 0;
   for (const weight of weights) weightLeft += weight;
-  let bucketsLeft = BUCKET_COUNT_MAX;
+  let bucketsLeft = bucketCountMax;
   let filled = 0;
   for (let i = 0; i < values.length - 1 && bucketsLeft > 1; i++) {
     filled += weights[i] as number;

@@ -29,6 +29,7 @@ import {
   type NumberPiece,
   numberOf,
   type SourceColumn,
+  type SparseColumn,
 } from './source.ts';
 
 /** What the rows weigh and what they teach; both one float64 a row. */
@@ -45,6 +46,8 @@ export interface DescribeOptions {
   readonly coding: 'rank' | 'each';
   /** an arena with room for scratch; a column that lies in it is not copied */
   readonly arena: number;
+  /** buckets of a number at most; default 255 */
+  readonly bucketCountMax?: number;
 }
 
 /** Of more rows than this, as many are drawn to place the boundaries of buckets. */
@@ -59,8 +62,9 @@ export function describeFeature(
   scope: JobScope = NEVER_CANCELLED,
 ): Feature {
   if (source.kind === 'nulls' || rows.rowCount === 0) return { kind: 'unused', name: source.name };
-  if (source.kind === 'numbers')
-    return describeNumbers(workspace, source, rows, options.arena, scope);
+  const { bucketCountMax = BUCKET_COUNT_MAX } = options;
+  if (source.kind === 'numbers') return describeNumbers(workspace, source, rows, options, scope);
+  if (source.kind === 'sparse') return describeSparse(source, rows, bucketCountMax, scope);
   const totals = codeTotals(workspace, source, rows, options.arena, scope);
   const seen = source.entries.filter((_, index) => totals.counts[index + 1] !== 0);
   const type = featureType(seen);
@@ -74,7 +78,7 @@ export function describeFeature(
     return {
       kind: 'numeric',
       name,
-      boundaries: bucketBoundaries(weightedValues(values, weights, scope)),
+      boundaries: bucketBoundaries(weightedValues(values, weights, scope), bucketCountMax),
       hasMissing,
     };
   }
@@ -175,7 +179,7 @@ function describeNumbers(
   workspace: Workspace,
   source: SourceColumn & { kind: 'numbers' },
   rows: RowTargets,
-  arena: number,
+  { arena, bucketCountMax = BUCKET_COUNT_MAX }: DescribeOptions,
   scope: JobScope,
 ): Feature {
   const few = fewValues(workspace, source.pieces, rows, arena, scope);
@@ -184,8 +188,20 @@ function describeNumbers(
   scope.checkCancelled();
   const values =
     few.values.length > BUCKET_COUNT_MAX ? sampledValues(source.pieces, rows, scope) : few;
-  const boundaries = bucketBoundaries(values);
+  const boundaries = bucketBoundaries(values, bucketCountMax);
   return { kind: 'numeric', name, boundaries, hasMissing: few.hasMissing };
+}
+
+function describeSparse(
+  { name, rows: at, values }: SparseColumn,
+  { rowCount, weights }: RowTargets,
+  bucketCountMax: number,
+  scope: JobScope,
+): Feature {
+  if (at.length === 0) return { kind: 'unused', name };
+  const own = weights && Float64Array.from(at, (row) => weights[row] as number);
+  const boundaries = bucketBoundaries(weightedValues(values, own, scope), bucketCountMax);
+  return { kind: 'numeric', name, boundaries, hasMissing: at.length < rowCount };
 }
 
 /** All distinct values while they are at most 255, otherwise at least one more. */

@@ -28,7 +28,7 @@ import {
   MISSING_CODE,
   numericCode,
 } from './feature.ts';
-import { categoryOf, numberOf, type SourceColumn } from './source.ts';
+import { categoryOf, denseSource, numberOf, type SourceColumn } from './source.ts';
 
 /** One column of codes, a byte a row. */
 export interface MatrixColumn {
@@ -78,19 +78,31 @@ export function allocateMatrix(
   };
 }
 
+export interface MatrixOptions {
+  /** how categories get codes; `none`: features are described, and nothing is encoded */
+  readonly coding: 'rank' | 'each' | 'none';
+  readonly arena: number;
+  /** buckets of a number at most; default 255 */
+  readonly bucketCountMax?: number | undefined;
+}
+
 /** Describes and encodes all columns in the calling thread, which looks up between them. */
 export function buildMatrix(
   workspace: Workspace,
   sources: readonly SourceColumn[],
   rows: RowTargets,
-  options: { readonly coding: 'rank' | 'each'; readonly arena: number },
+  { coding, arena, bucketCountMax }: MatrixOptions,
   scope: JobScope = NEVER_CANCELLED,
 ): FeatureMatrix {
   const features = sources.map((source) => {
     scope.checkCancelled();
-    return describeFeature(workspace, source, rows, options, scope);
+    const codes = coding === 'none' ? 'each' : coding;
+    const limit = bucketCountMax === undefined ? {} : { bucketCountMax };
+    return describeFeature(workspace, source, rows, { coding: codes, arena, ...limit }, scope);
   });
-  const matrix = allocateMatrix(workspace, features, rows.rowCount, options.arena);
+  const coded = coding === 'none' ? [] : features;
+  const matrix = { ...allocateMatrix(workspace, coded, rows.rowCount, arena), features };
+  if (coding === 'none') return matrix;
   try {
     for (const [index, source] of sources.entries()) {
       encodeFeature(workspace, matrix, index, source, 0, rows.rowCount, scope);
@@ -145,10 +157,11 @@ export function encodeColumn(
   workspace: Workspace,
   feature: Feature,
   part: number,
-  source: SourceColumn,
+  column: SourceColumn,
   target: CodeTarget,
   scope: JobScope = NEVER_CANCELLED,
 ): void {
+  const source = denseSource(column);
   if (source.kind === 'numbers' && feature.kind === 'numeric') {
     encodeNumbers(workspace, feature.boundaries, source, target, scope);
   } else if (source.kind === 'numbers' && feature.kind === 'categorical') {

@@ -1,9 +1,8 @@
 // Classifiers as model files.
-import { UPDATE_ALGORITHMS } from '../decision-tree/tree.ts';
-import type { Feature } from '../feature/feature.ts';
 import { MODES } from '../label.ts';
 import { type JobScope, NEVER_CANCELLED, type Workspace } from '../workspace.ts';
-import type { Algorithm, ClassifierModel } from './classifier.ts';
+import { algorithmFromJson, algorithmToJson } from './algorithm-json.ts';
+import type { ClassifierModel } from './classifier.ts';
 import {
   invalidMember,
   type JsonObject,
@@ -15,7 +14,6 @@ import {
   readText,
 } from './container.ts';
 import { featureFromJson, featureToJson } from './feature-json.ts';
-import { ensembleFromJson, ensembleToJson, treeFromJson, treeToJson } from './tree-json.ts';
 
 const KIND = 'classifier';
 const VERSION = 1;
@@ -29,6 +27,7 @@ export function classifierToJson(workspace: Workspace, model: ClassifierModel): 
     labels,
     features: features.map(featureToJson),
     algorithm: algorithmToJson(workspace, algorithm),
+    ...(model.card === undefined ? {} : { card: model.card }),
   });
 }
 
@@ -52,36 +51,14 @@ export function classifierFromJson(
     scope.checkCancelled();
     return featureFromJson(readText(names[index], 'columnNames'), feature);
   });
+  const mode = readChoice(file.mode, 'mode', MODES);
+  const labels = readList(file, 'labels').map((label) => readText(label, 'labels'));
+  const shape = { features, labelCount: mode === 'boolean' ? 2 : Math.max(1, labels.length) };
   return {
-    mode: readChoice(file.mode, 'mode', MODES),
-    labels: readList(file, 'labels').map((label) => readText(label, 'labels')),
+    mode,
+    labels,
     features,
-    algorithm: algorithmFromJson(workspace, file.algorithm, features, arena, scope),
-  };
-}
-
-function algorithmToJson(workspace: Workspace, algorithm: Algorithm): JsonObject {
-  const { type } = algorithm;
-  return type === 'decision_tree'
-    ? { type, updateAlgorithm: algorithm.updateAlgorithm, tree: treeToJson(algorithm.tree) }
-    : { type, ...ensembleToJson(workspace, algorithm.ensemble) };
-}
-
-function algorithmFromJson(
-  workspace: Workspace,
-  value: unknown,
-  features: readonly Feature[],
-  arena: number,
-  scope: JobScope,
-): Algorithm {
-  const json = readObject(value, 'algorithm');
-  const type = readChoice(json.type, 'type', ['decision_tree', 'random_forest'] as const);
-  if (type === 'random_forest') {
-    return { type, ensemble: ensembleFromJson(workspace, json, features, arena, scope) };
-  }
-  return {
-    type,
-    updateAlgorithm: readChoice(json.updateAlgorithm, 'updateAlgorithm', UPDATE_ALGORITHMS),
-    tree: treeFromJson(json.tree, features),
+    algorithm: algorithmFromJson(workspace, file.algorithm, shape, arena, scope),
+    ...(file.card === undefined ? {} : { card: readObject(file.card, 'card') }),
   };
 }

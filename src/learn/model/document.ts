@@ -2,17 +2,21 @@
 
 import { NODE_STOPS_MISSING } from '../../kernel/tree.ts';
 import { printNumber } from '../../value/number-text.ts';
-import {
-  type DecisionTree,
-  TEST_EQUAL,
-  TEST_LEAF,
-  TEST_LESS,
-  TEST_PRESENT,
-} from '../decision-tree/tree.ts';
+import { TEST_EQUAL, TEST_LEAF, TEST_LESS, TEST_PRESENT } from '../decision-tree/tree.ts';
+import { EXTRACTS } from '../design/columns.ts';
 import type { Feature } from '../feature/feature.ts';
+import { gbtDocument } from '../gbt/document.ts';
+import type { GlzModel } from '../glz/model.ts';
 import { type PackedTree, type TreeEnsemble, treeParts } from '../tree/ensemble.ts';
 import type { Workspace } from '../workspace.ts';
-import { type ClassifierModel, expandScores } from './classifier.ts';
+import {
+  type Algorithm,
+  type ClassifierModel,
+  type CommitteeModel,
+  type DecisionTreeModel,
+  mirrorOf,
+  type StumpModel,
+} from './classifier.ts';
 import type { JsonObject } from './container.ts';
 
 const ENCODINGS = { prob: 'PROB', gentle: 'PM_ONE', normal: 'PM_INF' } as const;
@@ -22,17 +26,46 @@ const OPERATORS = {
   [TEST_EQUAL]: 'EQUAL',
 } as const;
 
-/** `{type, params}` of the model. */
+/** `{type, params}` of the model, or `{type, model}` where there is only text to tell. */
 export function modelDocument(workspace: Workspace, model: ClassifierModel): JsonObject {
-  const { algorithm } = model;
-  if (algorithm.type === 'decision_tree') {
-    const root = treeNode(model, algorithm.tree, 0);
-    return {
-      type: 'DecisionTree',
-      params: { tree: { root }, encoding: ENCODINGS[algorithm.updateAlgorithm] },
-    };
+  return algorithmDocument(workspace, model, model.algorithm);
+}
+
+function algorithmDocument(
+  workspace: Workspace,
+  model: ClassifierModel,
+  algorithm: Algorithm,
+): JsonObject {
+  switch (algorithm.type) {
+    case 'decision_tree': {
+      const root = treeNode(model, algorithm, 0);
+      const encoding = ENCODINGS[algorithm.updateAlgorithm];
+      return { type: 'DecisionTree', params: { tree: { root }, encoding } };
+    }
+    case 'stump':
+      return { type: 'Stump', params: stumpDocument(model, algorithm) };
+    case 'random_forest':
+      return forestDocument(workspace, algorithm.ensemble);
+    case 'committee':
+      return committeeDocument(workspace, model, algorithm);
+    case 'boosted_stumps': {
+      const stumps = stumpsOf(algorithm.committee).map(({ stump, weight }) => ({
+        ...stumpDocument(model, stump),
+        weight,
+      }));
+      const zeros = Array.from({ length: Math.max(2, model.labels.length) }, () => 0);
+      return { type: 'BoostedStumps', params: { stumps, bias: zeros, missing: zeros } };
+    }
+    case 'glz':
+      return glzDocument(model, algorithm);
+    case 'gbt':
+      return gbtDocument(workspace, model, algorithm);
+    default:
+      return { type: algorithm.type, model: describeInWords(model, algorithm) };
   }
-  const { ensemble } = algorithm;
+}
+
+function forestDocument(workspace: Workspace, ensemble: TreeEnsemble): JsonObject {
   const classifiers = ensemble.trees.map((tree) => ({
     type: 'DecisionTree',
     params: {
@@ -44,17 +77,103 @@ export function modelDocument(workspace: Workspace, model: ClassifierModel): Jso
   return { type: 'Committee', params: { classifiers, weights, bias: [0, 0], encoding: 'PROB' } };
 }
 
-function treeNode(model: ClassifierModel, tree: DecisionTree, node: number): JsonObject {
+function committeeDocument(
+  workspace: Workspace,
+  model: ClassifierModel,
+  { members, weights }: CommitteeModel,
+): JsonObject {
+  const classifiers = members.map((member) => algorithmDocument(workspace, model, member));
+  const bias = Array.from({ length: Math.max(2, model.labels.length) }, () => 0);
+  const [first] = members;
+  const isTree = first?.type === 'decision_tree' || first?.type === 'stump';
+  const encoding = isTree ? ENCODINGS[first.updateAlgorithm] : 'PROB';
+  return { type: 'Committee', params: { classifiers, weights, bias, encoding } };
+}
+
+function stumpsOf(
+  { members, weights }: CommitteeModel,
+  factor = 1,
+): { readonly stump: StumpModel; readonly weight: number }[] {
+  return members.flatMap((member, index) => {
+    const weight = factor * (weights[index] as number);
+    if (member.type === 'stump') return [{ stump: member, weight }];
+    return member.type === 'committee' ? stumpsOf(member, weight) : [];
+  });
+}
+
+function stumpDocument(model: ClassifierModel, stump: StumpModel): JsonObject {
+  const { tree, updateAlgorithm, z } = stump;
+  const says = (outcome: number): number[] => {
+    const child = tree.children[outcome] as number;
+    const node = child < 0 ? 0 : child;
+    const output = tree.outputs.subarray(node * tree.width, (node + 1) * tree.width);
+    return Array.from(predictions(model, stump, output));
+  };
+  const test = tree.tests[0] as number;
+  const feature = model.features[tree.features[0] as number] as Feature;
+  return {
+    split: test === TEST_LEAF ? null : splitOf(feature, test, tree.operands[0] as number),
+    Z: z,
+    action: { true: says(0), false: says(1), missing: says(2) },
+    encoding: ENCODINGS[updateAlgorithm],
+  };
+}
+
+function glzDocument({ features }: ClassifierModel, glz: GlzModel): JsonObject {
+  const { columns, link, addBias, weights } = glz;
+  const list = Array.from(columns.features, (index, column) => {
+    const feature = features[index] as Feature;
+    const category = columns.categories[column] as number;
+    return {
+      feature: feature.name,
+      extract: EXTRACTS[columns.extracts[column] as number],
+      ...(category >= 0 && feature.kind === 'categorical'
+        ? { category: feature.categories[category] }
+        : {}),
+    };
+  });
+  return {
+    type: 'GLZ',
+    params: {
+      addBias,
+      features: list,
+      link: link.toUpperCase(),
+      weights: weights.map((row) => Array.from(addBias ? row : row.subarray(0, -1))),
+    },
+  };
+}
+
+/** Families without a document of their own. */
+function describeInWords({ features, labels }: ClassifierModel, algorithm: Algorithm): string {
+  const labelled = labels.length === 0 ? '' : `, ${labels.length} labels`;
+  switch (algorithm.type) {
+    case 'naive_bayes':
+      return `naive Bayes over ${algorithm.tests.length} of ${features.length} features${labelled}`;
+    case 'perceptron': {
+      const sizes = algorithm.layers.map(({ outputCount }) => outputCount).join(' - ');
+      return `perceptron with layers of ${sizes} units${labelled}`;
+    }
+    case 'fasttext':
+      return `${algorithm.inputs.length / algorithm.dimensionCount} vectors of ${algorithm.dimensionCount} numbers${labelled}`;
+    case 'one_vs_all':
+      return `${algorithm.members.length} models of one label against the others, of type ${algorithm.members[0]?.type}`;
+    default:
+      return 'the first label always wins';
+  }
+}
+
+function treeNode(model: ClassifierModel, owner: DecisionTreeModel, node: number): JsonObject {
+  const { tree } = owner;
   const { width } = tree;
   const output = tree.outputs.subarray(node * width, (node + 1) * width);
-  const pred = Array.from(predictions(model, output));
+  const pred = Array.from(predictions(model, owner, output));
   const examples = tree.exampleCounts[node];
   const test = tree.tests[node] as number;
   if (test === TEST_LEAF) return { type: 'leaf', examples, pred };
   const child = (outcome: number): JsonObject => {
     const index = tree.children[node * 3 + outcome] as number;
     // No training row went there: it repeats what this node would say.
-    return index < 0 ? { type: 'leaf', examples: 0, pred } : treeNode(model, tree, index);
+    return index < 0 ? { type: 'leaf', examples: 0, pred } : treeNode(model, owner, index);
   };
   return {
     type: 'node',
@@ -73,10 +192,11 @@ function treeNode(model: ClassifierModel, tree: DecisionTree, node: number): Jso
 }
 
 /** One number a label; two for boolean models, false first. */
-function predictions(model: ClassifierModel, output: Float64Array): Float64Array {
-  if (model.mode !== 'boolean') return expandScores(model, output);
-  const asTwo = { ...model, mode: 'categorical', labels: ['0', '1'] } as const;
-  return expandScores(asTwo, output);
+function predictions(model: ClassifierModel, owner: Algorithm, output: Float64Array): Float64Array {
+  const isPair = output.length === 1 && model.mode !== 'regression';
+  if (!isPair || model.labels.length === 1) return output;
+  const second = output[0] as number;
+  return Float64Array.of((mirrorOf(owner) ?? 0) - second + 0, second);
 }
 
 function splitOf(feature: Feature, test: number, operand: number): JsonObject {

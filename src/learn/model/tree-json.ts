@@ -1,5 +1,12 @@
 // Trees in model files.
-import { NODE_LEAF, NODE_SIZE, NODE_STOPS_MISSING } from '../../kernel/tree.ts';
+import {
+  NODE_LEAF,
+  NODE_SIZE,
+  NODE_STOPS_MISSING,
+  SET_NODE_COLUMN_BITS,
+  SET_SIZE,
+} from '../../kernel/tree.ts';
+import type { Span } from '../../value/snapshot.ts';
 import {
   type DecisionTree,
   NO_CHILD,
@@ -8,7 +15,7 @@ import {
   TEST_LESS,
 } from '../decision-tree/tree.ts';
 import type { Feature } from '../feature/feature.ts';
-import { type PackedTree, type TreeEnsemble, treeParts } from '../tree/ensemble.ts';
+import { type PackedTree, type TreeEnsemble, treeParts, valueCountOf } from '../tree/ensemble.ts';
 import type { JobScope, Workspace } from '../workspace.ts';
 import { decodeArray, encodeArray } from './base64.ts';
 import { invalidMember, type JsonObject, readList, readNumber, readObject } from './container.ts';
@@ -78,17 +85,26 @@ function isValidNode(tree: DecisionTree, node: number, features: readonly Featur
 }
 
 export function ensembleToJson(workspace: Workspace, ensemble: TreeEnsemble): JsonObject {
-  const { columns, trees, weights, width, divisor } = ensemble;
+  const { columns, trees, weights, width, divisor, slots, sets } = ensemble;
+  const valueCount = valueCountOf(ensemble);
   const json = trees.map(({ span, nodeCount }) => {
     const { buffer } = workspace.memory.get(span.arena).memory;
-    const parts = treeParts(span.offset, nodeCount, width);
+    const parts = treeParts(span.offset, nodeCount, valueCount);
     return {
       nodes: encodeArray(new Uint32Array(buffer, parts.nodes, nodeCount * 2)),
-      values: encodeArray(new Float64Array(buffer, parts.values, nodeCount * width)),
+      values: encodeArray(new Float64Array(buffer, parts.values, nodeCount * valueCount)),
       covers: encodeArray(new Float32Array(buffer, parts.covers, nodeCount)),
     };
   });
-  return { width, divisor, weights, columns, trees: json };
+  const bits = sets && workspace.memory.get(sets.arena).memory.buffer;
+  return {
+    ...{ width, divisor, weights, columns },
+    ...(slots === undefined ? {} : { slots }),
+    ...(sets === undefined || bits === undefined
+      ? {}
+      : { sets: encodeArray(new Uint8Array(bits, sets.offset, sets.sizeBytes)) }),
+    trees: json,
+  };
 }
 
 /** @throws DATA_ERROR when a walk over the trees could leave them */
@@ -109,28 +125,56 @@ export function ensembleFromJson(
   const weights = readList(json, 'weights').map((weight) => readNumber(weight, 'weights'));
   const list = readList(json, 'trees');
   if (list.length !== weights.length) throw invalidMember('weights', 'one number a tree');
+  const slots = json.slots === undefined ? undefined : readSlots(json, list.length, width);
+  const bits = json.sets === undefined ? undefined : decodeArray(json.sets, 'u8', 'sets');
+  const valueCount = slots === undefined ? width : 1;
+  const setCount = bits === undefined ? 0 : Math.floor(bits.length / SET_SIZE);
+  const columnCount = Math.max(1, columns.length);
+  const spans: Span[] = [];
   const trees: PackedTree[] = [];
   try {
-    const columnCount = Math.max(1, columns.length);
     for (const tree of list) {
       scope.checkCancelled();
-      trees.push(packedFromJson(workspace, tree, { width, columnCount, arena }, scope));
+      const shape = { width: valueCount, columnCount, setCount, arena };
+      const packed = packedFromJson(workspace, tree, shape, scope);
+      trees.push(packed);
+      spans.push(packed.span);
     }
+    let sets: Span | undefined;
+    if (bits !== undefined) {
+      sets = workspace.memory.allocateIn(arena, Math.max(SET_SIZE, bits.length));
+      workspace.memory.get(arena).u8.set(bits, sets.offset);
+    }
+    return {
+      ...{ features, columns, width, trees, weights },
+      divisor: readNumber(json.divisor, 'divisor'),
+      ...(slots === undefined ? {} : { slots }),
+      ...(sets === undefined ? {} : { sets }),
+    };
   } catch (thrown) {
-    for (const { span } of trees) workspace.memory.free(span);
+    for (const span of spans) workspace.memory.free(span);
     throw thrown;
   }
-  return { features, columns, width, trees, weights, divisor: readNumber(json.divisor, 'divisor') };
+}
+
+function readSlots(json: JsonObject, treeCount: number, width: number): number[] {
+  const slots = readList(json, 'slots').map((slot) => readNumber(slot, 'slots', 0));
+  if (slots.length === treeCount && slots.every((slot) => slot < width)) return slots;
+  throw invalidMember('slots', 'one output a tree');
+}
+
+interface PackedShape {
+  readonly width: number;
+  readonly columnCount: number;
+  /** 0: nodes are ranges of codes */
+  readonly setCount: number;
+  readonly arena: number;
 }
 
 function packedFromJson(
   workspace: Workspace,
   value: unknown,
-  {
-    width,
-    columnCount,
-    arena,
-  }: { readonly width: number; readonly columnCount: number; readonly arena: number },
+  { width, columnCount, setCount, arena }: PackedShape,
   scope: JobScope,
 ): PackedTree {
   const json = readObject(value, 'trees');
@@ -143,7 +187,7 @@ function packedFromJson(
     throw invalidMember('trees', 'complete');
   }
   scope.checkCancelled();
-  const depth = depthOf(nodes, columnCount);
+  const depth = depthOf(nodes, columnCount, setCount);
   scope.checkCancelled();
   const span = workspace.memory.allocateIn(arena, treeParts(0, nodeCount, width).sizeBytes);
   const parts = treeParts(span.offset, nodeCount, width);
@@ -155,16 +199,21 @@ function packedFromJson(
 }
 
 /** Steps to the deepest leaf. @throws DATA_ERROR when a link or a column does not exist */
-function depthOf(nodes: Uint32Array, columnCount: number): number {
+function depthOf(nodes: Uint32Array, columnCount: number, setCount: number): number {
   const nodeCount = nodes.length / (NODE_SIZE / 4);
   const depths = new Uint32Array(nodeCount);
   let depth = 0;
   for (let node = 0; node < nodeCount; node++) {
     const test = nodes[node * 2] as number;
     const distance = nodes[node * 2 + 1] as number;
-    const column = test & (NODE_STOPS_MISSING - 1);
+    const hasSets = setCount > 0;
+    const column = test & ((hasSets ? 2 ** SET_NODE_COLUMN_BITS : NODE_STOPS_MISSING) - 1);
     const isLeaf = distance === 0;
-    if (isLeaf ? test !== NODE_LEAF : node + distance + 1 >= nodeCount) {
+    if (hasSets && test >>> SET_NODE_COLUMN_BITS >= setCount) {
+      throw invalidMember(`node ${node}`, 'a test of a known set');
+    }
+    const leaf = hasSets ? 0 : NODE_LEAF;
+    if (isLeaf ? test !== leaf : node + distance + 1 >= nodeCount) {
       throw invalidMember(`node ${node}`, 'linked to nodes of its tree');
     }
     if (column >= columnCount) throw invalidMember(`node ${node}`, 'a test of a known column');

@@ -30,6 +30,24 @@ export interface TreeEnsemble {
   readonly trees: readonly PackedTree[];
   readonly weights: readonly number[];
   readonly divisor: number;
+  /** the output that each tree adds to, its only value a node; absent: every tree has all outputs */
+  readonly slots?: readonly number[];
+  /**
+   * 256 bits a set, one a code, that say which codes go right. Present: nodes name sets instead of
+   * ranges of codes.
+   */
+  readonly sets?: Span;
+}
+
+/** Values that a node of the ensemble's trees has. */
+export function valueCountOf({ width, slots }: TreeEnsemble): number {
+  return slots === undefined ? width : 1;
+}
+
+/** All memory of the ensemble. */
+export function spansOf({ trees, sets }: TreeEnsemble): Span[] {
+  const spans = trees.map(({ span }) => span);
+  return sets === undefined ? spans : [...spans, sets];
 }
 
 /** Where the parts of a tree lie. */

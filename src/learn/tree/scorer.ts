@@ -275,7 +275,9 @@ function writeTable(workspace: Workspace, ensemble: TreeEnsemble, table: number)
   const { u32, f64 } = workspace.memory.get(arenaOf(ensemble));
   for (const [index, { span, nodeCount, depth }] of ensemble.trees.entries()) {
     const entry = table + index * TREE_ENTRY_SIZE;
-    u32.set([span.offset, span.offset + nodeCount * NODE_SIZE, depth, 0], entry >>> 2);
+    const slot = ensemble.slots?.[index] ?? -1;
+    u32.set([span.offset, span.offset + nodeCount * NODE_SIZE, depth, slot >>> 0], entry >>> 2);
     f64[(entry + 16) >>> 3] = ensemble.weights[index] as number;
+    u32.set([ensemble.sets?.offset ?? 0, 0], (entry + 24) >>> 2);
   }
 }

@@ -85,6 +85,6 @@ test('learners are found by type', () => {
   const entry = { path: 'x', values: {}, enclosing: [] };
   expect(findLearner({ ...entry, type: 'decision_tree' })).toBe(decisionTreeLearner);
   expect(() => findLearner({ ...entry, type: 'oracle' })).toThrow(
-    "unknown classifier type 'oracle' at 'x'; there are decision_tree",
+    "unknown classifier type 'oracle' at 'x'; there are bagging, boosted_stumps, ",
   );
 });

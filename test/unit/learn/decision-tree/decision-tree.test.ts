@@ -14,8 +14,9 @@ import {
 import type { NumericFeature } from '../../../../src/learn/feature/feature.ts';
 import { buildMatrix, type FeatureMatrix } from '../../../../src/learn/feature/matrix.ts';
 import type { SourceColumn } from '../../../../src/learn/feature/source.ts';
-import { type ClassifierModel, ensembleOf } from '../../../../src/learn/model/classifier.ts';
-import { scoreRows } from '../../../../src/learn/tree/scorer.ts';
+import type { ClassifierModel } from '../../../../src/learn/model/classifier.ts';
+import { prepare, preparedSpans } from '../../../../src/learn/model/prepare.ts';
+import { scoreColumns } from '../../../../src/learn/model/score.ts';
 import { equalizedWeights } from '../../../../src/learn/weight.ts';
 import { flights, numbers, reversedContext, testArenas, testContext, texts } from '../support.ts';
 import { plainDecisionTree } from './plain-decision-tree.ts';
@@ -44,7 +45,7 @@ function withMatrix(
     const { updateAlgorithm } = options;
     const model: ClassifierModel = {
       mode,
-      labels: [],
+      labels: mode === 'categorical' ? Array.from({ length: tree.width }, (_, l) => `${l}`) : [],
       features: matrix.features,
       algorithm: { type: 'decision_tree', tree, updateAlgorithm },
     };
@@ -85,12 +86,12 @@ function regress(
 }
 
 function score({ model }: Fitted, ...sources: SourceColumn[]): number[] {
-  const ensemble = ensembleOf(workspace, model, 0);
+  const prepared = prepare(workspace, model.features, model.algorithm, 0);
   const [first] = sources;
   const rowCount = first?.kind === 'numbers' ? (first.pieces[0]?.values.length ?? 0) : 1;
   const count = first?.kind === 'codes' ? (first.pieces[0]?.length ?? 0) : rowCount;
-  const scores = scoreRows(workspace, ensemble, sources, 0, count);
-  for (const { span } of ensemble.trees) arenas.free(span);
+  const scores = scoreColumns(context, { model, prepared }, sources, count);
+  for (const span of preparedSpans(prepared)) arenas.free(span);
   return [...scores];
 }
 

@@ -5,18 +5,14 @@ import { buildMatrix } from '../../../../src/learn/feature/matrix.ts';
 import type { SourceColumn } from '../../../../src/learn/feature/source.ts';
 import { fitForest } from '../../../../src/learn/forest/forest.ts';
 import { FOREST_DEFAULTS } from '../../../../src/learn/forest/options.ts';
-import {
-  type ClassifierModel,
-  ensembleOf,
-  expandScores,
-  hasUsableFeature,
-} from '../../../../src/learn/model/classifier.ts';
+import { type ClassifierModel, hasUsableFeature } from '../../../../src/learn/model/classifier.ts';
 import {
   classifierFromJson,
   classifierToJson,
 } from '../../../../src/learn/model/classifier-json.ts';
 import { modelDocument } from '../../../../src/learn/model/document.ts';
-import { scoreRows } from '../../../../src/learn/tree/scorer.ts';
+import { prepare, preparedSpans } from '../../../../src/learn/model/prepare.ts';
+import { scoreColumns } from '../../../../src/learn/model/score.ts';
 import { equalizedWeights } from '../../../../src/learn/weight.ts';
 import { flights, numbers, testArenas, testContext, texts } from '../support.ts';
 
@@ -73,10 +69,10 @@ afterAll(() => {
 });
 
 function scores(model: ClassifierModel, sources: readonly SourceColumn[], count: number) {
-  const ensemble = ensembleOf(workspace, model, 0);
-  const found = scoreRows(workspace, ensemble, sources, 0, count);
+  const prepared = prepare(workspace, model.features, model.algorithm, 0);
+  const found = scoreColumns(context, { model, prepared }, sources, count);
   if (model.algorithm.type === 'decision_tree') {
-    for (const { span } of ensemble.trees) arenas.free(span);
+    for (const span of preparedSpans(prepared)) arenas.free(span);
   }
   return found;
 }
@@ -238,15 +234,9 @@ interface TreeNode {
 test('trees for two labels say the second and mirror it for the first', () => {
   const sources = [numbers('x', [0, 0, 0, 1])];
   const prob = treeModel(sources, [0, 0, 1, 1], 'prob', ['"no"', '"yes"']);
-  const [share] = scores(prob, [numbers('x', [0])], 1);
-  expect([...expandScores(prob, Float64Array.of(share as number))]).toEqual(
-    [2 / 3, 1 / 3].map(nearly),
-  );
+  expect([...scores(prob, [numbers('x', [0])], 1)]).toEqual([2 / 3, 1 / 3].map(nearly));
   const gentle = treeModel(sources, [0, 0, 1, 1], 'gentle', ['"no"', '"yes"']);
-  const [margin] = scores(gentle, [numbers('x', [0])], 1);
-  expect([...expandScores(gentle, Float64Array.of(margin as number))]).toEqual(
-    [1 / 3, -1 / 3].map(nearly),
-  );
+  expect([...scores(gentle, [numbers('x', [0])], 1)]).toEqual([1 / 3, -1 / 3].map(nearly));
 });
 
 const nearly = (value: number) => expect.closeTo(value, 12);

@@ -1,0 +1,47 @@
+// Bagging: members trained on samples of the rows, averaged.
+import { failure } from '../../util/error.ts';
+import type { Learner } from '../learner.ts';
+import type { Algorithm } from '../model/classifier.ts';
+import { drawSample } from './sampling.ts';
+
+/** @see Breiman, "Bagging predictors", Machine Learning 24, 1996 */
+export const baggingLearner: Learner = {
+  type: 'bagging',
+  summary: 'members trained on samples of the rows, averaged',
+  modes: ['boolean', 'regression', 'categorical'],
+  coding: 'each',
+  isCommittee: true,
+  options: [
+    {
+      key: 'num_bags',
+      summary: 'members',
+      value: { kind: 'integer', low: 1, high: 100_000 },
+      default: 10,
+    },
+    {
+      key: 'validation_split',
+      summary: 'share of the rows that a member does not see, and may choose by',
+      value: { kind: 'number', low: 0, isLowOpen: true, high: 1 },
+      default: 0.35,
+    },
+  ],
+  check({ path, weak }) {
+    if (weak?.learner.type !== 'fasttext') return;
+    throw failure('INVALID_PARAMETER', `fasttext cannot be inside bagging, at '${path}'`);
+  },
+  fit(context, data, recipe, seed) {
+    const { options, weak } = recipe;
+    if (weak === undefined) throw new Error('bagging has a learner inside');
+    const count = options.num_bags as number;
+    const members: Algorithm[] = [];
+    for (let bag = 0; bag < count; bag++) {
+      context.checkCancelled();
+      const sample = drawSample(data, options.validation_split as number, seed, bag);
+      const own = { ...data, ...sample };
+      const inner = { ...context, progress: () => undefined };
+      members.push(weak.learner.fit(inner, own, weak, seed + bag));
+      context.progress?.(bag + 1, count);
+    }
+    return { type: 'committee', members, weights: members.map(() => 1 / count) };
+  },
+};

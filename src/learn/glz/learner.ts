@@ -1,0 +1,193 @@
+// Generalised linear models by configuration.
+import { designColumns } from '../design/columns.ts';
+import { type Design, makeDesign } from '../design/design.ts';
+import { readValues } from '../feature/values.ts';
+import type { LearnContext, Learner, OptionValues, TrainingData } from '../learner.ts';
+import { Random } from '../random.ts';
+import { lookEvery } from '../workspace.ts';
+import { fitGlz, type GlzOptions } from './fit.ts';
+import { LINKS, type Link } from './link.ts';
+import type { GlzModel } from './model.ts';
+
+const STREAM_FEATURES = 11;
+
+export const glzLearner: Learner = {
+  type: 'glz',
+  summary: 'a generalised linear model: a weighted sum of the features behind a link',
+  modes: ['boolean', 'regression', 'categorical'],
+  coding: 'none',
+  options: [
+    {
+      key: 'link_function',
+      summary: 'from weighted sum to mean: logit, probit, comp_log_log, linear or log',
+      value: { kind: 'choice', choices: LINKS },
+      default: 'logit',
+    },
+    { key: 'add_bias', summary: 'a constant term', value: { kind: 'boolean' }, default: true },
+    {
+      key: 'decode',
+      summary: 'scores go through the inverse link; false: they stay sums',
+      value: { kind: 'boolean' },
+      default: true,
+    },
+    {
+      key: 'normalize',
+      summary: 'columns are standardised before they are penalised',
+      value: { kind: 'boolean' },
+      default: true,
+    },
+    {
+      key: 'condition',
+      summary: 'columns that nearly depend on others are left out',
+      value: { kind: 'boolean' },
+      default: false,
+    },
+    {
+      key: 'regularization',
+      summary: 'what is penalised: nothing, absolute values or squares of coefficients',
+      value: { kind: 'choice', choices: ['none', 'l1', 'l2'] },
+      default: 'l2',
+    },
+    {
+      key: 'regularization_factor',
+      summary: 'weight of the penalty; negative: chosen by leaving rows out',
+      value: { kind: 'number', low: -1 },
+      default: 1e-5,
+    },
+    {
+      key: 'max_regularization_iteration',
+      summary: 'l1: sweeps over the coefficients at most',
+      value: { kind: 'integer', low: 1 },
+      default: 1000,
+    },
+    {
+      key: 'regularization_epsilon',
+      summary: 'l1: largest change of a coefficient that ends the sweeps',
+      value: { kind: 'number', low: 0, isLowOpen: true },
+      default: 1e-4,
+    },
+    {
+      key: 'feature_proportion',
+      summary: 'probability of each feature to be used',
+      value: { kind: 'number', low: 0, high: 1 },
+      default: 1,
+    },
+  ],
+  fit(context, data, { options }, seed) {
+    const random = Random.of(seed, STREAM_FEATURES);
+    const proportion = options.feature_proportion as number;
+    const kept = data.matrix.features.map(() => proportion === 1 || random.uniform() < proportion);
+    return withDesign(context, data, kept, (design, columns) =>
+      fitModel(context, data, options, design, columns),
+    );
+  },
+};
+
+function withDesign(
+  context: LearnContext,
+  { matrix, sources }: TrainingData,
+  kept: readonly boolean[],
+  use: (design: Design, columns: ReturnType<typeof designColumns>) => GlzModel,
+): GlzModel {
+  const { workspace } = context;
+  const look = lookEvery(context);
+  const values = matrix.features.map((feature, index) => {
+    context.checkCancelled();
+    return readValues(feature, sources[index] as (typeof sources)[number], look);
+  });
+  const columns = designColumns(
+    matrix.features,
+    values,
+    matrix.rowCount,
+    (feature) => kept[feature] === true,
+  );
+  context.checkCancelled();
+  const design = makeDesign(workspace, columns, values, matrix.rowCount);
+  try {
+    return use(design, columns);
+  } finally {
+    workspace.memory.free(design.span);
+  }
+}
+
+function fitModel(
+  context: LearnContext,
+  data: TrainingData,
+  options: OptionValues,
+  design: Design,
+  columns: ReturnType<typeof designColumns>,
+): GlzModel {
+  const { target, mode, weightTotal } = data;
+  const link = (options.link_function ?? 'logit') as Link;
+  const settings: GlzOptions = {
+    link,
+    addBias: options.add_bias as boolean,
+    normalize: options.normalize as boolean,
+    regularization: options.regularization as GlzOptions['regularization'],
+    lambda: options.regularization_factor as number,
+    sweepCountMax: options.max_regularization_iteration as number,
+    epsilon: options.regularization_epsilon as number,
+    condition: options.condition as boolean,
+  };
+  // Penalties are held against sums over rows, so weights are put back to what they stand for.
+  const weights = data.weights.map((weight) => weight * weightTotal);
+  const fit = (targets: Float64Array) =>
+    byColumn(design, fitGlz(context, design, targets, weights, settings));
+  const rows: Float64Array[] = [];
+  if (target.kind === 'regression') rows.push(fit(target.values));
+  else if (mode === 'boolean') {
+    const truth = fit(Float64Array.from(target.labels));
+    rows.push(otherSide(truth, link, () => fit(Float64Array.from(target.labels, (l) => 1 - l))));
+    rows.push(truth);
+  } else {
+    for (let label = 0; label < target.labelCount; label++) {
+      context.checkCancelled();
+      rows.push(fit(Float64Array.from(target.labels, (own) => (own === label ? 1 : 0))));
+      context.progress?.(label + 1, target.labelCount);
+    }
+  }
+  return {
+    type: 'glz',
+    link,
+    decode: options.decode as boolean,
+    addBias: settings.addBias,
+    columns,
+    weights: rows,
+    means: columnMeans(context, design, data.weights),
+  };
+}
+
+/** The coefficients of "false", by symmetry where the link has it. */
+function otherSide(truth: Float64Array, link: Link, fit: () => Float64Array): Float64Array {
+  if (link === 'logit' || link === 'probit') return truth.map((weight) => -weight + 0);
+  if (link !== 'linear') return fit();
+  const opposite = truth.map((weight) => -weight + 0);
+  opposite[opposite.length - 1] = 1 - (truth[truth.length - 1] as number);
+  return opposite;
+}
+
+/** Coefficients in the order of the columns, the constant last. */
+function byColumn({ order, columnCount }: Design, beta: Float64Array): Float64Array {
+  const weights = new Float64Array(columnCount + 1);
+  for (const [place, column] of order.entries()) weights[column] = beta[place] as number;
+  weights[columnCount] = beta[columnCount] as number;
+  return weights;
+}
+
+function columnMeans(context: LearnContext, design: Design, weights: Float64Array): Float64Array {
+  const { workspace } = context;
+  const { arena } = design.span;
+  const size = design.columnCount + 1;
+  const span = workspace.memory.allocateIn(arena, (design.rowCount + size) * 8 + 32);
+  try {
+    const { f64 } = workspace.memory.get(arena);
+    const out = span.offset + design.rowCount * 8;
+    f64.set(weights, span.offset >>> 3);
+    f64.fill(0, out >>> 3, (out >>> 3) + size);
+    const kernels = workspace.kernels(arena);
+    kernels.linearTransposed(design.header, 0, design.rowCount, span.offset, out);
+    return byColumn(design, f64.slice(out >>> 3, (out >>> 3) + size)).subarray(0, size - 1);
+  } finally {
+    workspace.memory.free(span);
+  }
+}

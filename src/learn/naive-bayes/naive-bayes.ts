@@ -1,0 +1,163 @@
+// Naive Bayes: features that are independent of one another given the label, each read as one test.
+
+import { Grower, type GrowTask, type SplitCandidate } from '../decision-tree/grow.ts';
+import { TEST_LESS, TEST_PRESENT } from '../decision-tree/tree.ts';
+import type { Feature } from '../feature/feature.ts';
+import type { Learner, TrainingData } from '../learner.ts';
+import { Random } from '../random.ts';
+import { type FitContext, Layout, withScratch } from '../workspace.ts';
+import type { BayesTest, NaiveBayesModel } from './model.ts';
+
+const STREAM_FEATURES = 13;
+
+/**
+ * Reads each number as "below a threshold" and each text as "one category", whichever test tells
+ * the labels apart best, and counts how often each outcome occurs under each label.
+ * @see Domingos & Pazzani, "On the optimality of the simple Bayesian classifier under zero-one loss",
+ *   Machine Learning 29, 1997
+ */
+export function fitNaiveBayes(
+  context: FitContext,
+  data: TrainingData,
+  featureProportion: number,
+  seed: number,
+): NaiveBayesModel {
+  const { matrix, target, weights } = data;
+  if (target.kind !== 'classes') throw new Error('naive Bayes needs classes');
+  const { labelCount, labels } = target;
+  const rowCount = weights.reduce((count, weight) => count + Number(weight > 0), 0);
+  const floor = 1 / (rowCount * labelCount);
+  const random = Random.of(seed, STREAM_FEATURES);
+  const kept = matrix.features.map(
+    () => featureProportion === 1 || random.uniform() < featureProportion,
+  );
+  const totals = new Float64Array(labelCount);
+  for (const [row, weight] of weights.entries()) {
+    const label = labels[row] as number;
+    totals[label] = (totals[label] as number) + weight;
+  }
+  const tests: BayesTest[] = [];
+  for (const found of bestTests(context, data)) {
+    context.checkCancelled();
+    if (kept[found.feature] !== true) continue;
+    const { u8 } = context.workspace.memory.get(matrix.span.arena);
+    const column = matrix.columns[found.column] as (typeof matrix.columns)[number];
+    const sums = new Float64Array(3 * labelCount);
+    let hasMissing = false;
+    for (const [row, weight] of weights.entries()) {
+      if (weight === 0) continue;
+      const code = u8[column.offset + row] as number;
+      const outcome = outcomeOf(code, found);
+      hasMissing ||= outcome === 2;
+      const cell = outcome * labelCount + (labels[row] as number);
+      sums[cell] = (sums[cell] as number) + weight;
+    }
+    const logs = sums.map((sum, cell) => {
+      const label = cell % labelCount;
+      // Without missing rows the shares are those of rows that have a value.
+      const total = totals[label] as number;
+      return Math.log(Math.max(floor, total > 0 ? sum / total : 0));
+    });
+    const { feature, test, operand } = found;
+    tests.push({ feature, test, operand, logs, countsMissing: hasMissing });
+  }
+  return {
+    type: 'naive_bayes',
+    priors: totals.map((total) => Math.log(Math.max(floor, total))),
+    tests,
+  };
+}
+
+interface FoundTest {
+  readonly feature: number;
+  readonly column: number;
+  readonly test: number;
+  readonly operand: number;
+  /** codes that pass */
+  readonly first: number;
+  readonly last: number;
+}
+
+/** 0 true, 1 false, 2 missing */
+function outcomeOf(code: number, { test, first, last }: FoundTest): number {
+  if (code === 0) return test === TEST_PRESENT ? 1 : 2;
+  return code >= first && code <= last ? 0 : 1;
+}
+
+/** The test of each feature that parts the labels best. */
+function bestTests(context: FitContext, { matrix, target, weights }: TrainingData): FoundTest[] {
+  if (target.kind !== 'classes') return [];
+  const { workspace } = context;
+  const { labelCount } = target;
+  const rows = Uint32Array.from([...weights.keys()].filter((row) => (weights[row] as number) > 0));
+  const shape = { labelCount, hasPairs: false };
+  const sizes = [
+    ...[rows.length * 4, rows.length * 4, matrix.rowCount * 8, matrix.rowCount * 8],
+    Grower.scratchSize(shape),
+  ];
+  const total = sizes.reduce((sum, size) => sum + size + 16, 0);
+  return withScratch(workspace, matrix.span.arena, total, (scratch) => {
+    const layout = new Layout(scratch);
+    const [rowsAt, spare, targets, weightsAt, growerAt] = sizes.map((size) =>
+      layout.take(size),
+    ) as [number, number, number, number, number];
+    const { f64, u16, u32 } = workspace.memory.get(matrix.span.arena);
+    u32.set(rows, rowsAt >>> 2);
+    f64.set(weights, weightsAt >>> 3);
+    u16.set(target.labels, targets >>> 1);
+    const task: GrowTask = {
+      ...{ matrix, columns: [...matrix.columns.keys()], ...shape },
+      ...{ targets, weights: weightsAt, rows: rowsAt, spare, maxDepth: 1 },
+      updateAlgorithm: 'prob',
+    };
+    const grower = new Grower(workspace, task, growerAt);
+    const range = { from: 0, count: rows.length, depth: 0 };
+    const stats = grower.stats(range);
+    const best = new Map<number, SplitCandidate>();
+    for (const [index, { feature }] of matrix.columns.entries()) {
+      context.checkCancelled();
+      const found = grower.search(range, stats, index);
+      const better = grower.betterOf(best.get(feature), found, stats);
+      if (better !== undefined) best.set(feature, better);
+    }
+    return [...best].map(([feature, candidate]) => {
+      const { first, last, operand } = grower.testOf(candidate);
+      const { column, test } = candidate;
+      return { feature, column, test, operand, first, last };
+    });
+  });
+}
+
+/** The outcome of a value's test: 0 true, 1 false, 2 missing. @param position of its category */
+export function bayesOutcome(
+  { test, operand }: BayesTest,
+  feature: Feature,
+  number: number,
+  position: number,
+  isMissing: boolean,
+): number {
+  if (test === TEST_PRESENT) return isMissing ? 1 : 0;
+  if (isMissing) return 2;
+  if (test === TEST_LESS && feature.kind === 'numeric') {
+    return number < (feature.boundaries[operand] as number) ? 0 : 1;
+  }
+  return position === operand ? 0 : 1;
+}
+
+export const naiveBayesLearner: Learner = {
+  type: 'naive_bayes',
+  summary: 'features read one by one, as if they were independent given the label',
+  modes: ['boolean', 'categorical'],
+  coding: 'each',
+  options: [
+    {
+      key: 'feature_prop',
+      summary: 'probability of each feature to be used',
+      value: { kind: 'number', low: 0, isLowOpen: true, high: 1 },
+      default: 1,
+    },
+    { key: 'trace', summary: 'log detail', value: { kind: 'integer', low: 0 }, default: 0 },
+  ],
+  fit: (context, data, { options }, seed) =>
+    fitNaiveBayes(context, data, options.feature_prop as number, seed),
+};

@@ -1,0 +1,11 @@
+// The learner that learns nothing, to compare others with.
+import type { Learner } from '../learner.ts';
+
+export const nullLearner: Learner = {
+  type: 'null',
+  summary: 'learns nothing: the first label always wins',
+  modes: ['boolean', 'regression', 'categorical'],
+  coding: 'none',
+  options: [],
+  fit: () => ({ type: 'null' }),
+};
