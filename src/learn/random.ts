@@ -61,6 +61,13 @@ export function randomState(seed: number, ...stream: readonly number[]): RandomS
   return state;
 }
 
+/** A word for each text and seed, as if it were drawn (FNV-1a, then mixed). */
+export function textHash(text: string, seed: number): number {
+  let hash = mix(seed | 0) ^ 0x811c_9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x0100_0193);
+  return mix(hash) >>> 0;
+}
+
 /** A bijection of 32-bit words in which every input bit reaches every output bit (murmur3). */
 function mix(word: number): number {
   word = Math.imul(word ^ (word >>> 16), 0x85eb_ca6b);

@@ -1,6 +1,8 @@
 // The procedure types that come with the service.
 
 import { bucketize } from './bucketize.ts';
+import { classifierExperiment } from './classifier-experiment.ts';
+import { classifierFolds } from './classifier-folds.ts';
 import { classifierTest } from './classifier-test.ts';
 import { classifierTrain } from './classifier-train.ts';
 import { createEntity } from './create-entity.ts';
@@ -36,6 +38,8 @@ import { umapTrain } from './umap-train.ts';
 
 export const PROCEDURE_TYPES: readonly ProcedureType[] = [
   bucketize,
+  classifierExperiment,
+  classifierFolds,
   classifierTest,
   classifierTrain,
   createEntity,

@@ -143,6 +143,8 @@ export interface ServiceProcedureContext {
   log(message: string, stream?: 'logs' | 'log'): void;
   /** Finds or creates an entity (mode obtain). */
   obtain(kind: EntityKind, config: EntityReference): Promise<ObtainedEntity>;
+  /** Removes an entity if there is one. */
+  remove(kind: EntityKind, id: string): Promise<void>;
   /** Runs another procedure and waits for it. */
   runProcedure(
     id: string,

@@ -21,8 +21,14 @@ export interface ServiceRun {
   readonly overrides: ProcedureParams;
 }
 
+interface Removable {
+  find(id: string): LiveEntity | undefined;
+  delete(id: string): Promise<void>;
+}
+
 interface EntityAccess {
   obtain(kind: EntityKind, reference: EntityReference): Promise<LiveEntity>;
+  collection(kind: EntityKind): Removable;
   readonly procedures: { use(id: string): ProcedureEntity };
 }
 
@@ -47,6 +53,10 @@ export async function runOnMain(
             config: { ...entity.config },
             status: () => entity.status(),
           };
+        },
+        async remove(kind, id) {
+          const collection = service.collection(kind);
+          if (collection.find(id) !== undefined) await collection.delete(id);
         },
         async runProcedure(id, childOverrides, onProgress) {
           // Many runs that take no time at all must let requests, and a cancel, through.
