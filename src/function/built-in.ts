@@ -1,10 +1,7 @@
 // The function types that come with the service.
 import { classifier } from './classifier.ts';
-<<<<<<< HEAD
 import { distTableGetStats } from './dist-table-get-stats.ts';
-=======
 import { classifierExplain } from './classifier-explain.ts';
->>>>>>> bb0bb7d (learn: learners by configuration, multilabel, explanations, probabilizers)
 import { embeddingNeighbors } from './embedding-neighbors.ts';
 import { featureHasher } from './feature-hasher.ts';
 import { fetcherFunction } from './fetcher.ts';
@@ -30,23 +27,17 @@ import { tokensplit } from './tokensplit.ts';
 
 export const FUNCTION_TYPES: readonly FunctionType[] = [
   classifier,
-<<<<<<< HEAD
   distTableGetStats,
   embeddingNeighbors,
   featureHasher,
   fetcherFunction,
   filterStopwords,
-=======
   classifierExplain,
->>>>>>> bb0bb7d (learn: learners by configuration, multilabel, explanations, probabilizers)
   gaussianClustering,
   httpUseragent,
   kmeans,
-<<<<<<< HEAD
   pooling,
-=======
   probabilizer,
->>>>>>> bb0bb7d (learn: learners by configuration, multilabel, explanations, probabilizers)
   scriptApply,
   serialFunction,
   sqlExpression,

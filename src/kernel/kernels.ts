@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { packageFile } from '../util/package-file.ts';
 import type { BinKernels } from './bin.ts';
 import type { BlockKernels } from './block-program.ts';
+import type { BoostKernels } from './boost.ts';
 import type { CsvKernels } from './csv.ts';
 import type { FillKernels } from './fill.ts';
 import type { JsonKernels } from './json.ts';
@@ -20,6 +21,7 @@ import type { VectorKernels } from './vector.ts';
 export interface Kernels
   extends BinKernels,
     BlockKernels,
+    BoostKernels,
     CsvKernels,
     FillKernels,
     JsonKernels,

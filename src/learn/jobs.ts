@@ -5,6 +5,8 @@ import { splitSearchJob, subtreeJob } from './decision-tree/decision-tree.ts';
 import { forestTreeJob } from './forest/train-tree.ts';
 import { layoutForcesJob } from './layout/tsne.ts';
 import { nearestPointsJob } from './neighbor/exact.ts';
+import { boostHistogramJob, boostPartitionJob } from './gbt/grow.ts';
+import { boostGradientJob } from './gbt/objective.ts';
 import { linearGramJob } from './glz/fit.ts';
 import { normalProductJob } from './svd/svd.ts';
 import { scoreJob } from './tree/scorer.ts';
@@ -12,6 +14,9 @@ import type { LearnJob, Workspace } from './workspace.ts';
 
 export function learnJobs(workspace: Workspace): LearnJob<never, unknown>[] {
   return [
+    boostGradientJob(workspace),
+    boostHistogramJob(workspace),
+    boostPartitionJob(workspace),
     forestTreeJob(workspace),
     linearGramJob(workspace),
     splitSearchJob(workspace),

@@ -7,6 +7,7 @@ import { type ConfigurationEntry, nestedEntry, readOptions } from './configurati
 import { decisionTreeLearner } from './decision-tree/decision-tree.ts';
 import { stumpLearner } from './decision-tree/stump.ts';
 import { fastTextLearner } from './fasttext/fasttext.ts';
+import { gbtLearner } from './gbt/fit.ts';
 import { glzLearner } from './glz/learner.ts';
 import type { Mode } from './label.ts';
 import type { Learner, Recipe } from './learner.ts';
@@ -21,6 +22,7 @@ export const LEARNERS: readonly Learner[] = [
   boostingLearner,
   decisionTreeLearner,
   fastTextLearner,
+  gbtLearner,
   glzLearner,
   naiveBayesLearner,
   nullLearner,

@@ -39,6 +39,7 @@ export const BUNDLED_CONFIGURATIONS = {
   bs: { type: 'boosted_stumps', min_iter: 10, max_iter: 200, update_alg: 'gentle' },
   bs2: boosting(5, 300, gentleTree(1, 1), TRACED),
   bbs2: bagging(5, boosting(5, 300, gentleTree(1, 1), TRACED)),
+  gbt: { type: 'gbt' },
   naive_bayes: { type: 'naive_bayes', feature_prop: 1 },
   rf: bagging(
     100,

@@ -2,6 +2,7 @@
 export * from './aggregate';
 export * from './arithmetic';
 export * from './block-program';
+export * from './boost';
 export * from './csv-code';
 export * from './csv-index';
 export * from './csv-number';

@@ -1,18 +1,16 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { resolveEntry } from '../../../src/learn/configuration.ts';
-import { buildMatrix } from '../../../src/learn/feature/matrix.ts';
-import { gatherSource, type SourceColumn } from '../../../src/learn/feature/source.ts';
+import { gatherSource } from '../../../src/learn/feature/source.ts';
 import type { Mode } from '../../../src/learn/label.ts';
-import type { Recipe, Target } from '../../../src/learn/learner.ts';
-import { innermost, LEARNERS, readRecipe } from '../../../src/learn/learners.ts';
+import { LEARNERS, readRecipe } from '../../../src/learn/learners.ts';
 import { type ClassifierModel, modelEnsembles } from '../../../src/learn/model/classifier.ts';
 import { classifierFromJson, classifierToJson } from '../../../src/learn/model/classifier-json.ts';
 import { modelDocument } from '../../../src/learn/model/document.ts';
 import { prepare, preparedSpans } from '../../../src/learn/model/prepare.ts';
-import { compileModelScorer, rowsOfSources, scoreColumns } from '../../../src/learn/model/score.ts';
+import { compileModelScorer, rowsOfSources } from '../../../src/learn/model/score.ts';
 import { spansOf } from '../../../src/learn/tree/ensemble.ts';
-import { normalized } from '../../../src/learn/weight.ts';
 import { BUNDLED_CONFIGURATIONS } from '../../../src/procedure/bundled-configuration.ts';
+import { fitConfiguration, fitRecipe, freeModel, type Problem, scoresOf } from './fit-support.ts';
 import { flights, numbers, reversedContext, testArenas, testContext } from './support.ts';
 
 const arenas = testArenas();
@@ -33,6 +31,9 @@ const CONFIGURATIONS: Readonly<Record<string, object>> = {
   },
   decision_tree: { type: 'decision_tree', max_depth: 6 },
   fasttext: { type: 'fasttext', epoch: 2, dims: 6 },
+  gbt: { type: 'gbt', num_rounds: 8, subsample: 0.8, colsample: 0.7 },
+  'gbt by level': { type: 'gbt', num_rounds: 5, growth: 'depth', max_depth: 3 },
+  'gbt with early stopping': { type: 'gbt', num_rounds: 9, early_stopping_rounds: 2 },
   glz: { type: 'glz' },
   naive_bayes: { type: 'naive_bayes' },
   null: { type: 'null' },
@@ -50,13 +51,6 @@ const CASES = Object.entries(CONFIGURATIONS).flatMap(([name, configuration]) =>
     return learner?.modes.includes(mode) ? [[name, mode] as const] : [];
   }),
 );
-
-interface Problem {
-  readonly sources: readonly SourceColumn[];
-  readonly rowCount: number;
-  readonly target: Target;
-  readonly weights?: Float64Array;
-}
 
 function problemOf(mode: Mode, rowCount: number, seed = 1): Problem {
   const { sources, labels } = flights(rowCount, seed);
@@ -81,59 +75,13 @@ function fit(
   mode: Mode,
   problem: Problem,
   runIn = context,
-  seed = 1,
 ): ClassifierModel {
   // Numbers of any size need another link than shares do.
   const isLinear = mode === 'regression' && JSON.stringify(configuration).includes('"glz"');
   const text = JSON.stringify(configuration);
   const linear = text.replace('"type":"glz"', '"type":"glz","link_function":"linear"');
   const own = isLinear ? (JSON.parse(linear) as object) : configuration;
-  const { recipe } = readRecipe(resolveEntry(own, ''), mode);
-  return fitRecipe(recipe, mode, problem, runIn, seed);
-}
-
-function fitRecipe(
-  recipe: Recipe,
-  mode: Mode,
-  problem: Problem,
-  runIn = context,
-  seed = 1,
-): ClassifierModel {
-  const { sources, rowCount, target } = problem;
-  const raw = problem.weights ?? new Float64Array(rowCount).fill(1);
-  const weightTotal = raw.reduce((sum, weight) => sum + weight, 0);
-  const weights = normalized(raw.slice());
-  const targets = Float64Array.from(target.kind === 'classes' ? target.labels : target.values);
-  const { learner, options } = innermost(recipe);
-  const matrix = buildMatrix(
-    workspace,
-    sources,
-    { rowCount, weights, targets },
-    { coding: learner.coding, arena: 0, bucketCountMax: learner.bucketCountMax?.(options) },
-  );
-  try {
-    const data = { matrix, sources, mode, target, weights, weightTotal };
-    const algorithm = recipe.learner.fit(runIn, data, recipe, seed);
-    const labels = mode === 'categorical' ? ['"a"', '"b"', '"c"'] : [];
-    return { mode, labels, features: matrix.features, algorithm };
-  } finally {
-    arenas.free(matrix.span);
-  }
-}
-
-function freeModel({ algorithm }: ClassifierModel): void {
-  for (const span of modelEnsembles(algorithm).flatMap(spansOf)) arenas.free(span);
-}
-
-/** Scores of all rows, by column; the model stays. */
-function scoresOf(model: ClassifierModel, { sources, rowCount }: Problem): number[] {
-  const prepared = prepare(workspace, model.features, model.algorithm, 0);
-  const owned = new Set(modelEnsembles(model.algorithm).flatMap(spansOf));
-  try {
-    return [...scoreColumns(context, { model, prepared }, sources, rowCount)];
-  } finally {
-    for (const span of preparedSpans(prepared)) if (!owned.has(span)) arenas.free(span);
-  }
+  return fitConfiguration(runIn, own, mode, problem);
 }
 
 function oneByOne(model: ClassifierModel, { sources, rowCount }: Problem): number[] {
@@ -165,26 +113,26 @@ describe.each(CASES)('%s, mode %s', (name, mode) => {
     ];
     const [first, ...others] = models.map((model) => classifierToJson(workspace, model));
     for (const other of others) expect(other).toEqual(first);
-    for (const model of models) freeModel(model);
+    for (const model of models) freeModel(context, model);
   });
 
   test('scores through a file as before, by column as one by one', () => {
     const model = fit(configuration, mode, problem);
     const unseen = problemOf(mode, 300, 7);
-    const scores = scoresOf(model, unseen);
+    const scores = scoresOf(context, model, unseen);
     expect(scores.every(Number.isFinite)).toBe(true);
     const text = JSON.stringify(classifierToJson(workspace, model));
     const again = classifierFromJson(workspace, JSON.parse(text), 0);
-    expect(scoresOf(again, unseen)).toEqual(scores);
+    expect(scoresOf(context, again, unseen)).toEqual(scores);
     expect(oneByOne(model, unseen)).toEqual(scores);
     expect(modelDocument(workspace, model)).toHaveProperty('type');
-    freeModel(model);
-    freeModel(again);
+    freeModel(context, model);
+    freeModel(context, again);
   });
 
   test('does not change its data', () => {
     const before = structuredClone(problem.target);
-    freeModel(fit(configuration, mode, problem));
+    freeModel(context, fit(configuration, mode, problem));
     expect(problem.target).toEqual(before);
   });
 });
@@ -212,8 +160,8 @@ describe.each(CASES.filter(([name]) => UNDRAWN.includes(name)))(
       const configuration = { ...CONFIGURATIONS[name], ...(name === 'stump' ? PROB : {}) };
       const weighted = fit(configuration, mode, { ...problem, weights });
       const repeated = fit(configuration, mode, gathered);
-      const expected = scoresOf(repeated, problem);
-      for (const [index, score] of scoresOf(weighted, problem).entries()) {
+      const expected = scoresOf(context, repeated, problem);
+      for (const [index, score] of scoresOf(context, weighted, problem).entries()) {
         expect(score).toBeCloseTo(expected[index] as number, 6);
       }
     });
@@ -229,8 +177,8 @@ describe('the bundled configurations', () => {
     const mode = name === 'glz_linear' ? 'regression' : 'boolean';
     const problem = problemOf(mode, 250);
     const { recipe } = readRecipe(resolveEntry(BUNDLED_CONFIGURATIONS, name), mode);
-    const model = fitRecipe(recipe, mode, problem);
-    const scores = scoresOf(model, problem);
+    const model = fitRecipe(context, recipe, mode, problem);
+    const scores = scoresOf(context, model, problem);
     const { target } = problem;
     const truths = target.kind === 'classes' ? target.labels : target.values;
     const mean = (wanted: (truth: number) => boolean) => {
@@ -238,6 +186,6 @@ describe('the bundled configurations', () => {
       return own.reduce((sum, score) => sum + score, 0) / own.length;
     };
     expect(mean((truth) => truth >= 1)).toBeGreaterThan(mean((truth) => truth < 1));
-    freeModel(model);
+    freeModel(context, model);
   });
 });
