@@ -164,7 +164,8 @@ export const GBT_OPTIONS: Learner['options'] = [
   },
   {
     key: 'max_cat_threshold',
-    summary: 'categories on the smaller side of a split at most',
+    summary:
+      'categories up to which any set can be told from the rest; more are in the order of the mean of the target',
     value: { kind: 'integer', low: 1 },
     default: 32,
   },

@@ -106,8 +106,12 @@ export class SplitSearch {
     for (let code = 1; code < codeCount; code++) {
       if ((histogram.counts[code] as number) > 0) seen++;
     }
-    if (seen <= this.#options.categoryCountOneHot) this.#searchSingle(column, histogram);
-    else this.#searchSets(column, histogram);
+    const { categoryCountMax, categoryCountOneHot } = this.#options;
+    if (seen <= categoryCountOneHot) this.#searchSingle(column, histogram);
+    else if (seen <= categoryCountMax) this.#searchSets(column, histogram);
+    // Of many categories the order by gradients is mostly noise. Codes follow the mean of the target
+    // over all rows, which is not.
+    else this.#searchOrdered(column, histogram);
   }
 
   best(): Split | undefined {
@@ -219,7 +223,7 @@ export class SplitSearch {
    * @see Fisher, "On grouping for maximum homogeneity", JASA 1958
    */
   #searchSets(column: number, { cells, counts, codeCount }: ColumnHistogram): void {
-    const { categoryCountMax, categoryL2, categorySmooth } = this.#options;
+    const { categoryL2, categorySmooth } = this.#options;
     const codes: number[] = [];
     for (let code = 1; code < codeCount; code++) {
       if ((counts[code] as number) > 0) codes.push(code);
@@ -237,7 +241,6 @@ export class SplitSearch {
       gradient += cells[2 * code] as number;
       hessian += cells[2 * code + 1] as number;
       count += counts[code] as number;
-      if (Math.min(taken, codes.length - taken) > categoryCountMax) continue;
       const makeRight = (isMissingLeft: boolean) => () => {
         // Categories that are new here go where missing values go.
         const right = new Uint8Array(256).fill(isMissingLeft ? 0 : 1);
