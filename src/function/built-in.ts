@@ -1,7 +1,7 @@
 // The function types that come with the service.
 import { classifier } from './classifier.ts';
-import { distTableGetStats } from './dist-table-get-stats.ts';
 import { classifierExplain } from './classifier-explain.ts';
+import { distTableGetStats } from './dist-table-get-stats.ts';
 import { embeddingNeighbors } from './embedding-neighbors.ts';
 import { featureHasher } from './feature-hasher.ts';
 import { fetcherFunction } from './fetcher.ts';
