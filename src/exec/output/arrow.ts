@@ -110,6 +110,8 @@ function typicalAtoms(values: ColumnValues, { rowCount, look }: ColumnRows): Ato
     for (let index = 0; index < rowCount; index++) {
       if (index % BATCH_ROW_COUNT_MAX === 0) look();
       typical.add(read(index));
+      // A fraction makes all numbers doubles.
+      if (values.kind === 'numbers' && typical.hasFraction) break;
     }
   }
   return typical.atoms;
@@ -131,6 +133,10 @@ class TypicalAtoms {
       if (!this.#hasText) this.#others.push(atom);
       this.#hasText = true;
     } else if (atom !== null) this.#others.push(atom);
+  }
+
+  get hasFraction(): boolean {
+    return this.#fraction !== undefined;
   }
 
   get atoms(): Atom[] {

@@ -1,7 +1,7 @@
 // Expressions over one dictionary column are evaluated once for each distinct value; rows then map
 // through their codes.
 
-import { TRUTH } from '../../kernel/vector.ts';
+import { OVERRUN_SIZE, TRUTH } from '../../kernel/vector.ts';
 import { childrenOf } from '../../plan/children.ts';
 import type { BoundExpression } from '../../plan/expression.ts';
 import { mapExpression } from '../../plan/map-expression.ts';
@@ -13,13 +13,14 @@ import { type Atom, compareAtoms, isFalse, isTrue } from '../../value/atom.ts';
 import { dictionaryView } from '../../value/dictionary.ts';
 import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
 import { int32Of, spanOf } from '../../value/span-view.ts';
-import { MINUS_INFINITY } from '../../value/timestamp.ts';
+import { MINUS_INFINITY, Timestamp } from '../../value/timestamp.ts';
 import { NULL_VALUE, Row, Scalar, type Value } from '../../value/value.ts';
 import { keyOfAtom } from '../general/canonical-key.ts';
 import type { JobScope } from '../parallel.ts';
 import type { ScalarProgram } from '../scalar/compile.ts';
+import { threadKernels } from '../thread-memory.ts';
 import { integerBounds } from './integer-bounds.ts';
-import type { CodeProgram, DomainProgram } from './program.ts';
+import type { CodeProgram, DomainProgram, NumberProgram } from './program.ts';
 import type { ColumnScope } from './table.ts';
 
 /** Larger dictionaries are not evaluated ahead: most of their values may never be met. */
@@ -63,12 +64,15 @@ export type RowFunction = (expression: BoundExpression) => (row: Row) => unknown
 export interface Evaluations {
   readonly compile: RowFunction;
   compileScalar(expression: BoundExpression): ScalarProgram | undefined;
+  /** the cells of the sub-select of that number */
+  subqueryCells(index: number): readonly Value[];
 }
 
 export class DictionaryTables {
   readonly #arenas: ArenaAllocator;
   readonly #compile: RowFunction;
   readonly #compileScalar: Evaluations['compileScalar'];
+  readonly #subqueryCells: Evaluations['subqueryCells'];
   /** false: values may have any timestamp */
   readonly exactTimestamps: boolean;
   /** to be called for each value of a dictionary that is gone through */
@@ -77,13 +81,14 @@ export class DictionaryTables {
 
   constructor(
     arenas: ArenaAllocator,
-    { compile, compileScalar }: Evaluations,
+    { compile, compileScalar, subqueryCells }: Evaluations,
     { scope, exactTimestamps }: { readonly scope: JobScope; readonly exactTimestamps: boolean },
   ) {
     this.#arenas = arenas;
     this.exactTimestamps = exactTimestamps;
     this.#compile = compile;
     this.#compileScalar = compileScalar;
+    this.#subqueryCells = subqueryCells;
     this.look = every(STEPS_PER_CHECK, () => scope.checkCancelled());
   }
 
@@ -169,6 +174,40 @@ export class DictionaryTables {
     const valid = new Uint8Array(order.length).fill(1);
     valid[0] = 0;
     return { table: this.#keep(ranks), valid: this.#keep(valid) };
+  }
+
+  /**
+   * The numbers, or seconds of timestamps, that a sub-select gives, in a hash table.
+   * @returns what gives 1 for a word that is one of them, 0 for others
+   */
+  members(subquery: number, numbers: NumberProgram, isTimestamp: boolean): NumberProgram {
+    const values: number[] = [];
+    for (const cell of this.#subqueryCells(subquery)) {
+      this.look();
+      const atom = cell instanceof Scalar ? keyOfNumber(cell.atom, isTimestamp) : undefined;
+      if (atom !== undefined) values.push(atom);
+    }
+    const size = 1 << Math.max(4, Math.ceil(Math.log2(values.length * 2 + 1)));
+    const table = this.#keep(new Float64Array(size * 2));
+    const cells = this.#arenas.allocateIn(table.arena, values.length * 16 + OVERRUN_SIZE);
+    let used: number;
+    try {
+      const kernels = threadKernels(table.arena);
+      const words = cells.offset + values.length * 8;
+      this.#arenas.get(table.arena).f64.set(values, cells.offset / 8);
+      kernels.orderKeysF64(cells.offset, 0, values.length, 0, words);
+      used = kernels.enterWords(words, values.length, 0, table.offset, size - 1, 0);
+    } finally {
+      this.#arenas.free(cells);
+    }
+    const isMember = new Float64Array(used + 1).fill(1);
+    isMember[0] = 0;
+    const found: CodeProgram = {
+      ...{ op: 'hashed', word: { kind: 'number', numbers }, table },
+      ...{ mask: size - 1, cardinality: used + 1 },
+    };
+    const valid = this.#keep(new Uint8Array(used + 1).fill(1));
+    return { op: 'domain', parts: [found], table: this.#keep(isMember), valid };
   }
 
   /** A program whose codes are those of another, mapped by a table with an entry for each code. */
@@ -342,6 +381,13 @@ function advance(codes: number[], parts: readonly DomainPart[]): void {
     }
     codes[i] = 0;
   }
+}
+
+/** A number that is equal to the atom, as far as kernels compare: integers beyond 2^53 may be none. */
+function keyOfNumber(atom: Atom, isTimestamp: boolean): number | undefined {
+  if (isTimestamp) return atom instanceof Timestamp ? atom.seconds : undefined;
+  const key = typeof atom === 'bigint' ? keyOfAtom(atom) : atom;
+  return typeof key === 'number' ? key : undefined;
 }
 
 function truthOf(atom: Atom): number {

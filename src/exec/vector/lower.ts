@@ -5,6 +5,7 @@ import type {
   BoundExpression,
   CaseExpression,
   ComparisonExpression,
+  InQueryExpression,
 } from '../../plan/expression.ts';
 import { assert } from '../../util/assert.ts';
 import type { Atom } from '../../value/atom.ts';
@@ -87,7 +88,9 @@ export class Lowering {
         break;
     }
     const table = this.#dictionaries.truth(expression, this.table);
-    if (table === undefined) return this.#nonZero(expression);
+    if (table === undefined) {
+      return expression.kind === 'in-query' ? this.#inQuery(expression) : this.#nonZero(expression);
+    }
     const { index } = table;
     return index.kind === 'column'
       ? { op: 'table-truth', column: index.column, table: table.table }
@@ -259,6 +262,22 @@ export class Lowering {
         { ...to, right: greatest.program },
       ],
     };
+  }
+
+  /** NULL is neither in nor out. */
+  #inQuery({ operand, subquery, negated, asPaths }: InQueryExpression): TruthProgram | undefined {
+    const value = asPaths ? undefined : this.numbers(operand);
+    if (value === undefined) return undefined;
+    const { program, isTimestamp } = value;
+    const found: NumberProgram = {
+      op: 'case',
+      branches: [
+        { when: { op: 'missing', operand: program, negated: false }, result: { op: 'null' } },
+      ],
+      otherwise: this.#dictionaries.members(subquery, program, isTimestamp),
+    };
+    const operator = COMPARE[negated ? '=' : '!='];
+    return { op: 'compare', operator, left: found, right: { op: 'constant', value: 0 } };
   }
 
   /** A number IS TRUE when it is not 0. */

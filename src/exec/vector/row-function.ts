@@ -12,7 +12,8 @@ export function dictionaryTables(arenas: ArenaAllocator, compiler: Compiler): Di
   const compile = (expression: BoundExpression) => rowFunction(expression, compiler);
   const { builtins } = compiler.runtime.catalog;
   const compileScalarOf = (expression: BoundExpression) => compileScalar(expression, builtins);
-  const evaluations = { compile, compileScalar: compileScalarOf };
+  const subqueryCells = (index: number) => compiler.runtime.subqueryCells(index);
+  const evaluations = { compile, compileScalar: compileScalarOf, subqueryCells };
   return new DictionaryTables(arenas, evaluations, compiler.runtime);
 }
 
