@@ -3,10 +3,12 @@
 import type { BoundExpression } from '../../plan/expression.ts';
 import { mapExpression } from '../../plan/map-expression.ts';
 import { assert } from '../../util/assert.ts';
+import type { ArenaAllocator } from '../../value/arena-set.ts';
 import type { Atom } from '../../value/atom.ts';
 import { ColumnView } from '../../value/column-view.ts';
 import { compareElements } from '../../value/natural-order.ts';
 import type { ChunkSnapshot, ColumnSnapshot, DictionarySnapshot } from '../../value/snapshot.ts';
+import { int32Of } from '../../value/span-view.ts';
 import { MINUS_INFINITY } from '../../value/timestamp.ts';
 import { NULL_VALUE, Row, Scalar, type Value } from '../../value/value.ts';
 import type { Compiler } from '../general/compiler.ts';
@@ -92,14 +94,13 @@ export function materializeRows(
     );
   }
   const rowNumbers = nameColumns.map(({ table, index }) => {
-    const column = columnOf([], 'integer', chunksOf(index));
-    return { table, view: new ColumnView(column, context.memory.arenas) };
+    return { table, numbers: copyNumbers(chunksOf(index), context.memory.arenas) };
   });
   const { namer, builds } = pipeline;
   const sourceRow: SourceRows = (row) => (table) => {
-    const view = rowNumbers.find((each) => each.table === table)?.view;
-    assert(view !== undefined, `rows of table ${table} were not kept`);
-    const number = view.numberAt(row);
+    const numbers = rowNumbers.find((each) => each.table === table)?.numbers;
+    assert(numbers !== undefined, `rows of table ${table} were not kept`);
+    const number = numbers[row] as number;
     return number === builds[table - 1]?.table.rowCount ? undefined : number;
   };
   const nameAt = (row: number) => namer(sourceRow(row));
@@ -114,6 +115,22 @@ export function materializeRows(
   );
   return { pipeline: outcome, sourceRow };
 }
+
+/** Row numbers outlive the memory that jobs wrote them to: names may be asked for much later. */
+function copyNumbers(chunks: readonly ChunkSnapshot[], arenas: ArenaAllocator): Int32Array {
+  const parts = chunks.map((chunk) =>
+    'data' in chunk ? int32Of(arenas, chunk.data).subarray(0, chunk.rowCount) : NO_NUMBERS,
+  );
+  const all = new Int32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+const NO_NUMBERS = new Int32Array(0);
 
 function write(
   pipeline: Pipeline,

@@ -94,7 +94,5 @@ export function madeRows(
     });
   }
   columns.sort((a, b) => compareElements(a.name, b.name));
-  // Names are made of row numbers that are given back too.
-  const names = Array.from({ length: base.rowCount }, (_, row) => namer(() => row));
-  return new ColumnRows(base.rowCount, columns, (row) => names[row] as (typeof names)[0], look);
+  return new ColumnRows(base.rowCount, columns, (row) => namer(() => row), look);
 }

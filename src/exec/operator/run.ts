@@ -129,7 +129,7 @@ export class PlanRunner {
     wanted: Wanted,
   ): Pipeline {
     try {
-      if (node.kind === 'aggregate') return this.#aggregate(node, wanted.isOrdered);
+      if (node.kind === 'aggregate') return this.#aggregate(node, wanted);
       if (node.kind === 'limit') return this.#limit(node, wanted);
       if (node.kind === 'sort') return this.#sort(node);
       return this.#join(node, wanted);
@@ -197,8 +197,10 @@ export class PlanRunner {
     return withOutputNames(pipeline, table);
   }
 
-  #aggregate(node: AggregateNode, isOrdered: boolean): Pipeline {
-    const groups = this.groups(node, isOrdered);
+  #aggregate(node: AggregateNode, { isOrdered, named }: Wanted): Pipeline {
+    const made = this.groups(node, isOrdered);
+    // Names may be asked for when what the keys lie in was given back.
+    const groups = named ? made.detached() : made;
     const { memory, tables } = this.#context;
     const counts = chunksOf(groups.rowCount, CHUNK_ROW_COUNT);
     const makers = new Map(
