@@ -35,6 +35,7 @@ export interface ServeOptions {
   readonly new: boolean;
   readonly memory?: number;
   readonly maxBodyBytes?: number;
+  readonly bodyMemory?: number;
   readonly uploadQuota?: number;
   readonly maxHeaderBytes?: number;
   readonly queryTimeout?: number;
@@ -229,6 +230,10 @@ function serveOptions(): Option[] {
       '--keep-alive-timeout <ms>',
       'longest time between two requests of a connection (default: 65000)',
     ).argParser(readMilliseconds),
+    new Option(
+      '--body-memory <bytes>',
+      'bodies of all requests together, decompressed (default: 1G)',
+    ).argParser(readBytes),
     new Option(
       '--spool-bytes <bytes>',
       'results on disk that wait for slow clients, all together (default: 4G)',

@@ -185,6 +185,7 @@ function restOptions(options: ServeOptions): Partial<RestOptions> {
     queryTimeoutMs: options.queryTimeout,
     ...given({
       bodyBytesMax: options.maxBodyBytes,
+      bodyMemoryBytes: options.bodyMemory,
       headerBytesMax: options.maxHeaderBytes,
       heavyCountMax: options.maxConcurrentQueries,
       connectionCountMax: options.maxConnections,

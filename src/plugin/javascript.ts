@@ -1,5 +1,5 @@
 // The plugin type javascript: a program that stays, with handlers for requests and its status.
-import { stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { type Static, Type } from 'typebox';
 import type { ConstructionScope } from '../service/entity/collection.ts';
@@ -238,7 +238,7 @@ class JavaScriptPlugin implements PluginEntity {
 
   async #serve({ route, dir, isDocumentation }: ServeArgument): Promise<null> {
     const root = resolve(this.#loaded.directory, dir);
-    if (relative(this.#loaded.directory, root).startsWith('..')) {
+    if (!(await isBelow(this.#loaded.directory, root))) {
       throw failure(
         'INVALID_PARAMETER',
         `Cannot serve static folder outside of the directory of the plugin: ${dir}`,
@@ -264,6 +264,15 @@ class JavaScriptPlugin implements PluginEntity {
   #folderOf(rest: string): ServedFolder | undefined {
     return this.#folders.find(({ route }) => rest === route || rest.startsWith(`${route}/`));
   }
+}
+
+/** Links resolved; what does not exist is told later. */
+async function isBelow(directory: string, path: string): Promise<boolean> {
+  if (relative(directory, path).startsWith('..')) return false;
+  const [top, real] = await Promise.all(
+    [directory, path].map((it) => realpath(it).catch(() => it)),
+  );
+  return !relative(top as string, real as string).startsWith('..');
 }
 
 function isAborted(signal: CallOptions['signal']): boolean {

@@ -10,7 +10,7 @@ import { hasBody } from '../rest/body-reader.ts';
 import { errorReply } from '../rest/reply-writer.ts';
 import { requestIdOf } from '../rest/request-id.ts';
 import { lingerBeforeClose } from '../rest/unread-body.ts';
-import { failure } from '../util/error.ts';
+import { failure, type RowanError } from '../util/error.ts';
 
 /** Connections to the primary are given up before the primary gives them up. */
 const IDLE_MS = 30_000;
@@ -31,6 +31,16 @@ const OF_CONNECTION = new Set([
 const OF_BODY = new Set(['content-length', 'transfer-encoding', 'content-encoding', 'expect']);
 const BODY_VERBS = new Set(['POST', 'PUT', 'PATCH']);
 
+export interface ForwardOptions {
+  /** what was read of the request already, decompressed; absent: nothing was */
+  readonly body?: Uint8Array | undefined;
+  /**
+   * Why this process has refused the request from its head alone. The primary refuses it too, and
+   * may close the connection while the body is on its way, before its reply is read.
+   */
+  readonly refusal?: RowanError | undefined;
+}
+
 export class Forwarder {
   readonly #socketPath: string;
   readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_MS, maxFreeSockets: 256 });
@@ -41,13 +51,12 @@ export class Forwarder {
     this.#socketPath = socketPath;
   }
 
-  /** @param body what was read of the request already, decompressed; absent: nothing was */
-  forward(incoming: IncomingMessage, response: ServerResponse, body?: Uint8Array): void {
+  forward(incoming: IncomingMessage, response: ServerResponse, options: ForwardOptions = {}): void {
     this.#activeCount++;
     response.on('close', () => {
       if (--this.#activeCount === 0) for (const resolve of this.#idleWaiters) resolve();
     });
-    this.#send(incoming, response, body, false);
+    this.#send(incoming, response, options, false);
   }
 
   /** Resolves when no reply is awaited. */
@@ -65,9 +74,10 @@ export class Forwarder {
   #send(
     incoming: IncomingMessage,
     response: ServerResponse,
-    body: Uint8Array | undefined,
+    options: ForwardOptions,
     isSecondTry: boolean,
   ): void {
+    const { body, refusal } = options;
     const streamsBody = body === undefined && hasBody(incoming);
     const outgoing = request({
       socketPath: this.#socketPath,
@@ -92,8 +102,8 @@ export class Forwarder {
       const mayRepeat = outgoing.reusedSocket && !isSecondTry && !streamsBody;
       if (mayRepeat && (incoming.method === 'GET' || incoming.method === 'HEAD')) {
         // The primary had closed an idle connection at this very moment.
-        this.#send(incoming, response, body, true);
-      } else refuse(incoming, response);
+        this.#send(incoming, response, options, true);
+      } else refuse(incoming, response, refusal);
     });
     response.on('close', () => {
       if (!response.writableFinished) outgoing.destroy();
@@ -152,13 +162,17 @@ function leaveBody(
   lingerBeforeClose(incoming);
 }
 
-function refuse(incoming: IncomingMessage, response: ServerResponse): void {
+function refuse(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  refusal: RowanError | undefined,
+): void {
   if (response.headersSent) {
     response.destroy();
     return;
   }
   const requestId = requestIdOf(incoming.headers);
-  const error = failure('SHUTTING_DOWN', 'the primary does not answer');
+  const error = refusal ?? failure('SHUTTING_DOWN', 'the primary does not answer');
   const { status, headers, json } = errorReply(error, requestId);
   if (!incoming.complete) lingerBeforeClose(incoming);
   response.writeHead(status, {

@@ -36,6 +36,9 @@ const HOST_CALLS = [
 /** Failures that another process would not better. */
 const FINAL_CODES = new Set(['TIMEOUT', 'CANCELLED', 'OVERLOADED', 'SHUTTING_DOWN']);
 
+/** Statuses of what a request's head alone is refused for, by every process alike. */
+const HEAD_STATUSES = new Set([401, 403, 405, 413, 414, 431]);
+
 const HEALTH = /^\/v1\/health(?:\?|$)/;
 
 export class Replica implements PassingOn {
@@ -154,7 +157,9 @@ export class Replica implements PassingOn {
     exchange.end();
     exchange.isPassedOn = true;
     this.#passedCount++;
-    this.#forwarder.forward(request, response, body);
+    const isOfHead = thrown instanceof RowanError && HEAD_STATUSES.has(thrown.httpCode);
+    const refusal = isOfHead && hasBody(request) ? thrown : undefined;
+    this.#forwarder.forward(request, response, { body, refusal });
     return true;
   }
 

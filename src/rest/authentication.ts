@@ -29,6 +29,11 @@ export class Authentication {
     this.#adminKeyHash = adminKey === undefined || adminKey === '' ? undefined : hashKey(adminKey);
   }
 
+  /** Whether the environment gives an admin key. */
+  get hasAdminKey(): boolean {
+    return this.#adminKeyHash !== undefined;
+  }
+
   /** Whether keys are required. */
   get hasKeys(): boolean {
     if (this.isStrict || this.#adminKeyHash !== undefined) return true;

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { failure, RowanError } from '../util/error.ts';
+import type { BodyShare } from './body-memory.ts';
 import { decompressors } from './content-coding.ts';
 
 export interface BodyLimits {
@@ -52,7 +53,11 @@ export function arrivedBody(request: IncomingMessage): Uint8Array | undefined {
  * @throws BODY_TOO_LARGE; TIMEOUT (408) when the client stops sending; INVALID_PARAMETER for a
  *   coding that is not known or bytes that are not in it
  */
-export async function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Uint8Array> {
+export async function readBody(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  share: BodyShare,
+): Promise<Uint8Array> {
   checkDeclaredLength(request, limits);
   const stages = decompressors(request.headers['content-encoding']);
   if (stages.length > CODING_COUNT_MAX) {
@@ -63,6 +68,7 @@ export async function readBody(request: IncomingMessage, limits: BodyLimits): Pr
   const take = (part: Buffer): void => {
     size += part.length;
     if (size > limits.bodyBytesMax) throw bodyTooLarge(limits);
+    share.hold(part.length);
     parts.push(part);
   };
   await consume(request, stages, take, limits.bodyIdleTimeoutMs);

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { failure, RowanError } from '../util/error.ts';
 import type { Caller } from './authentication.ts';
+import type { BodyShare } from './body-memory.ts';
 import { requestIdOf } from './request-id.ts';
 
 export class Exchange {
@@ -27,6 +28,8 @@ export class Exchange {
   isBodyRead = false;
   /** another step towards the reply is taken at once, when Node has done its own work */
   hasNextStep = false;
+  /** what its body takes of the memory for bodies; undefined while it is small */
+  bodyShare: BodyShare | undefined;
   /** kept where another process may be asked for the answer */
   body: Uint8Array | undefined;
   /** ms without a byte taken by the client after which the rest of the reply is given up */

@@ -16,8 +16,15 @@ const REQUEST_SCHEMA = Type.Object({
   expires: Type.Optional(Type.String({ description: 'date after which it is refused' })),
 });
 
-/** @param mustKeepAdmin whether a last admin key is needed, as the service is open to others */
-export function keyRoutes(keys: KeyStore, mustKeepAdmin: () => boolean): Route[] {
+/**
+ * @param mustKeepAdmin whether a last admin key is needed, as the service is open to others
+ * @param hasOtherAdmin whether there is an admin key that is not stored
+ */
+export function keyRoutes(
+  keys: KeyStore,
+  mustKeepAdmin: () => boolean,
+  hasOtherAdmin: () => boolean,
+): Route[] {
   return [
     route({
       verb: 'GET',
@@ -37,7 +44,9 @@ export function keyRoutes(keys: KeyStore, mustKeepAdmin: () => boolean): Route[]
       reply: { description: 'id, role, name, expires and key' },
       examples: [{ path: '/v1/keys', body: { role: 'reader', name: 'dashboard' } }],
       async handle(request) {
-        const { key, stored } = await keys.create(parseKeyRequest(request.body));
+        const { key, stored } = await keys.create(parseKeyRequest(request.body), {
+          hasOtherAdmin: hasOtherAdmin(),
+        });
         const { id, role, name, expires } = stored;
         const headers = { Location: `/v1/keys/${id}`, 'Cache-Control': 'no-store' };
         return jsonReply({ id, role, name, expires, key }, 201, headers);

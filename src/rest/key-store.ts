@@ -5,10 +5,12 @@ import { closeSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs'
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { KEYS_FILE } from '../store/data-directory.ts';
+import { writeFailure } from '../store/durable-file.ts';
 import { failure, RowanError } from '../util/error.ts';
 import {
   findKey,
   hashKey,
+  isExpired,
   type KeyRequest,
   makeKeyText,
   makeStoredKey,
@@ -74,11 +76,18 @@ export class KeyStore {
     clearInterval(this.#poll);
   }
 
-  /** Makes a key; durable when this resolves. */
-  async create(request: KeyRequest): Promise<CreatedKey> {
+  /**
+   * Makes a key; durable when this resolves.
+   * @throws ENTITY_BUSY for a first key that is no administrator's: nobody could make another one
+   */
+  async create(request: KeyRequest, { hasOtherAdmin = false } = {}): Promise<CreatedKey> {
     const key = makeKeyText();
     const stored = makeStoredKey(request, key);
-    await this.#change((keys) => [...keys, stored]);
+    await this.#change((keys) => {
+      const hasAdmin = [...keys, stored].some((one) => one.role === 'admin' && !isExpired(one));
+      if (!hasAdmin && !hasOtherAdmin) throw noAdminLeft();
+      return [...keys, stored];
+    });
     await this.onChange();
     return { key, stored };
   }
@@ -138,7 +147,9 @@ export class KeyStore {
     const unlock = await lockFile(`${path}.lock`);
     try {
       const keys = edit(parseKeys(readIfThere(path), path));
-      await replaceFile(path, `${JSON.stringify({ keys }, null, 2)}\n`);
+      await replaceFile(path, `${JSON.stringify({ keys }, null, 2)}\n`).catch((error: unknown) => {
+        throw writeFailure(path, error);
+      });
       this.#keys = keys;
       this.#stamp = stampOf(path);
       this.#isAbsent = false;
@@ -147,6 +158,13 @@ export class KeyStore {
       await unlock();
     }
   }
+}
+
+function noAdminLeft(): RowanError {
+  return failure(
+    'ENTITY_BUSY',
+    'the first key must have the role admin: as soon as a key exists, only an administrator makes more',
+  );
 }
 
 function parseKeys(text: string, path: string): StoredKey[] {
@@ -191,14 +209,19 @@ async function asyncStampOf(path: string): Promise<string> {
 /** Readers see the old file or the new one, also after a crash. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}`;
-  const file = await open(temporary, 'wx', FILE_MODE);
   try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
+    const file = await open(temporary, 'wx', FILE_MODE);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
   }
-  await rename(temporary, path);
   const folder = await open(dirname(path), 'r').catch(() => undefined);
   await folder?.sync().catch(() => undefined); // not every system can sync a folder
   await folder?.close();

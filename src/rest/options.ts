@@ -6,6 +6,8 @@ export interface RestOptions {
   /** ports to try in order; 0 takes any free one */
   readonly ports: readonly number[];
   readonly bodyBytesMax: number;
+  /** of all requests together, decompressed */
+  readonly bodyMemoryBytes: number;
   readonly headerBytesMax: number;
   /** ms until the headers of a request must be complete */
   readonly headersTimeoutMs: number;
@@ -44,6 +46,7 @@ export const DEFAULT_REST_OPTIONS: RestOptions = {
   host: '127.0.0.1',
   ports: [0],
   bodyBytesMax: 256 * 2 ** 20,
+  bodyMemoryBytes: 2 ** 30,
   headerBytesMax: 2 ** 20,
   headersTimeoutMs: 60_000,
   bodyIdleTimeoutMs: 30_000,

@@ -13,6 +13,7 @@ import type { Service } from '../service/service.ts';
 import { failure, RowanError } from '../util/error.ts';
 import type { Admission } from './admission.ts';
 import { type Authentication, requireRole } from './authentication.ts';
+import { BodyMemory } from './body-memory.ts';
 import {
   arrivedBody,
   checkDeclaredLength,
@@ -75,9 +76,16 @@ export class RequestHandler {
   /** exchanges that end only when the client or the server does */
   readonly #live = new Set<Exchange>();
   readonly #queued = new QueuedReplies();
+  readonly #bodyMemory: BodyMemory;
 
   constructor(parts: HandlerParts) {
     this.#parts = parts;
+    this.#bodyMemory = new BodyMemory(parts.options.bodyMemoryBytes);
+  }
+
+  /** bytes of bodies of requests that have not ended */
+  get heldBodyBytes(): number {
+    return this.#bodyMemory.heldBytes;
   }
 
   /** Nothing here is asynchronous unless it must be: small requests end in the same turn. */
@@ -100,14 +108,19 @@ export class RequestHandler {
     } catch (thrown) {
       this.#fail(exchange, thrown);
     }
-    if (exchange.isWritten) this.#parts.onEnd(exchange);
+    if (exchange.isWritten) this.#end(exchange);
     else if (!exchange.hasNextStep) this.#followToEnd(exchange);
+  }
+
+  #end(exchange: Exchange): void {
+    exchange.bodyShare?.release();
+    this.#parts.onEnd(exchange);
   }
 
   #followToEnd(exchange: Exchange): void {
     const end = () => {
       exchange.closed();
-      this.#parts.onEnd(exchange);
+      this.#end(exchange);
     };
     exchange.response.on('close', end);
     this.#queued.watch(exchange.response, end);
@@ -244,7 +257,9 @@ export class RequestHandler {
     const { request } = exchange;
     const arrived = arrivedBody(request);
     if (arrived !== undefined) return this.#answerBody(exchange, match, arrived);
-    return readBody(request, this.#parts.options).then((bytes) =>
+    const share = this.#bodyMemory.open();
+    exchange.bodyShare = share;
+    return readBody(request, this.#parts.options, share).then((bytes) =>
       this.#answerBody(exchange, match, bytes),
     );
   }

@@ -46,7 +46,11 @@ export class Web implements RowanExtension {
     this.#remembersKeys = options.remembersKeys ?? true;
     this.authentication = new Authentication(this.keys, options.adminKey);
     this.routes = [
-      ...keyRoutes(this.keys, () => this.isPublic),
+      ...keyRoutes(
+        this.keys,
+        () => this.isPublic,
+        () => this.authentication.hasAdminKey,
+      ),
       this.metrics.route,
       openApiRoute(
         () => this.documentation,

@@ -45,11 +45,12 @@ export function parseMerged<Schema extends TSchema>(
 /** Objects merge key by key at every depth; everything else replaces. */
 export function mergeJson(base: unknown, override: unknown): unknown {
   if (!isObject(base) || !isObject(override)) return override;
-  const merged: Record<string, unknown> = { ...base };
+  const merged = new Map(Object.entries(base));
   for (const [key, value] of Object.entries(override)) {
-    merged[key] = Object.hasOwn(base, key) ? mergeJson(base[key], value) : value;
+    merged.set(key, Object.hasOwn(base, key) ? mergeJson(base[key], value) : value);
   }
-  return merged;
+  // Unlike an assignment this makes a member of `__proto__`.
+  return Object.fromEntries(merged);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

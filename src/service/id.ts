@@ -1,5 +1,26 @@
 // Ids that the service makes up.
 import { randomBytes } from 'node:crypto';
+import { failure } from '../util/error.ts';
+
+const ID_SIZE_MAX = 1024;
+
+/**
+ * Ids stand in paths and headers, so they are Unicode text of bounded length.
+ * @throws INVALID_PARAMETER
+ */
+export function checkId(id: string): void {
+  if (Buffer.byteLength(id) > ID_SIZE_MAX) {
+    throw failure(
+      'INVALID_PARAMETER',
+      `an id is at most ${ID_SIZE_MAX} bytes long; this one has ${Buffer.byteLength(id)}`,
+    );
+  }
+  if (LONE_SURROGATE.test(id)) {
+    throw failure('INVALID_PARAMETER', 'an id is Unicode text; this one has half a surrogate pair');
+  }
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** `auto_<16 hex>_<16 hex>`: SQL needs no quotes around it. */
 export function automaticId(): string {

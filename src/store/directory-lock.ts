@@ -65,7 +65,11 @@ export function lockDirectory(directory: string): () => void {
     }
     removeStale(path, holder);
   }
-  const timer = setInterval(() => touch(path), TOUCH_INTERVAL_MS);
+  const timer = setInterval(() => {
+    touch(path);
+    // Somebody may take it for a left-over while it is held.
+    if (readHolder(path) === undefined) tryCreate(path, own);
+  }, TOUCH_INTERVAL_MS);
   timer.unref();
   return () => {
     clearInterval(timer);

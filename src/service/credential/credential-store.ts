@@ -5,6 +5,7 @@ import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs
 import { join } from 'node:path';
 import type { Credential, CredentialSource, ResourceType } from '../../file/credential.ts';
 import { decodePercent } from '../../file/url.ts';
+import { writeFailure } from '../../store/durable-file.ts';
 import { failure, type RowanError } from '../../util/error.ts';
 import { parseJson, stringifyJson } from '../../util/exact-json.ts';
 import { entityExists, entityMissing } from '../entity/entity-error.ts';
@@ -146,7 +147,7 @@ export class CredentialStore implements CredentialSource {
       await syncDirectory(directory);
     } catch (thrown) {
       await rm(draft, { force: true });
-      throw thrown;
+      throw writeFailure(path, thrown);
     }
   }
 }

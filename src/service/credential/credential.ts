@@ -99,17 +99,34 @@ export function chooseRule(
   return best;
 }
 
-const SSH_PORT = '22';
+/** Ports that an address without one means; S3 keeps the bucket in the place of a host. */
+const DEFAULT_PORTS: Readonly<Record<string, string>> = {
+  'http:': '80',
+  'https:': '443',
+  'sftp:': '22',
+};
 
-/** A prefix that ends within a host name or a port would also fit the servers of others. */
-function isFor({ resourceType, resource }: CredentialRule, url: string): boolean {
-  if (!url.startsWith(resource)) return false;
-  const isSentToHost = resourceType === 'http' || resourceType === 'sftp';
-  if (!isSentToHost || !URL.canParse(resource)) return true;
-  if (!URL.canParse(url)) return false;
-  const [asked, known] = [new URL(url), new URL(resource)];
-  if (asked.hostname !== known.hostname) return false;
-  return resourceType === 'http' || (asked.port || SSH_PORT) === (known.port || SSH_PORT);
+/**
+ * A prefix is for whole components: scheme, host and port exactly, then segments of the path. Half
+ * a host, a port or a name would also fit what belongs to others.
+ */
+function isFor({ resource }: CredentialRule, url: string): boolean {
+  if (resource === '') return true;
+  if (resource.endsWith('://')) return url.startsWith(resource);
+  const known = componentsOf(resource);
+  const asked = componentsOf(url);
+  if (known === undefined) return false;
+  if (asked === undefined || asked.origin !== known.origin) return false;
+  const { path } = known;
+  return asked.path === path || asked.path.startsWith(path.endsWith('/') ? path : `${path}/`);
+}
+
+/** Undefined for what is no address. */
+function componentsOf(url: string): { readonly origin: string; readonly path: string } | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const { protocol, hostname, port, pathname } = new URL(url);
+  const ownPort = port === '' ? (DEFAULT_PORTS[protocol] ?? '') : port;
+  return { origin: `${protocol}//${hostname}:${ownPort}`, path: pathname === '' ? '/' : pathname };
 }
 
 function parseCredential(given: Json, path: string): Credential {

@@ -7,7 +7,7 @@ import type { CompiledFunction, FunctionScope } from '../../function/function-ty
 import type { Catalog, Relation } from '../../plan/catalog.ts';
 import type { CallScope, FunctionCatalog, UserFunction } from '../../plan/function.ts';
 import { assert } from '../../util/assert.ts';
-import { failure } from '../../util/error.ts';
+import { failure, type RowanError } from '../../util/error.ts';
 import type { ArenaAllocator } from '../../value/arena-set.ts';
 import { entityMissing, entityNotReady } from '../entity/entity-error.ts';
 import type { TypeRegistry } from '../entity/type-registry.ts';
@@ -36,7 +36,7 @@ interface CachedFunction {
 }
 
 /** Functions that call one another more deeply than this are taken for endless recursion. */
-const COMPILE_DEPTH_MAX = 50;
+const COMPILE_DEPTH_MAX = 200;
 
 export interface CatalogMirrorOptions {
   readonly types: TypeRegistry;
@@ -66,7 +66,8 @@ export class CatalogMirror implements Catalog {
   /** the functions that a binding has met; undefined while nobody asks */
   #met: Set<string> | undefined;
   #generation = 0;
-  #compileDepth = 0;
+  /** functions that are being compiled, each for the one before it */
+  readonly #compiling: string[] = [];
 
   constructor(options: CatalogMirrorOptions) {
     this.#types = options.types;
@@ -244,15 +245,30 @@ export class CatalogMirror implements Catalog {
     };
   }
 
+  /** Tells a function that leads back to itself from a long chain. */
+  #tooDeep(id: string): RowanError {
+    const names = [...this.#compiling, id];
+    const first = names.indexOf(id);
+    const isCycle = first < names.length - 1;
+    const shown = (isCycle ? names.slice(first, names.indexOf(id, first + 1) + 1) : names).slice(
+      -8,
+    );
+    const chain = shown.map((name) => `'${name}'`).join(' calls ');
+    return isCycle
+      ? failure('SQL_BINDING', `function '${id}' calls itself without end: ${chain}`)
+      : failure(
+          'SQL_BINDING',
+          `functions call one another more than ${COMPILE_DEPTH_MAX} deep; the last of them: ${chain}`,
+        );
+  }
+
   #guardDepth<Result>(id: string, compile: () => Result): Result {
-    if (this.#compileDepth >= COMPILE_DEPTH_MAX) {
-      throw failure('SQL_BINDING', `function '${id}' calls itself without end`);
-    }
-    this.#compileDepth++;
+    if (this.#compiling.length >= COMPILE_DEPTH_MAX) throw this.#tooDeep(id);
+    this.#compiling.push(id);
     try {
       return compile();
     } finally {
-      this.#compileDepth--;
+      this.#compiling.pop();
     }
   }
 }

@@ -2,7 +2,7 @@
 import type { EntityKind } from '../../dataset/entity-type.ts';
 import type { EntityReference } from '../../schema/declare.ts';
 import { errorBody, failure, type RowanError } from '../../util/error.ts';
-import { automaticId } from '../id.ts';
+import { automaticId, checkId } from '../id.ts';
 import type { Role } from '../route/request.ts';
 import { isCancellation } from '../run/cancellation.ts';
 import type { EntityConfig } from './config.ts';
@@ -157,6 +157,7 @@ export class EntityCollection<Entity extends LiveEntity> {
     options: { readonly isAsync?: boolean; readonly mustBeNew?: boolean } = {},
   ): Promise<string> {
     const id = config.id ?? automaticId();
+    checkId(id);
     if (options.mustBeNew === true && this.#usable(id)) throw entityExists(this.kind, id);
     const build = this.#start({ ...config, id });
     if (options.isAsync === true) {
@@ -193,6 +194,7 @@ export class EntityCollection<Entity extends LiveEntity> {
 
   /** Registers an entity that a run has made, in place of any that has its id. */
   async install(entity: Entity): Promise<void> {
+    checkId(entity.id);
     const build: Build = {
       config: { ...entity.config, id: entity.id },
       abort: new AbortController(),

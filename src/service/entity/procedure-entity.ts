@@ -6,7 +6,7 @@ import type {
 } from '../../procedure/procedure-type.ts';
 import { parseMerged } from '../../schema/parse.ts';
 import { failure, RowanError } from '../../util/error.ts';
-import { automaticRunId, nowSeconds } from '../id.ts';
+import { automaticRunId, checkId, nowSeconds } from '../id.ts';
 import type { Role } from '../route/request.ts';
 import { isCancellation } from '../run/cancellation.ts';
 import { Run } from '../run/run.ts';
@@ -124,6 +124,7 @@ export class ProcedureEntity implements LiveEntity {
    */
   startRun(id: string | undefined, overrides: ProcedureParams): Run {
     const runId = id ?? automaticRunId(nowSeconds());
+    checkId(runId);
     const known = this.#runs.get(runId);
     if (known?.isActive === true) {
       throw failure(

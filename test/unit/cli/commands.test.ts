@@ -219,11 +219,11 @@ test('run executes a script and ends', async () => {
 
 test('keys are made, listed without the key, and revoked', async () => {
   const where = ['--data-dir', join(dir, 'keyed')];
-  const made = await rowan('keys', 'create', '--role', 'reader', '--name', 'n', ...where);
+  const made = await rowan('keys', 'create', '--role', 'admin', '--name', 'n', ...where);
   expect(made.stdout).toMatch(/^rwn_[\w-]{43}\n$/);
   const listed = await rowan('keys', 'list', ...where);
   const { id, role } = JSON.parse(listed.stdout) as { id: string; role: string };
-  expect(role).toBe('reader');
+  expect(role).toBe('admin');
   expect(listed.stdout).not.toContain(made.stdout.trim());
   expect(await rowan('keys', 'revoke', id, ...where)).toMatchObject({
     code: 0,

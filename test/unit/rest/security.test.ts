@@ -211,7 +211,7 @@ describe('a service without keys', () => {
     const url = `http://127.0.0.1:${new URL(address).port}/v1/types`;
     await rowan.web.keys.revoke(stored.id, () => undefined);
     expect((await fetch(url)).status).toBe(401);
-    const { key } = await rowan.web.keys.create({ role: 'reader' });
+    const { key } = await rowan.web.keys.create({ role: 'admin' });
     expect((await fetch(url, { headers: { 'X-API-Key': key } })).status).toBe(200);
   });
 });

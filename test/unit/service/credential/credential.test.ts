@@ -107,7 +107,8 @@ describe('choosing', () => {
     });
     const found = (url: string) => chooseRule([mine], 'http', url, 0) !== undefined;
     expect(found('http://api.example.com/x')).toBe(true);
-    expect(found('http://api.example.com:8080/x')).toBe(true);
+    expect(found('http://api.example.com:80/x')).toBe(true);
+    expect(found('http://api.example.com:8080/x')).toBe(false);
     expect(found('http://api.example.com.evil.org/x')).toBe(false);
     expect(found('http://api.example.com:80@evil.org/x')).toBe(false);
   });
