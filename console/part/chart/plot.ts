@@ -200,5 +200,7 @@ function draw(options: Plot.PlotOptions): Element {
   const figure = Plot.plot({ style: { background: 'transparent', color: 'inherit' }, ...options });
   const nonce = document.querySelector<HTMLScriptElement>('script[data-worker]')?.nonce ?? '';
   for (const style of figure.querySelectorAll('style')) style.nonce = nonce;
+  // The holder says what the picture shows; labels of its parts mean nothing to who cannot see it.
+  for (const part of figure.querySelectorAll('[aria-label]')) part.removeAttribute('aria-label');
   return figure;
 }

@@ -87,7 +87,8 @@ export function FieldSet({ schema, value, onChange, error, path }: FormProps) {
 }
 
 /** Not required, yet what most people come for. */
-function isProminent(name: string, { rowan }: Schema): boolean {
+function isProminent(name: string, { rowan, anyOf }: Schema): boolean {
+  if (rowan === 'url' || anyOf?.some((each) => each.rowan === 'url') === true) return true;
   if (rowan === 'output-dataset' || rowan === 'input-query' || rowan === 'dataset') return true;
   return ['functionName', 'configuration', 'modelFileUrl', 'source'].includes(name);
 }

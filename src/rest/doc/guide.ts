@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Reply } from '../../service/route/request.ts';
 import { packageFile } from '../../util/package-file.ts';
 
 export interface GuideFile {
@@ -28,4 +29,17 @@ export function guideFiles(): GuideFile[] {
       return { path: `/${folder === '' ? '' : `${folder}/`}${name}.html`, file, title };
     });
   });
+}
+
+/** A picture of the guide; undefined for other paths, and where it was left out. @param path below /doc */
+export function guidePicture(path: string): Reply | undefined {
+  const name = /^\/guide\/picture\/([a-z-]+\.png)$/.exec(path)?.[1];
+  const file = name === undefined ? undefined : join(FOLDER, 'guide/picture', name);
+  if (file === undefined || !existsSync(file)) return undefined;
+  return {
+    status: 200,
+    contentType: 'image/png',
+    headers: { 'Cache-Control': 'max-age=3600' },
+    bytes: readFileSync(file),
+  };
 }

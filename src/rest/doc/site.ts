@@ -7,7 +7,7 @@ import { renderFragment } from '../../service/route/markdown.ts';
 import type { Reply } from '../../service/route/request.ts';
 import { escapeHtml } from '../../util/html.ts';
 import { apiPage, apiScript } from './api-page.ts';
-import { guideFiles } from './guide.ts';
+import { guideFiles, guidePicture } from './guide.ts';
 import { macroExpander } from './macro.ts';
 import { type NavigationGroup, type PageContent, renderPage } from './page.ts';
 import { familyPage, familyPath, functionFamilies } from './sql-reference.ts';
@@ -48,6 +48,8 @@ export class DocumentationSite {
   serve(rest: string, ifNoneMatch: string | undefined): Reply {
     const path = rest.split('/').map(decodeElement).map(encodeURIComponent).join('/');
     if (path === '/api/scalar.js') return apiScript();
+    const picture = guidePicture(path);
+    if (picture !== undefined) return picture;
     const reply = this.#made.get(path) ?? this.#make(path);
     if (ifNoneMatch !== undefined && ifNoneMatch === reply.headers?.ETag) {
       return { status: 304, headers: reply.headers };

@@ -21,6 +21,7 @@ h1 { line-height: 1.2; margin-top: 0; }
 h2 { margin-top: 2.2rem; border-bottom: 1px solid var(--line); padding-bottom: .2rem; }
 code, pre { font-family: ui-monospace, monospace; font-size: .88em; background: var(--code); border-radius: 4px; }
 code { padding: .1em .3em; }
+main img { max-width: 100%; border: 1px solid var(--line); border-radius: 8px; }
 pre { padding: .9rem 1rem; overflow-x: auto; }
 pre code { padding: 0; background: none; }
 table { border-collapse: collapse; width: 100%; margin: 1rem 0; font-size: .93rem; }

@@ -1,0 +1,151 @@
+// Large, hostile and refused things: what is shown stays right, whole and harmless.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type BrowserSession, startBrowser } from '../../support/browser.ts';
+import { openConsole, runSql, seenRows } from '../../support/console.ts';
+import { canTest, findChromium } from '../../support/services.ts';
+
+const executablePath = findChromium();
+
+const ROW_COUNT = 1_000_000;
+const COLUMN_COUNT = 10_000;
+const HOSTILE = `<img src=x onerror="document.title='hurt'">`;
+const IDS = ['a/b', '"', "'", '%2F', '..', '🦜', 'עברית', HOSTILE];
+
+describe.runIf(canTest('chromium', executablePath))('what the console shows', () => {
+  let session: BrowserSession;
+
+  beforeAll(async () => {
+    session = await startBrowser(executablePath);
+    for (const id of IDS) {
+      await send('PUT', `/v1/datasets/${encodeURIComponent(id)}`, { type: 'sparse.mutable' });
+    }
+    const path = `/v1/datasets/${encodeURIComponent(HOSTILE)}`;
+    const cells = [
+      ['markup', HOSTILE, 0],
+      ['long', 'x'.repeat(1_000_000), 0],
+      ['whole', 2 ** 53, 0],
+      ['none', { num: 'NaN' }, 0],
+      ['bytes', { blob: [1, 2, 255] }, 0],
+    ];
+    await send('POST', `${path}/multirows`, [['row', cells]]);
+    await send('POST', `${path}/commit`, {});
+    const wide = Array.from({ length: COLUMN_COUNT }, (_, index) => [`c${index}`, index, 0]);
+    await send('PUT', '/v1/datasets/wide', { type: 'sparse.mutable' });
+    await send('POST', '/v1/datasets/wide/multirows', [['row', wide]]);
+    await send('POST', '/v1/datasets/wide/commit', {});
+  });
+
+  afterEach(async () => {
+    for (const context of session.browser.contexts()) await context.close();
+  });
+
+  afterAll(() => session?.close());
+
+  async function send(verb: string, path: string, body: unknown): Promise<void> {
+    const { status, text } = await session.rowan.perform(verb, path, { body });
+    expect([verb, path, status < 300, status < 300 ? '' : text]).toEqual([verb, path, true, '']);
+  }
+
+  test('the last of a million rows, few nodes, and whole copies', { timeout: 90_000 }, async () => {
+    const { page, offences } = await openConsole(session, '/sql');
+    await page.waitForSelector('.cm-content');
+    const folder = mkdtempSync(join(tmpdir(), 'rowan-rows-'));
+    const file = join(folder, 'rows.csv');
+    const lines = Array.from({ length: ROW_COUNT }, (_, index) => index).join('\n');
+    writeFileSync(file, `n\n${lines}\n`);
+    const params = { dataFileUrl: `file://${file}`, outputDataset: 'rows', runOnCreation: true };
+    await send('PUT', '/v1/procedures/load', { type: 'import.text', params });
+    rmSync(folder, { recursive: true });
+    await runSql(page, 'SELECT n FROM rows');
+    await page.locator('.outcome', { hasText: ROW_COUNT.toLocaleString('en') }).waitFor();
+    await page.locator('.grid').focus();
+    await page.keyboard.press('Control+End');
+    await page.locator('[role=gridcell]', { hasText: String(ROW_COUNT - 1) }).waitFor();
+    expect(await page.locator('.grid').getAttribute('aria-rowcount')).toBe(String(ROW_COUNT + 1));
+    expect(await page.locator('.grid *').count()).toBeLessThan(1000);
+    await page.keyboard.press('Control+a');
+    await page.keyboard.press('Control+c');
+    await page.locator('.messages', { hasText: 'cells copied' }).waitFor();
+    const copied = String(await page.evaluate('navigator.clipboard.readText()')).split('\n');
+    expect([copied.length, copied[0], copied.at(-1)]).toEqual([
+      ROW_COUNT + 1,
+      'n',
+      String(ROW_COUNT - 1),
+    ]);
+    expect(offences).toEqual([]);
+  });
+
+  test('ten thousand columns, the last by keyboard', async () => {
+    const { page, offences } = await openConsole(session, '/sql');
+    await page.waitForSelector('.cm-content');
+    await runSql(page, 'SELECT * FROM wide');
+    await page.locator('.grid').focus();
+    await page.keyboard.press('End');
+    await page.locator('[role=columnheader]', { hasText: `c${COLUMN_COUNT - 1}` }).waitFor();
+    expect(await page.locator('.grid *').count()).toBeLessThan(1000);
+    expect(offences).toEqual([]);
+  });
+
+  test('names and cells as text, whatever they hold', async () => {
+    const { page, offences } = await openConsole(session, '/data');
+    for (const id of IDS) {
+      const link = page.locator('.links a', { hasText: id }).first();
+      await link.waitFor();
+      expect(await page.locator('.links a').allTextContents()).toContain(id);
+    }
+    await page.locator('.links a', { hasText: 'onerror' }).click();
+    expect(await page.locator('h1').textContent()).toBe(HOSTILE);
+    const [row = []] = await seenRows(page);
+    expect(row).toContain(HOSTILE);
+    expect(await page.locator('main img').count()).toBe(0);
+    await page.goto(`${session.origin}/#/sql`);
+    await page.waitForSelector('.cm-content');
+    const quoted = HOSTILE.replaceAll('"', '""');
+    await runSql(page, `SELECT whole, none FROM "${quoted}"`);
+    expect(await seenRows(page)).toEqual([['NaN', String(2 ** 53)]]);
+    expect(await page.title()).not.toBe('hurt');
+    expect(offences).toEqual([]);
+  });
+});
+
+describe.runIf(canTest('chromium', executablePath))('keys', () => {
+  let session: BrowserSession;
+  const adminKey = 'the-key-of-the-environment';
+
+  beforeAll(async () => {
+    session = await startBrowser(executablePath, { adminKey });
+  });
+
+  afterAll(() => session?.close());
+
+  test('are asked for, kept in memory only, and say what one may do', async () => {
+    const { page, offences } = await openConsole(session, '/data');
+    const dialog = page.getByRole('dialog', { name: 'API key' });
+    await dialog.waitFor();
+    await dialog.getByLabel('Key', { exact: true }).fill(adminKey);
+    await dialog.getByRole('button', { name: 'Use it' }).click();
+    await page.getByText('There are no datasets yet').waitFor();
+    await page.getByText('New dataset').waitFor();
+    const kept = await page.evaluate(
+      '[JSON.stringify({ ...localStorage }), JSON.stringify({ ...sessionStorage }), location.href].join()',
+    );
+    expect(kept).not.toContain(adminKey);
+    await page.reload();
+    await dialog.waitFor();
+    const made = await session.rowan.post<{ id: string; key: string }>('/v1/keys', {
+      role: 'reader',
+    });
+    await dialog.getByLabel('Key', { exact: true }).fill(made.json.key);
+    await dialog.getByRole('button', { name: 'Use it' }).click();
+    await page.getByText('There are no datasets yet').waitFor();
+    await page.getByRole('button', { name: 'reader' }).waitFor();
+    expect(await page.getByText('New dataset').count()).toBe(0);
+    await session.rowan.delete(`/v1/keys/${made.json.id}`);
+    await page.getByRole('link', { name: 'Models' }).click();
+    await dialog.waitFor();
+    expect(offences).toEqual([]);
+  });
+});
