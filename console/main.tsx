@@ -25,7 +25,7 @@ interface ScreenEntry {
 }
 
 const SCREENS: Readonly<Record<string, ScreenEntry>> = {
-  home: { title: 'Home', icon: 'home', load: () => import('./screen/home/index.tsx') },
+  home: { title: 'Home', icon: 'home', load: () => import('./screen/start/index.tsx') },
   sql: { title: 'SQL', icon: 'sql', load: () => import('./screen/sql/index.tsx') },
   data: { title: 'Data', icon: 'data', load: () => import('./screen/data/index.tsx') },
   models: { title: 'Models', icon: 'model', load: () => import('./screen/model/index.tsx') },
