@@ -1,0 +1,92 @@
+// One threshold through all views of a model, and forms that give the JSON of their types.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type BrowserSession, startBrowser } from '../../support/browser.ts';
+import { openConsole } from '../../support/console.ts';
+import { fillStore } from '../../support/console-store.ts';
+import { canTest, findChromium } from '../../support/services.ts';
+
+const executablePath = findChromium();
+
+interface TestedRow {
+  readonly score: number;
+  readonly label: number;
+}
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, { readonly examples?: readonly unknown[] }>>;
+}
+
+describe.runIf(canTest('chromium', executablePath))('models and forms', () => {
+  let session: BrowserSession;
+
+  beforeAll(async () => {
+    session = await startBrowser(executablePath);
+    await fillStore(session);
+  });
+
+  afterEach(async () => {
+    for (const context of session.browser.contexts()) await context.close();
+  });
+
+  afterAll(() => session?.close());
+
+  test('confusion and curves follow one threshold, and a cell opens its rows', async () => {
+    const rows = await session.rowan
+      .query<TestedRow>('SELECT score, label FROM likely_tested')
+      .rows();
+    const scores = [...new Set(rows.map(({ score }) => score))].sort((a, b) => a - b);
+    const threshold = scores[Math.floor(scores.length / 3)] as number;
+    const count = (label: number, isPredicted: boolean) =>
+      rows.filter((row) => row.label === label && row.score >= threshold === isPredicted).length;
+    const place = `/models/likely?view=evaluate&threshold=${threshold}`;
+    const { page, offences } = await openConsole(session, place);
+    const cells = page.locator('.confusion strong');
+    await cells.first().waitFor();
+    expect((await cells.allTextContents()).map(Number)).toEqual([
+      count(1, true),
+      count(1, false),
+      count(0, true),
+      count(0, false),
+    ]);
+    const recall = count(1, true) / (count(1, true) + count(1, false));
+    const figures = await page.locator('.figures strong').allTextContents();
+    expect(figures[2]).toBe(recall.toFixed(3));
+    await page.getByTitle('Show the false positives (false alarms)').click();
+    const found = count(0, true);
+    await page.locator('.outcome', { hasText: `${found} row` }).waitFor();
+    expect(offences).toEqual([]);
+  });
+
+  test('the form of each type gives the JSON of its examples', { timeout: 90_000 }, async () => {
+    const { page, offences } = await openConsole(session, '/new');
+    for (const kind of ['datasets', 'procedures', 'functions', 'plugins']) {
+      const types = (await session.rowan.get<string[]>(`/v1/types/${kind}`)).json;
+      for (const type of types) {
+        const path = `/v1/types/${kind}/${type}/info`;
+        const { configSchema } = (await session.rowan.get<{ configSchema: Schema }>(path)).json;
+        const params = Object.fromEntries(
+          Object.entries(configSchema.properties ?? {}).flatMap(([name, { examples }]) =>
+            examples?.[0] === undefined ? [] : [[name, examples[0]]],
+          ),
+        );
+        const query = new URLSearchParams({ id: 'example', params: JSON.stringify(params) });
+        await page.goto(`${session.origin}/#/new/${kind}/${type}?${query}`);
+        await page.getByRole('button', { name: 'JSON', exact: true }).click();
+        const text = await page.getByLabel('JSON', { exact: true }).inputValue();
+        expect([type, JSON.parse(text)]).toEqual([type, params]);
+      }
+    }
+    expect(offences).toEqual([]);
+  });
+
+  test('an error of the service stands at its field', async () => {
+    const { page } = await openConsole(session, '/new/procedures/kmeans.train');
+    await page.getByLabel('Id', { exact: true }).fill('wrong');
+    await page.getByText('more with').first().click();
+    const field = page.locator('[data-path="params.numClusters"]');
+    await field.locator('input').fill('many');
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.locator('.failure').waitFor();
+    await page.locator('.field.wrong').first().waitFor();
+  });
+});
