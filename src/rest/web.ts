@@ -56,7 +56,10 @@ export class Web implements RowanExtension {
         () => this.documentation,
         () => this.#allRoutes,
       ),
-      ...documentationRoutes(() => this.documentation),
+      ...documentationRoutes(
+        () => this.documentation,
+        () => this.#allRoutes,
+      ),
       ...consoleRoutes(() => this.documentation),
       shutdownRoute(() => this.shutDown()),
     ];

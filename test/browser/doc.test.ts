@@ -24,6 +24,19 @@ describe.runIf(canTest('chromium', executablePath))('the documentation in a brow
     await page.close();
   });
 
+  test('a search finds functions, and a dead link leads on', async () => {
+    const { page, strangers } = await openPage('/doc/nowhere.html');
+    expect(await page.textContent('h1')).toBe('There is no such page');
+    await page.fill('#search', 'jaccard');
+    await page.click('#found a');
+    expect(new URL(page.url()).hash).toBe('#jaccard_index');
+    await page.goto(`${session.origin}/doc/sql/`);
+    await page.click('main a >> text=jaccard_index');
+    expect(new URL(page.url()).hash).toBe('#jaccard_index');
+    expect(strangers).toEqual([]);
+    await page.close();
+  });
+
   test('pages fit a phone, with their contents behind a button', async () => {
     const { page } = await openPage('/doc/reference/procedures/import.text.html');
     await page.setViewportSize({ width: 390, height: 844 });

@@ -37,6 +37,8 @@ export function renderPage(
 </head>
 <body><div class="frame">
 <nav><a class="brand" href="${escapeHtml(base)}/doc/">Rowan</a>
+<input type="search" id="search" placeholder="Search" aria-label="Search the documentation" data-index="${escapeHtml(base)}/doc/search.json" data-base="${escapeHtml(base)}/doc">
+<ul id="found" aria-live="polite"></ul>
 <input type="checkbox" id="menu"><label for="menu">Contents</label>
 <div class="groups">
 ${groups.join('\n')}
@@ -45,7 +47,9 @@ ${groups.join('\n')}
 <main>
 ${body}
 </main>
-</div></body>
+</div>
+<script src="${escapeHtml(base)}/doc/search.js" defer></script>
+</body>
 </html>
 `;
 }

@@ -29,16 +29,26 @@ export async function pageTools(
 }
 
 /** @param options read at each request: a server that listens sets them after the routes exist */
-export function documentationRoutes(options: () => DocumentationOptions): Route[] {
+export function documentationRoutes(
+  options: () => DocumentationOptions,
+  allRoutes: () => readonly Route[],
+): Route[] {
   let site: { readonly made: DocumentationSite; readonly for: DocumentationOptions } | undefined;
 
   const serveSite = async (request: BoundRequest, service: Service): Promise<Reply> => {
     const { DocumentationSite } = await loadSite();
     const current = options();
     if (site === undefined || site.for !== current) {
-      site = { made: new DocumentationSite(service.types, current), for: current };
+      site = {
+        made: new DocumentationSite(service.types, allRoutes(), current),
+        for: current,
+      };
     }
-    return site.made.serve(request.params.rest as string, request.headers['if-none-match']);
+    return site.made.serve(
+      request.params.rest as string,
+      request.headers['if-none-match'],
+      request.headers.accept,
+    );
   };
 
   const serveFolder = async (

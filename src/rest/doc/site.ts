@@ -5,12 +5,14 @@ import { BUILTIN_FUNCTIONS } from '../../builtin/index.ts';
 import type { TypeRegistry } from '../../service/entity/type-registry.ts';
 import { renderFragment } from '../../service/route/markdown.ts';
 import type { Reply } from '../../service/route/request.ts';
+import type { Route } from '../../service/route/route.ts';
 import { escapeHtml } from '../../util/html.ts';
 import { apiPage, apiScript } from './api-page.ts';
 import { guideFiles, guidePicture } from './guide.ts';
 import { macroExpander } from './macro.ts';
 import { type NavigationGroup, type PageContent, renderPage } from './page.ts';
-import { familyPage, familyPath, functionFamilies } from './sql-reference.ts';
+import { SEARCH_SCRIPT, searchEntries } from './search.ts';
+import { familyPage, familyPath, functionFamilies, functionIndexPage } from './sql-reference.ts';
 import { STYLE } from './style.ts';
 import { DOCUMENTED_KINDS, documentedTypes, typePage, typePath } from './type-reference.ts';
 
@@ -36,21 +38,26 @@ export class DocumentationSite {
   /** pages that were asked for; what they are made of does not change */
   readonly #made = new Map<string, Reply>();
 
-  constructor(types: TypeRegistry, options: SiteOptions) {
+  readonly #routes: readonly Route[];
+
+  constructor(types: TypeRegistry, routes: readonly Route[], options: SiteOptions) {
     this.#options = options;
+    this.#routes = routes;
     this.#navigation = this.#collect(types);
   }
 
   /**
    * @param rest path below /doc, with its slash, not decoded
    * @param ifNoneMatch tag of the page that the caller has
+   * @param accept what the caller takes: those who take pages get one where there is nothing
    */
-  serve(rest: string, ifNoneMatch: string | undefined): Reply {
+  serve(rest: string, ifNoneMatch: string | undefined, accept = ''): Reply {
     const path = rest.split('/').map(decodeElement).map(encodeURIComponent).join('/');
     if (path === '/api/scalar.js') return apiScript();
     const picture = guidePicture(path);
     if (picture !== undefined) return picture;
     const reply = this.#made.get(path) ?? this.#make(path);
+    if (reply.status === 404 && /\btext\/html\b/.test(accept)) return this.#missingPage(path);
     if (ifNoneMatch !== undefined && ifNoneMatch === reply.headers?.ETag) {
       return { status: 304, headers: reply.headers };
     }
@@ -61,7 +68,11 @@ export class DocumentationSite {
     const { baseUrl } = this.#options;
     let reply: Reply;
     if (path === '/style.css') reply = tagged('text/css; charset=utf-8', STYLE);
-    else if (path === '/api/') reply = tagged(HTML, apiPage(baseUrl));
+    else if (path === '/search.js') reply = tagged('text/javascript; charset=utf-8', SEARCH_SCRIPT);
+    else if (path === '/search.json') {
+      const entries = searchEntries(this.#navigation, BUILTIN_FUNCTIONS, this.#routes);
+      reply = tagged('application/json', JSON.stringify(entries));
+    } else if (path === '/api/') reply = tagged(HTML, apiPage(baseUrl));
     else if (path === '/api') return { status: 301, headers: { Location: `${baseUrl}/doc/api/` } };
     else {
       const make = this.#pages.get(path === '/index.html' ? '/' : path);
@@ -70,6 +81,16 @@ export class DocumentationSite {
     }
     this.#made.set(path, reply);
     return reply;
+  }
+
+  /** Leads on who followed a link that leads nowhere. */
+  #missingPage(path: string): Reply {
+    const { baseUrl } = this.#options;
+    const { text: words = '' } = missing(path);
+    const body = `<h1>There is no such page</h1>
+<p>${escapeHtml(words)}. Search on the left, or begin at the <a href="${escapeHtml(baseUrl)}/doc/">start</a>.</p>`;
+    const text = renderPage({ title: 'Not found', body }, this.#navigation, path, baseUrl);
+    return { status: 404, contentType: HTML, text };
   }
 
   #collect(types: TypeRegistry): NavigationGroup[] {
@@ -93,7 +114,9 @@ export class DocumentationSite {
       this.#pages.set(familyPath(family), () => familyPage(family, functions));
       return { text: family, path: familyPath(family) };
     });
-    groups.push({ title: 'SQL functions', links: families });
+    this.#pages.set('/sql/', () => functionIndexPage(BUILTIN_FUNCTIONS));
+    const index = { text: 'all functions', path: '/sql/' };
+    groups.push({ title: 'SQL functions', links: [index, ...families] });
     this.#pages.set('/', () => startPage(groups, baseUrl));
     return groups;
   }

@@ -18,6 +18,26 @@ export function functionFamilies(
   return new Map([...families].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** All functions by name, each with its meaning. */
+export function functionIndexPage(functions: readonly FunctionDeclaration[]): PageContent {
+  const rows = functions
+    .flatMap((declaration) =>
+      [declaration.name, ...(declaration.aliases ?? [])].map((name) => ({ name, declaration })),
+    )
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ name, declaration }) => {
+      const place = `..${familyPath(declaration.family)}#${encodeURIComponent(declaration.name)}`;
+      return [
+        `<a href="${escapeHtml(place)}">${code(functionSignature({ ...declaration, name }))}</a>`,
+        prose(declaration.summary),
+      ];
+    });
+  return {
+    title: 'SQL functions',
+    body: `<h1>SQL functions</h1>\n${renderTable(['Function', 'Meaning'], rows)}`,
+  };
+}
+
 export function familyPath(family: string): string {
   return `/sql/${encodeURIComponent(family)}.html`;
 }

@@ -1,9 +1,9 @@
 // The one style sheet of the documentation.
 
 export const STYLE = `
-:root { --text: #1c2430; --dim: #5b6675; --line: #dde2e8; --ground: #fff; --side: #f6f8fa; --link: #0b5cad; --code: #f2f4f7; }
+:root { --text: #1d2521; --dim: #59635e; --line: #dfe4e0; --ground: #fff; --side: #f5f7f5; --link: #1c6b4f; --code: #f0f3f1; color-scheme: light dark; }
 @media (prefers-color-scheme: dark) {
-  :root { --text: #dfe5ec; --dim: #94a1b2; --line: #2c3541; --ground: #12171e; --side: #171d26; --link: #6cb0f5; --code: #1c2430; }
+  :root { --text: #dfe6e1; --dim: #98a59e; --line: #2a332e; --ground: #131816; --side: #181e1b; --link: #62c39b; --code: #1c2320; }
 }
 * { box-sizing: border-box; }
 body { margin: 0; color: var(--text); background: var(--ground); font: 16px/1.6 system-ui, sans-serif; }
@@ -15,6 +15,8 @@ nav h2 { font-size: .75rem; text-transform: uppercase; letter-spacing: .06em; co
 nav ul { list-style: none; margin: 0; padding: 0; }
 nav a { display: block; padding: .1rem 0; color: var(--text); }
 nav a[aria-current] { color: var(--link); font-weight: 600; }
+#search { width: 100%; margin-top: .8rem; padding: .3rem .6rem; border: 1px solid var(--line); border-radius: 6px; background: var(--ground); color: var(--text); font: inherit; }
+#found li { padding: .15rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
 nav .brand { font-size: 1.2rem; font-weight: 700; }
 main { padding: 2rem clamp(1rem, 5vw, 4rem) 4rem; max-width: 60rem; }
 h1 { line-height: 1.2; margin-top: 0; }
