@@ -6,11 +6,17 @@ import {
   ratesAt,
   rowsOfDistinctScores,
 } from '../learn/metric/boolean.ts';
+import {
+  averagePrecision,
+  CALIBRATION_STRATEGIES,
+  calibrationReport,
+} from '../learn/metric/calibration.ts';
 import { categoricalReport, predictedLabels } from '../learn/metric/categorical.ts';
 import { multilabelReport } from '../learn/metric/multilabel.ts';
 import { regressionReport } from '../learn/metric/regression.ts';
 import { emptyTestSet } from '../learn/metric/test-set.ts';
 import { choice, inputQuery, type OutputDatasetSpec, outputDataset } from '../schema/declare.ts';
+import { failure } from '../util/error.ts';
 import { every } from '../util/every.ts';
 import type { Atom } from '../value/atom.ts';
 import { Path } from '../value/path.ts';
@@ -36,6 +42,21 @@ const PARAMETERS = Type.Object({
     description: 'how many best labels count, in modes categorical and multilabel',
     default: [],
   }),
+  calibrationBins: Type.Integer({
+    description:
+      'in mode boolean, of probabilities: bins to compare them with outcomes in; 0: none',
+    minimum: 0,
+    maximum: 10_000,
+    default: 0,
+  }),
+  calibrationStrategy: choice(CALIBRATION_STRATEGIES, {
+    description: 'uniform: bins are equally wide; quantile: they hold equally many rows',
+    default: 'uniform',
+  }),
+  prCurve: Type.Boolean({
+    description: 'in mode boolean: tell the average precision, `prAuc`',
+    default: false,
+  }),
   ...runOnCreation,
 });
 
@@ -52,6 +73,12 @@ export const classifierTest = workerProcedure({
       shape: 'score and label',
       plain: true,
     });
+    if (params.mode !== 'boolean' && (params.calibrationBins > 0 || params.prCurve)) {
+      throw failure(
+        'INVALID_PARAMETER',
+        `calibrationBins and prCurve are for mode boolean, not ${params.mode}`,
+      );
+    }
   },
   run(context, options) {
     const steps = context.steps([
@@ -90,7 +117,7 @@ const TESTS: Readonly<Record<Mode, Test>> = {
 
 function testBoolean(
   rows: readonly TestRow[],
-  { uniqueScoresOnly }: ClassifierTestParams,
+  { uniqueScoresOnly, calibrationBins, calibrationStrategy, prCurve }: ClassifierTestParams,
   output: OutputDataset | undefined,
   check: () => void,
 ): unknown {
@@ -113,7 +140,16 @@ function testBoolean(
       });
     }
   }
-  return booleanReport(curve, check);
+  const report = booleanReport(curve, check);
+  if (calibrationBins === 0 && !prCurve) return report;
+  const bins = [calibrationBins, calibrationStrategy] as const;
+  return {
+    ...report,
+    ...(prCurve ? { prAuc: averagePrecision(curve) } : {}),
+    ...(calibrationBins > 0
+      ? { calibration: calibrationReport(scores, labels, weights, ...bins, check) }
+      : {}),
+  };
 }
 
 function testRegression(
