@@ -1,9 +1,9 @@
 // Queries over small tables by the vector engine and by the general evaluator alone.
-import { expect } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 import { builtinCatalog } from '../../src/builtin/index.ts';
 import { snapshotRelation } from '../../src/dataset/snapshot-relation.ts';
 import { operatorAccelerator } from '../../src/exec/operator/accelerate.ts';
-import { type Parallel, serialParallel } from '../../src/exec/parallel.ts';
+import type { Parallel } from '../../src/exec/parallel.ts';
 import { queryRows } from '../../src/exec/query.ts';
 import { useArenas } from '../../src/exec/thread-memory.ts';
 import type { Catalog, Relation } from '../../src/plan/catalog.ts';
@@ -47,24 +47,50 @@ function snapshotOf(rows: readonly TableRow[], ts: number) {
   return builder.seal();
 }
 
-const BACKWARDS: Parallel = {
-  threadCount: 1,
-  run(job, args, unitCount) {
-    const results = Array.from({ length: unitCount }, (_, i) =>
-      job.execute(args, unitCount - 1 - i, NO_SCOPE),
-    );
-    return results.reverse();
-  },
-};
+/** Threads that comparisons are made with. */
+const THREAD_COUNTS = [1, 2, 3];
+
+/** Several threads in one: units end in another order than they were cut, what crosses is copied. */
+export function turnTaking(threadCount: number): Parallel {
+  return {
+    threadCount,
+    run(job, args, unitCount) {
+      const results = new Array(unitCount);
+      for (let thread = threadCount - 1; thread >= 0; thread--) {
+        const own = thread === 0 ? args : structuredClone(args);
+        for (let unit = thread; unit < unitCount; unit += threadCount) {
+          const result = job.execute(own, unit, NO_SCOPE);
+          results[unit] = thread === 0 ? result : structuredClone(result);
+        }
+      }
+      return results;
+    },
+  };
+}
+
+/** Comparisons of a test, and how many of them read no row by the general evaluator. */
+const tally = { compared: 0, byKernels: 0 };
+const KERNEL_SHARE_MIN = 0.9;
+
+/** Fails each test of a file most of whose comparisons were of the general evaluator with itself. */
+export function requireKernels(): void {
+  beforeEach(() => Object.assign(tally, { compared: 0, byKernels: 0 }));
+  afterEach(() => {
+    const { compared, byKernels } = tally;
+    const share = `${byKernels} of ${compared} comparisons ran kernels`;
+    expect(byKernels, share).toBeGreaterThanOrEqual(compared * KERNEL_SHARE_MIN);
+  });
+}
 
 interface RunOptions {
   readonly accelerated: boolean;
+  readonly threadCount?: number;
+  /** false: whether kernels ran is of no interest */
+  readonly isCounted?: boolean;
   /** false: a row that is read by the general evaluator is an error */
   readonly mayScan?: boolean;
   /** false: timestamps are not compared, and may be any */
   readonly exactTimestamps?: boolean;
-  /** true: units of work are done from the last to the first, as some other thread might */
-  readonly backwards?: boolean;
   /** the rows of the dataset `other` */
   readonly others?: readonly TableRow[] | undefined;
 }
@@ -72,24 +98,35 @@ interface RunOptions {
 export function run(
   rows: readonly TableRow[],
   sql: string,
-  { accelerated, mayScan = true, others = [], exactTimestamps = true, backwards }: RunOptions,
+  {
+    accelerated,
+    threadCount = 1,
+    isCounted = true,
+    mayScan = true,
+    others = [],
+    exactTimestamps = true,
+  }: RunOptions,
 ): string[] {
   const isSmall = Math.max(rows.length, others.length) <= SMALL_ROW_COUNT_MAX;
   const usedBefore = arenas.usedBytes;
   const snapshots = [tableOf(rows, TS), tableOf(others, TS + 1)];
   const [data, other] = snapshots.map((snapshot) => snapshotRelation(snapshot, arenas));
   let operatorCount = 0;
+  let readsRows = false;
   const catalog: Catalog = {
     dataset: (id) => {
       const relation = (id === 'other' ? other : data) as Relation;
-      return mayScan ? relation : withoutScan(relation);
+      return watched(relation, () => {
+        if (!mayScan) throw new Error('the general evaluator reads rows');
+        readsRows = true;
+      });
     },
     findUserFunction: () => undefined,
     builtins: builtinCatalog,
   };
   const accelerate = operatorAccelerator({
     arenas,
-    parallel: backwards === true ? BACKWARDS : serialParallel(NO_SCOPE),
+    parallel: turnTaking(threadCount),
     rowCountMin: 0,
   });
   try {
@@ -112,6 +149,10 @@ export function run(
           .join(', ')}`,
     );
     expect(operatorCount > 0).toBe(accelerated);
+    if (accelerated && isCounted) {
+      tally.compared++;
+      if (!readsRows) tally.byKernels++;
+    }
     return printed;
   } finally {
     for (const snapshot of snapshots) {
@@ -122,12 +163,13 @@ export function run(
   }
 }
 
-/** A relation whose rows cannot be read one by one: only kernels can answer. */
-function withoutScan(relation: Relation): Relation {
+/** Tells when rows are read one by one, as the general evaluator does. */
+function watched(relation: Relation, onRead: () => void): Relation {
   return Object.create(relation, {
     scan: {
-      value: () => {
-        throw new Error('the general evaluator reads rows');
+      value: (...args: Parameters<Relation['scan']>) => {
+        onRead();
+        return relation.scan(...args);
       },
     },
     snapshot: { value: relation.snapshot },
@@ -157,5 +199,8 @@ export function bothAgree(
 ): void {
   const options = { others, exactTimestamps };
   const general = run(rows, sql, { accelerated: false, ...options });
-  expect(run(rows, sql, { accelerated: true, ...options }), sql).toEqual(general);
+  for (const threadCount of THREAD_COUNTS) {
+    const found = run(rows, sql, { accelerated: true, threadCount, ...options });
+    expect(found, `${sql} on ${threadCount} threads`).toEqual(general);
+  }
 }

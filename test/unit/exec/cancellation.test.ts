@@ -1,9 +1,18 @@
 // A cancelled query stops between chunks of work, also when it has read its last row: what comes
 // after is counted, so that the test does not depend on the speed of the machine.
 import { expect, test } from 'vitest';
+import { builtinCatalog } from '../../../src/builtin/index.ts';
+import { snapshotRelation } from '../../../src/dataset/snapshot-relation.ts';
+import { operatorAccelerator } from '../../../src/exec/operator/accelerate.ts';
+import { type Parallel, serialParallel } from '../../../src/exec/parallel.ts';
 import { prepareQuery } from '../../../src/exec/query.ts';
+import { useArenas } from '../../../src/exec/thread-memory.ts';
 import type { CallScope } from '../../../src/plan/function.ts';
 import { failure } from '../../../src/util/error.ts';
+import { ArenaSet } from '../../../src/value/arena-set.ts';
+import { Path } from '../../../src/value/path.ts';
+import { TableBuilder } from '../../../src/value/table-builder.ts';
+import { NO_SCOPE } from '../../support/memory-catalog.ts';
 import { catalogOf, rowsOf } from '../../support/query.ts';
 
 const ROW_COUNT = 20_000;
@@ -61,4 +70,41 @@ test.each([
   };
   expect(() => runWith(sql, cancelled)).toThrow('cancelled');
   expect(cancelledAt, 'nothing goes on after it').toBe(1);
+});
+
+test('groups by code look once for each chunk, in the unit that has it', () => {
+  const arenas = ArenaSet.create({ budgetBytes: 1 << 28, arenaPageCount: 4096 });
+  useArenas(arenas);
+  const chunkCount = 8;
+  const builder = new TableBuilder(arenas, 1000);
+  for (let row = 0; row < chunkCount * 1000; row++) {
+    builder.addRow(Path.of(String(row)), [
+      [Path.of('k'), `k${row % 5}`, 0],
+      [Path.of('x'), row, 0],
+    ]);
+  }
+  const table = snapshotRelation(builder.seal(), arenas);
+  let lookCount = 0;
+  const serial = serialParallel({ checkCancelled: () => lookCount++ });
+  const ranJobs = new Set<string>();
+  const parallel: Parallel = {
+    threadCount: 1,
+    run(job, args, unitCount) {
+      ranJobs.add(job.name);
+      return serial.run(job, args, unitCount);
+    },
+  };
+  const accelerate = operatorAccelerator({ arenas, parallel, rowCountMin: 0 });
+  const query = prepareQuery('SELECT k, sum(x) AS s FROM t GROUP BY k', {
+    catalog: {
+      dataset: () => table,
+      findUserFunction: () => undefined,
+      builtins: builtinCatalog,
+    },
+    scope: NO_SCOPE,
+    accelerate,
+  });
+  expect([...query.run()]).toHaveLength(5);
+  expect([...ranJobs]).toContain('vector.group');
+  expect(lookCount).toBeGreaterThanOrEqual(chunkCount);
 });

@@ -122,6 +122,11 @@ describe('file://', () => {
       });
     }
     await expect(limited.create(`file://${dir}/x.txt`)).rejects.toMatchObject({ httpCode: 403 });
+    // What begins like a root is beside it.
+    await write(`file://${root}-evil/in.txt`, 'evil');
+    for (const use of [limited.open.bind(limited), limited.create.bind(limited)]) {
+      await expect(use(`file://${root}-evil/in.txt`)).rejects.toMatchObject({ httpCode: 403 });
+    }
   });
 
   test('lists one level', async () => {

@@ -2,7 +2,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Timestamp } from '../../../../src/value/timestamp.ts';
-import { bothAgree, run, type TableRow } from '../../../support/vector-queries.ts';
+import { bothAgree, requireKernels, run, type TableRow } from '../../../support/vector-queries.ts';
+
+requireKernels();
 
 const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null, freq: 4 });
 const double = fc.constantFrom(

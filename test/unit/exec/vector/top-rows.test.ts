@@ -2,7 +2,9 @@
 // the statistics of chunks which of them need no look.
 import { expect, test } from 'vitest';
 import { Timestamp } from '../../../../src/value/timestamp.ts';
-import { bothAgree, run, type TableRow } from '../../../support/vector-queries.ts';
+import { bothAgree, requireKernels, run, type TableRow } from '../../../support/vector-queries.ts';
+
+requireKernels();
 
 const SPECIAL = [Number.NaN, -0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
 

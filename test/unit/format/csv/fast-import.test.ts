@@ -417,3 +417,23 @@ describe('FastImport', () => {
     ]);
   });
 });
+
+test('a unit looks at the cancel flag after each quarter of a megabyte', async () => {
+  const text = Buffer.from('1,some text\n'.repeat(150_000));
+  let lookCount = 0;
+  const parseWith = (checkCancelled: () => void): CsvThreads => ({
+    ...threads,
+    parse: (job, unitCount) =>
+      Array.from({ length: unitCount }, (_, unit) =>
+        parseCsvUnit(job, unit, { checkCancelled }, arenas),
+      ),
+  });
+  await readFast(text, { columnCount: 2, threads: parseWith(() => lookCount++) });
+  expect(lookCount).toBeGreaterThanOrEqual(Math.floor(text.length / 2 ** 18));
+  let looksLeft = 3;
+  const cancelled = parseWith(() => {
+    if (--looksLeft === 0) throw new Error('cancelled');
+  });
+  // Memory is compared by readFast.
+  await expect(readFast(text, { columnCount: 2, threads: cancelled })).rejects.toThrow('cancelled');
+});
