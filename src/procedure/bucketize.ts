@@ -27,8 +27,6 @@ const PARAMETERS = Type.Object({
   ...runOnCreation,
 });
 
-type BucketizeParams = Static<typeof PARAMETERS>;
-
 /** Puts rows into buckets by their place in the order of a query. */
 export const bucketize = workerProcedure({
   name: 'bucketize',
@@ -75,7 +73,7 @@ function boundary(percentage: number, rowCount: number): number {
 }
 
 /** @throws INVALID_PARAMETER */
-function sortedBuckets(given: BucketizeParams['percentileBuckets']): Bucket[] {
+function sortedBuckets(given: Static<typeof PARAMETERS>['percentileBuckets']): Bucket[] {
   const buckets = Object.entries(given).map(([name, [low, high]]) => ({ name, low, high }));
   buckets.sort((a, b) => a.low - b.low);
   let previous: Bucket | undefined;

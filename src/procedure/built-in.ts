@@ -8,9 +8,14 @@ import { classifierTrain } from './classifier-train.ts';
 import { createEntity } from './create-entity.ts';
 import { datasetStats } from './dataset-stats.ts';
 import { distTableTrain } from './dist-table-train.ts';
+import { exportArrow } from './export-arrow.ts';
 import { exportCsv } from './export-csv.ts';
+import { exportJson } from './export-json.ts';
+import { exportParquet } from './export-parquet.ts';
 import { gaussianClusteringTrain } from './gaussianclustering-train.ts';
+import { importArrow } from './import-arrow.ts';
 import { importJson } from './import-json.ts';
+import { importParquet } from './import-parquet.ts';
 import { importText } from './import-text.ts';
 import { importVectors } from './import-vectors.ts';
 import { kmeansTrain } from './kmeans-train.ts';
@@ -71,4 +76,9 @@ export const PROCEDURE_TYPES: readonly ProcedureType[] = [
   transform,
   tsneTrain,
   umapTrain,
+  exportArrow,
+  exportJson,
+  exportParquet,
+  importArrow,
+  importParquet,
 ];

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import { inputQuery, outputDataset } from '../schema/declare.ts';
 import { Path } from '../value/path.ts';
 import { compareSeconds, MINUS_INFINITY, Timestamp } from '../value/timestamp.ts';
@@ -17,8 +17,6 @@ const PARAMETERS = Type.Object({
   ),
   ...runOnCreation,
 });
-
-type DatasetStatsParams = Static<typeof PARAMETERS>;
 
 /** Counts rows, columns, cells, data points and timestamps. */
 export const datasetStats = workerProcedure({

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import type { RecordedCell } from '../dataset/recorded-row.ts';
 import { outputDataset, url } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
@@ -24,8 +24,6 @@ const PARAMETERS = Type.Object({
   ),
   ...runOnCreation,
 });
-
-type ListFilesParams = Static<typeof PARAMETERS>;
 
 /** Lists the files below a directory, prefix or archive. */
 export const listFiles = workerProcedure({

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import type { RecordedCell } from '../dataset/recorded-row.ts';
 import { inputQuery, outputDataset } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
@@ -23,8 +23,6 @@ const PARAMETERS = Type.Object({
   valueColumnName: Type.String({ description: 'column of the values', default: 'value' }),
   ...runOnCreation,
 });
-
-type MeltParams = Static<typeof PARAMETERS>;
 
 /** Turns columns into rows: one row for each column of each input row. */
 export const melt = workerProcedure({

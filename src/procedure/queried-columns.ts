@@ -69,8 +69,8 @@ function isAboveOthers(column: ColumnSnapshot, columns: readonly ColumnSnapshot[
   );
 }
 
-/** Undefined where rows have to be made. */
-function storedColumns(
+/** The columns of a dataset that a plan picks; undefined where rows have to be made. */
+export function storedColumns(
   { root }: QueryPlan,
   items: readonly (readonly Path[] | undefined)[],
   { catalog }: ProcedureContext,

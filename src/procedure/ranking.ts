@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import { choice, inputQuery, outputDataset } from '../schema/declare.ts';
 import type { Atom } from '../value/atom.ts';
 import { Path } from '../value/path.ts';
@@ -19,8 +19,6 @@ const PARAMETERS = Type.Object({
   rankingColumnName: Type.String({ description: 'column of the position', default: 'rank' }),
   ...runOnCreation,
 });
-
-type RankingParams = Static<typeof PARAMETERS>;
 
 /** Records the position of each row in the order of a query. */
 export const ranking = workerProcedure({

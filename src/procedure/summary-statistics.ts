@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import type { RecordedCell } from '../dataset/recorded-row.ts';
 import { type InputQuery, inputQuery, outputDataset } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
@@ -24,8 +24,6 @@ const PARAMETERS = Type.Object({
   ),
   ...runOnCreation,
 });
-
-type SummaryParams = Static<typeof PARAMETERS>;
 
 /** Counts, quartiles and most frequent values of each column. */
 export const summaryStatistics = workerProcedure({

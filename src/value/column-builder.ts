@@ -78,12 +78,17 @@ export class ColumnBuilder {
     if (atom === null) this.appendNulls(1);
     else if (typeof atom === 'number') this.appendNumber(atom);
     else if (atom instanceof Timestamp) this.#appendSeconds(atom.seconds);
-    else this.#appendCode(this.#toCodes().add(atom));
+    else this.appendCode(this.#toCodes().add(atom));
+  }
+
+  /** The code of a text that is UTF-8 in `bytes`; the column is one of codes from now on. */
+  textCode(bytes: Uint8Array, start: number, end: number): number {
+    return this.#toCodes().addTextBytes(bytes, start, end);
   }
 
   /** Appends a text that is UTF-8 in `bytes`. */
   appendText(bytes: Uint8Array, start: number, end: number): void {
-    this.#appendCode(this.#toCodes().addTextBytes(bytes, start, end));
+    this.appendCode(this.#toCodes().addTextBytes(bytes, start, end));
   }
 
   appendNulls(count: number): void {
@@ -134,7 +139,7 @@ export class ColumnBuilder {
     for (let i = 0; i < codes.length; i++) {
       const code = codes[i] as number;
       if (code !== 0 && remap[code] === 0) remap[code] = builder.addEntry(view, code);
-      this.#appendCode(remap[code] as number);
+      this.appendCode(remap[code] as number);
     }
   }
 
@@ -173,7 +178,7 @@ export class ColumnBuilder {
   appendNumber(value: number): void {
     if (this.#mode !== 'number') {
       if (this.#mode !== 'null') {
-        this.#appendCode(this.#toCodes().add(value));
+        this.appendCode(this.#toCodes().add(value));
         return;
       }
       this.#startValues('number');
@@ -185,7 +190,7 @@ export class ColumnBuilder {
   #appendSeconds(seconds: number): void {
     if (this.#mode === 'null') this.#startValues('timestamp');
     if (this.#mode === 'timestamp') this.#appendValue(seconds);
-    else this.#appendCode(this.#toCodes().add(new Timestamp(seconds)));
+    else this.appendCode(this.#toCodes().add(new Timestamp(seconds)));
   }
 
   #appendValue(value: number): void {
@@ -195,7 +200,8 @@ export class ColumnBuilder {
     this.#advance(1);
   }
 
-  #appendCode(code: number): void {
+  /** Appends a code that `textCode` has given, or 0 for NULL. */
+  appendCode(code: number): void {
     if (this.#pending === this.#capacity) this.#reserve(1);
     if (code === 0) this.#nullCount++;
     this.#codes[this.#pending] = code;

@@ -70,7 +70,7 @@ class EngineWorker {
     for (;;) {
       const seen = Atomics.load(this.#control, this.#cell(CELL.wake));
       if (await this.#serveMain()) continue;
-      if (this.#servePeers()) continue;
+      if (await this.#servePeers()) continue;
       Atomics.wait(this.#control, this.#cell(CELL.wake), seen, WAIT_TIMEOUT_MS);
     }
   }
@@ -111,7 +111,7 @@ class EngineWorker {
   }
 
   /** Takes part in a job for which another worker has claimed this one. */
-  #servePeers(): boolean {
+  async #servePeers(): Promise<boolean> {
     for (const [leader, port] of this.#peers) {
       const received = receiveMessageOnPort(port);
       if (received === undefined) continue;
@@ -120,7 +120,7 @@ class EngineWorker {
       if (!answerCall(this.#control, this.#slot, message.serial)) return true;
       // What the leader knows from broadcasts must be known here before its units run.
       this.#applyBroadcasts();
-      port.postMessage(this.#help(leader, message));
+      port.postMessage(await this.#help(leader, message));
       this.#becomeIdle();
       Atomics.add(this.#control, cellOf(leader, CELL.helpersDone), 1);
       Atomics.notify(this.#control, cellOf(leader, CELL.helpersDone));
@@ -140,10 +140,11 @@ class EngineWorker {
     }
   }
 
-  #help(leader: number, message: JobMessage): JobReply {
+  async #help(leader: number, message: JobMessage): Promise<JobReply> {
     const job = findParallelJob(message.job);
     const error = `no parallel job named "${message.job}"`;
     if (job === undefined) return { results: [], failure: { unit: 0, error: errorBody(error) } };
+    await job.prepare?.();
     return takeUnits(this.#control, leader, job, message.args, message.unitCount);
   }
 

@@ -9,6 +9,7 @@ import type { Codec } from './codec.ts';
 const node = zlib as unknown as {
   createZstdDecompress?: () => Duplex;
   createZstdCompress?: () => Duplex;
+  zstdCompressSync?: (bytes: Uint8Array) => Uint8Array;
 };
 const MAGIC = 0xfd2fb528;
 const SKIPPABLE_MAGIC = 0x184d2a5;
@@ -111,6 +112,14 @@ function loadEncoder(): Promise<Encoder> {
     return loaded;
   });
   return encoder;
+}
+
+/** Compresses what is in memory as a whole: pages and buffers of other formats. */
+export async function zstdBlockEncoder(): Promise<(bytes: Uint8Array) => Uint8Array> {
+  const { zstdCompressSync } = node;
+  if (zstdCompressSync !== undefined) return (bytes) => zstdCompressSync(bytes);
+  const { compress } = await loadEncoder();
+  return (bytes) => compress(bytes, LEVEL);
 }
 
 async function* encodePortably(source: ByteStream): AsyncIterable<Uint8Array> {

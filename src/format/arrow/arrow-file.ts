@@ -1,0 +1,296 @@
+// Arrow IPC files, streams and Feather files as columns.
+import { closeSync, openSync, readSync } from 'node:fs';
+import {
+  type DataType,
+  type Field,
+  RecordBatchReader,
+  TimeUnit,
+  Type,
+  type Vector,
+} from 'apache-arrow';
+import { failure, RowanError } from '../../util/error.ts';
+import type { ArenaAllocator } from '../../value/arena-set.ts';
+import { type Atom, normalizeInteger } from '../../value/atom.ts';
+import { ColumnBuilder } from '../../value/column-builder.ts';
+import type { TablePart } from '../../value/concatenate.ts';
+import { Interval } from '../../value/interval.ts';
+import { chunkRowCounts } from '../../value/table-builder.ts';
+import { atomText } from '../../value/text.ts';
+import { Timestamp } from '../../value/timestamp.ts';
+import type { ArrayMode } from '../json/json-columns.ts';
+import { decimalAtom } from '../parquet/parquet-value.ts';
+
+export interface ArrowFile {
+  readonly columns: readonly string[];
+  batches(columns: readonly string[], arrays: ArrayMode): Iterable<TablePart>;
+}
+
+/** The first bytes of files with a footer. */
+const FILE_MAGIC = 'ARROW1';
+
+/** @throws DATA_ERROR naming the URL when the file is none */
+export function openArrowFile(
+  path: string,
+  url: string,
+  arenas: ArenaAllocator,
+  check: () => void,
+): ArrowFile {
+  const first = readerOf(path, url);
+  const { fields } = first.schema;
+  first.cancel();
+  return {
+    columns: fields.map(({ name }) => name),
+    *batches(columns, arrays) {
+      const wanted = new Set(columns);
+      const reader = readerOf(path, url);
+      try {
+        for (;;) {
+          check();
+          const next = nextBatch(reader, url);
+          if (next === undefined) return;
+          const { numRows } = next;
+          const builder = new BatchColumns(numRows, arrays, arenas);
+          try {
+            for (const field of next.schema.fields) {
+              check();
+              const vector = next.getChild(field.name);
+              if (vector !== null && wanted.has(field.name)) builder.add(field, vector);
+            }
+          } catch (thrown) {
+            builder.release();
+            throw thrown instanceof RowanError ? thrown : unreadable(url, thrown);
+          }
+          yield { chunkRowCounts: chunkRowCounts(numRows), columns: builder.seal() };
+        }
+      } finally {
+        reader.cancel();
+      }
+    },
+  };
+}
+
+type Reader = ReturnType<typeof openReader>;
+
+function readerOf(path: string, url: string): Reader {
+  try {
+    const reader = openReader(path);
+    if (reader.schema === undefined) throw new Error('it has no schema');
+    return reader;
+  } catch (thrown) {
+    throw unreadable(url, thrown);
+  }
+}
+
+/** The library reads files in memory; pages of it that nobody reads stay on the disk. */
+function openReader(path: string) {
+  const file = openSync(path, 'r');
+  const parts: Buffer[] = [];
+  try {
+    for (;;) {
+      const part = Buffer.allocUnsafe(1 << 24);
+      const count = readSync(file, part, 0, part.length, null);
+      if (count === 0) break;
+      parts.push(part.subarray(0, count));
+    }
+  } finally {
+    closeSync(file);
+  }
+  const bytes = Buffer.concat(parts);
+  if (
+    bytes.toString('latin1', 0, 6) === FILE_MAGIC &&
+    bytes.toString('latin1', bytes.length - 6) !== FILE_MAGIC
+  ) {
+    throw new Error('its end is not that of an Arrow file');
+  }
+  return RecordBatchReader.from(bytes).open();
+}
+
+function nextBatch(reader: Reader, url: string) {
+  try {
+    const { done, value } = reader.next();
+    return done === true ? undefined : value;
+  } catch (thrown) {
+    throw unreadable(url, thrown);
+  }
+}
+
+function unreadable(url: string, thrown: unknown): RowanError {
+  const reason = thrown instanceof Error ? thrown.message : String(thrown);
+  return failure('DATA_ERROR', `${url} is no Arrow file or stream that can be read: ${reason}`, {
+    url,
+  });
+}
+
+/** The columns of a batch, nested values as columns below them. */
+class BatchColumns {
+  readonly #rowCount: number;
+  readonly #arrays: ArrayMode;
+  readonly #arenas: ArenaAllocator;
+  readonly #columns = new Map<string, ColumnBuilder>();
+
+  constructor(rowCount: number, arrays: ArrayMode, arenas: ArenaAllocator) {
+    this.#rowCount = rowCount;
+    this.#arrays = arrays;
+    this.#arenas = arenas;
+  }
+
+  add(field: Field, vector: Vector): void {
+    const record = this.#recorder([field.name], field.type);
+    for (let row = 0; row < this.#rowCount; row++) {
+      const value: unknown = vector.get(row);
+      if (value !== null && value !== undefined) record(value, row);
+    }
+  }
+
+  #recorder(path: readonly string[], type: DataType): (value: unknown, row: number) => void {
+    if (isNested(type)) {
+      return (value, row) => this.#recordNested(path, type, value, row);
+    }
+    const column = this.#column(path);
+    const atomOf = atomReader(type);
+    return (value, row) => {
+      if (column.rowCount < row) column.appendNulls(row - column.rowCount);
+      column.append(atomOf(value));
+    };
+  }
+
+  #recordNested(path: readonly string[], type: DataType, value: unknown, row: number): void {
+    if (value === null || value === undefined) return;
+    if (type.typeId === Type.Struct) {
+      const struct = value as Record<string, unknown>;
+      for (const { name, type: inner } of type.children as readonly Field[]) {
+        this.#recordNested([...path, name], inner, struct[name], row);
+      }
+      return;
+    }
+    if (type.typeId === Type.Map) {
+      const [entries] = type.children as readonly Field[];
+      const [, member] = (entries as Field).type.children as readonly Field[];
+      const { type: inner } = member as Field;
+      for (const [key, element] of value as Iterable<[unknown, unknown]>) {
+        this.#recordNested([...path, String(key)], inner, element, row);
+      }
+      return;
+    }
+    if (
+      type.typeId === Type.List ||
+      type.typeId === Type.FixedSizeList ||
+      type.typeId === Type.LargeList
+    ) {
+      const inner = (type.children as readonly Field[])[0]?.type as DataType;
+      let index = 0;
+      for (const element of value as Iterable<unknown>) {
+        const isEncoded = this.#arrays === 'encode' && !isNested(inner);
+        if (isEncoded && element !== null) {
+          const atom = atomReader(inner)(element);
+          if (atom !== null) this.#put([...path, atomText(atom)], row, 1);
+        } else this.#recordNested([...path, String(index)], inner, element, row);
+        index++;
+      }
+      return;
+    }
+    this.#put(path, row, atomReader(type)(value));
+  }
+
+  #put(path: readonly string[], row: number, atom: Atom): void {
+    const column = this.#column(path);
+    if (column.rowCount < row) column.appendNulls(row - column.rowCount);
+    // A name that occurs twice in a row: the first value counts.
+    if (column.rowCount === row) column.append(atom);
+  }
+
+  #column(path: readonly string[]): ColumnBuilder {
+    const key = JSON.stringify(path);
+    let column = this.#columns.get(key);
+    if (column === undefined) {
+      column = new ColumnBuilder(path, this.#arenas);
+      this.#columns.set(key, column);
+    }
+    return column;
+  }
+
+  seal() {
+    return [...this.#columns.values()].map((column) => {
+      column.appendNulls(this.#rowCount - column.rowCount);
+      return column.seal();
+    });
+  }
+
+  release(): void {
+    for (const column of this.#columns.values()) column.release();
+  }
+}
+
+function isNested(type: DataType): boolean {
+  switch (type.typeId) {
+    case Type.Struct:
+    case Type.Map:
+    case Type.List:
+    case Type.LargeList:
+    case Type.FixedSizeList:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** How a value of a type, as the library gives it, becomes an atom. */
+function atomReader(type: DataType): (value: unknown) => Atom {
+  switch (type.typeId) {
+    case Type.Null:
+      return () => null;
+    case Type.Bool:
+      return (value) => (value === true ? 1 : 0);
+    case Type.Int:
+      return (value) => (typeof value === 'bigint' ? normalizeInteger(value) : (value as number));
+    case Type.Float:
+      return (value) => (value as number) + 0;
+    case Type.Utf8:
+    case Type.LargeUtf8:
+      return (value) => value as string;
+    case Type.Binary:
+    case Type.LargeBinary:
+    case Type.FixedSizeBinary:
+      return (value) => Uint8Array.from(value as Uint8Array);
+    case Type.Decimal: {
+      const { scale } = type as DataType & { readonly scale: number };
+      return (value) => decimalAtom(littleEndian(value as Uint32Array), scale);
+    }
+    case Type.Dictionary:
+      return atomReader((type as DataType & { readonly dictionary: DataType }).dictionary);
+    // The library gives milliseconds whatever the unit.
+    case Type.Date:
+    case Type.Timestamp:
+      return (value) => new Timestamp(Number(value) / 1000);
+    case Type.Time:
+    case Type.Duration: {
+      const { unit } = type as DataType & { readonly unit: TimeUnit };
+      const perSecond = {
+        [TimeUnit.SECOND]: 1,
+        [TimeUnit.MILLISECOND]: 1e3,
+        [TimeUnit.MICROSECOND]: 1e6,
+        [TimeUnit.NANOSECOND]: 1e9,
+      }[unit];
+      return (value) => Interval.ofSigned(0, 0, Number(value as bigint) / perSecond);
+    }
+    case Type.Interval:
+      return (value) => intervalOf(value as Int32Array);
+    default:
+      throw failure('DATA_ERROR', `the Arrow type ${type} cannot be imported`);
+  }
+}
+
+function littleEndian(words: Uint32Array): bigint {
+  let value = 0n;
+  for (let i = words.length - 1; i >= 0; i--) value = (value << 32n) | BigInt(words[i] as number);
+  return BigInt.asIntN(words.length * 32, value);
+}
+
+/** Months, or days and milliseconds, or months, days and nanoseconds. */
+function intervalOf(parts: Int32Array): Interval {
+  const [first = 0, second = 0] = parts;
+  if (parts.length === 1) return Interval.ofSigned(first, 0, 0);
+  if (parts.length === 2) return Interval.ofSigned(0, first, second / 1e3);
+  const view = new DataView(parts.buffer, parts.byteOffset, parts.byteLength);
+  return Interval.ofSigned(first, second, Number(view.getBigInt64(8, true)) / 1e9);
+}
