@@ -1,47 +1,80 @@
 // What the name of a file says about how its content is written.
 import { codecBySuffix } from '../file/compression.ts';
 
-export interface FileFormat<Format extends string> {
-  readonly format: Format;
-  /** between fields, where the suffix names it */
-  readonly delimiter?: string;
+/** A procedure that reads or writes files of a format, with the parameters that the suffix tells. */
+export interface FileProcedure {
+  readonly type: string;
+  readonly params: Readonly<Record<string, unknown>>;
 }
 
-export type ExportFormat = 'text' | 'aos' | 'ndjson' | 'arrow';
+/** How a file is written: by a procedure, or as a query gives it. */
+export type ExportFormat = FileProcedure | { readonly query: 'aos' | 'ndjson' };
 
-const TEXT_SUFFIXES: Readonly<Record<string, FileFormat<'text'>>> = {
-  csv: { format: 'text' },
-  tsv: { format: 'text', delimiter: '\t' },
-  txt: { format: 'text' },
+type Suffixes<Format> = Readonly<Record<string, Format>>;
+
+const TAB = { delimiter: '\t' } as const;
+
+function reading(type: string, params = {}): FileProcedure {
+  return { type, params };
+}
+
+const IMPORT_SUFFIXES: Suffixes<FileProcedure> = {
+  csv: reading('import.text'),
+  tsv: reading('import.text', TAB),
+  txt: reading('import.text'),
+  // Of an archive the only member is read.
+  zip: reading('import.text'),
+  json: reading('import.json'),
+  ndjson: reading('import.json'),
+  jsonl: reading('import.json'),
+  parquet: reading('import.parquet'),
+  arrow: reading('import.arrow'),
+  arrows: reading('import.arrow'),
+  feather: reading('import.arrow'),
+  xlsx: reading('import.xlsx'),
 };
 
-/** Of a ZIP archive the only member is read. */
-const IMPORT_SUFFIXES = { ...TEXT_SUFFIXES, zip: { format: 'text' } } as const;
-
-const EXPORT_SUFFIXES: Readonly<Record<string, FileFormat<ExportFormat>>> = {
-  ...TEXT_SUFFIXES,
-  json: { format: 'aos' },
-  ndjson: { format: 'ndjson' },
-  jsonl: { format: 'ndjson' },
-  arrow: { format: 'arrow' },
+const EXPORT_SUFFIXES: Suffixes<ExportFormat> = {
+  csv: reading('export.csv'),
+  tsv: reading('export.csv', TAB),
+  txt: reading('export.csv'),
+  json: { query: 'aos' },
+  ndjson: { query: 'ndjson' },
+  jsonl: { query: 'ndjson' },
+  parquet: reading('export.parquet'),
+  arrow: reading('export.arrow', { format: 'file' }),
+  feather: reading('export.arrow', { format: 'file' }),
+  arrows: reading('export.arrow', { format: 'stream' }),
 };
+
+export const IMPORT_FORMATS: readonly string[] = Object.keys(IMPORT_SUFFIXES);
+export const EXPORT_FORMATS: readonly string[] = Object.keys(EXPORT_SUFFIXES);
 
 /** @param named the format, whatever the suffix. @throws Error naming the accepted suffixes */
-export function exportFormat(file: string, named?: string): FileFormat<ExportFormat> {
+export function exportFormat(file: string, named?: string): ExportFormat {
   return bySuffix(file, named, EXPORT_SUFFIXES, 'written');
 }
 
 /** @param named the format, whatever the suffix. @throws Error naming the accepted suffixes */
-export function importFormat(file: string, named?: string): FileFormat<'text'> {
-  return bySuffix<'text'>(file, named, IMPORT_SUFFIXES, 'imported');
+export function importFormat(file: string, named?: string): FileProcedure {
+  return bySuffix(file, named, IMPORT_SUFFIXES, 'imported');
 }
 
-function bySuffix<Format extends string>(
+/** The name of a file without its folder and suffixes. */
+export function datasetNameOf(file: string): string {
+  const name = (file.split(/[?#]/)[0] ?? '').split(/[/\\]/).pop() ?? '';
+  const stem = name.split('.').find((part) => part !== '') ?? '';
+  const plain = stem.replaceAll(/[^A-Za-z0-9_]+/g, '_').replaceAll(/^_+|_+$/g, '');
+  if (plain === '') return 'imported';
+  return /^[0-9]/.test(plain) ? `data_${plain}` : plain;
+}
+
+function bySuffix<Format>(
   file: string,
   named: string | undefined,
-  known: Readonly<Record<string, FileFormat<Format>>>,
+  known: Suffixes<Format>,
   verb: string,
-): FileFormat<Format> {
+): Format {
   const suffix = named ?? suffixOf(file);
   const found = Object.hasOwn(known, suffix) ? known[suffix] : undefined;
   if (found !== undefined) return found;

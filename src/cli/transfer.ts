@@ -10,7 +10,7 @@ import { type Command, Option } from 'commander';
 import type { RowanApi } from '../client/rowan-api.ts';
 import { stringifyJson } from '../util/exact-json.ts';
 import { failCommand } from './exit.ts';
-import type { ExportFormat, FileFormat } from './file-format.ts';
+import type { ExportFormat } from './file-format.ts';
 import { addTargetOptions, type TargetOptions, withTarget } from './target.ts';
 
 interface TransferOptions extends TargetOptions {
@@ -23,15 +23,13 @@ const loadFormats = () => import('./file-format.ts');
 
 export function addTransferCommands(program: Command): void {
   const importing = program
-    .command('import <file> <dataset>')
+    .command('import <file> [dataset]')
     .description(
-      'import delimited text (path or URL of a .csv, .tsv or .txt file, compressed or not; -: standard input) into a dataset',
+      'import a file (path or URL of delimited text, JSON lines, Parquet, Arrow or Excel, text and JSON also compressed; -: standard input) into a dataset, named like the file unless another name is given',
     )
-    .addOption(
-      new Option('--format <format>', 'csv or tsv, whatever the suffix').choices(['csv', 'tsv']),
-    );
+    .option('--format <format>', 'csv, json, parquet, …, whatever the suffix');
   addTransferOptions(importing).action(
-    async (file: string, dataset: string, options: TransferOptions) => {
+    async (file: string, given: string | undefined, options: TransferOptions) => {
       if (options.url === undefined && options.dataDir === 'none') {
         failCommand('nothing would keep the dataset: give --url of a server or --data-dir');
       }
@@ -39,12 +37,13 @@ export function addTransferCommands(program: Command): void {
       if (isInput && options.url !== undefined) {
         failCommand(`${file}: a server cannot read what comes in here; write it to a file first`);
       }
-      const { importFormat } = await loadFormats();
+      const { datasetNameOf, importFormat } = await loadFormats();
       const format = options.format ?? (isInput ? 'csv' : undefined);
-      const { delimiter } = orFail(() => importFormat(file, format));
+      const { type, params: own } = orFail(() => importFormat(file, format));
+      const dataset = given ?? datasetNameOf(isInput ? 'imported' : file);
       const importFrom = (url: string) => {
-        const params = { dataFileUrl: url, outputDataset: dataset, ...given({ delimiter }) };
-        return withTarget(options, (target) => transfer(target, 'import.text', params, options));
+        const params = { dataFileUrl: url, outputDataset: dataset, ...own };
+        return withTarget(options, (target) => transfer(target, type, params, options));
       };
       if (isInput) await withInput(importFrom);
       else await importFrom(urlOf(file));
@@ -53,14 +52,9 @@ export function addTransferCommands(program: Command): void {
   const exporting = program
     .command('export <sql> <file>')
     .description(
-      'write the result of a SELECT to a .csv, .tsv, .json, .ndjson or .arrow file (path or URL), compressed when a suffix like .gz follows',
+      'write the result of a SELECT to a .csv, .tsv, .json, .ndjson, .parquet, .arrow or .arrows file (path or URL), compressed when a suffix like .gz follows',
     )
-    .addOption(
-      new Option(
-        '--format <format>',
-        'csv, tsv, json, ndjson or arrow, whatever the suffix',
-      ).choices([...['csv', 'tsv', 'json', 'ndjson', 'arrow']]),
-    );
+    .option('--format <format>', 'csv, tsv, json, ndjson, parquet, arrow, …, whatever the suffix');
   exporting.addOption(
     new Option(
       '--timestamps <form>',
@@ -78,7 +72,10 @@ export function addTransferCommands(program: Command): void {
 }
 
 function addTransferOptions(command: Command): Command {
-  command.option('--params <json>', 'further parameters, of import.text or export.csv');
+  command.option(
+    '--params <json>',
+    'further parameters of the procedure, such as those of import.text',
+  );
   return addTargetOptions(command);
 }
 
@@ -96,25 +93,21 @@ function urlOf(file: string): string {
   return file.includes('://') ? file : pathToFileURL(resolve(file)).href;
 }
 
-function given(params: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
-}
-
-/** Delimited text is written by a procedure, the formats of query results as they come. */
+/** Most formats are written by a procedure, those of query results as they come. */
 async function exportFile(
   target: RowanApi,
   sql: string,
   file: string,
-  { format, delimiter }: FileFormat<ExportFormat>,
+  format: ExportFormat,
   options: TransferOptions,
 ): Promise<void> {
-  if (format === 'text') {
-    const params = { exportData: sql, dataFileUrl: urlOf(file), ...given({ delimiter }) };
-    await transfer(target, 'export.csv', params, options);
+  if ('type' in format) {
+    const params = { exportData: sql, dataFileUrl: urlOf(file), ...format.params };
+    await transfer(target, format.type, params, options);
     return;
   }
   if (options.params !== undefined) {
-    throw new Error('--params is for delimited text; this format has no parameters');
+    throw new Error('--params is for formats that a procedure writes; this one has no parameters');
   }
   const { FileSystem } = await import('../file/file-system.ts');
   const sink = await new FileSystem().create(urlOf(file));
@@ -123,11 +116,11 @@ async function exportFile(
   let byteCount = 0;
   try {
     const query = target.query(sql, { rowNames: false, signal, timestamps });
-    for await (const part of query.bytes(format)) {
+    for await (const part of query.bytes(format.query)) {
       byteCount += part.length;
       await sink.write(part);
     }
-    if (format === 'aos') await sink.write(Buffer.from('\n'));
+    if (format.query === 'aos') await sink.write(Buffer.from('\n'));
     await sink.commit();
   } catch (thrown) {
     await sink.abort();

@@ -1,10 +1,13 @@
 // The dataset types that come with the service.
+
+import { beh, behBinary, behBinaryMutable, behMutable } from './behavior.ts';
 import type { DatasetType } from './dataset-type.ts';
 import { embedding } from './embedding.ts';
 import { joined } from './joined.ts';
 import { merged } from './merged.ts';
 import { sampled } from './sampled.ts';
 import { sparseMutable } from './sparse-mutable.ts';
+import { sqliteSparse } from './sqlite-sparse.ts';
 import { structuredMutable } from './structured-mutable.ts';
 import { tabular } from './tabular.ts';
 import { transposed } from './transposed.ts';
@@ -20,4 +23,9 @@ export const DATASET_TYPES: readonly DatasetType[] = [
   tabular,
   transposed,
   union,
+  beh,
+  behBinary,
+  behBinaryMutable,
+  behMutable,
+  sqliteSparse,
 ];

@@ -27,6 +27,10 @@ export interface DatasetType<Schema extends TObject = TObject> extends EntityTyp
   readonly view?: View<ParamsOf<Schema>>;
   /** the type-specific member `status` */
   status(content: DatasetContent): unknown;
+  /** a message instead of content, while what the type remembers says that it cannot be read */
+  unreadable?(state: unknown): string | undefined;
+  /** present when a file that other programs can read keeps the rows */
+  readonly external?: ExternalStore<ParamsOf<Schema>>;
   /** present when content can be saved to a URL of the user's choice, and loaded from there */
   readonly file?: DatasetFile<ParamsOf<Schema>>;
   /** the names that GET …/columns lists; default natural order */
@@ -45,8 +49,27 @@ export interface DatasetFile<Given = Params> {
   url(params: Given): string | undefined;
   /** the type that loads what this one saves */
   readonly loadedAs: string;
-  /** what the type remembers of loaded content */
-  stateOf(snapshot: Snapshot): unknown;
+  /** the kind of content that its files say they have; absent: they say nothing */
+  readonly mark?: string;
+  /** true: a file that is not there is an error instead of no rows */
+  readonly mustExist?: boolean;
+  /** true: a new dataset is empty, whatever the file has */
+  readonly isWrittenOnly?: boolean;
+  /** false: there is no route that saves */
+  readonly hasSaves?: boolean;
+  /** what the type remembers of loaded content; called where it was loaded */
+  stateOf(snapshot: Snapshot, arenas: ArenaAllocator): unknown;
+}
+
+/** Rows that are kept in a file of their own, which a recording has changed when it returns. */
+export interface ExternalStore<Given = Params> {
+  /** a local file; undefined: the rows are kept as those of other types */
+  url(params: Given): string | undefined;
+  load(
+    path: string,
+    context: { readonly arenas: ArenaAllocator; checkCancelled(): void },
+  ): Promise<Snapshot>;
+  append(path: string, rows: Iterable<RecordedRow>): Promise<void>;
 }
 
 export interface Recording<Given = Params> {
@@ -66,6 +89,17 @@ export interface Recording<Given = Params> {
    * that is kept of it.
    */
   denseTime?(ts: number, params: Given): number;
+  /** true: a commit ends the recording */
+  readonly freezes?: boolean;
+  /** whether a commit has ended the recording */
+  isFrozen?(state: unknown): boolean;
+  /** The state behind a commit. @param isFinal the commit ends the recording */
+  stateAtCommit?(
+    snapshot: Snapshot,
+    state: unknown,
+    isFinal: boolean,
+    arenas: ArenaAllocator,
+  ): unknown;
   /** Starts new content: that of `previous` and the rows that will be added. */
   openWriter(context: WriterContext<Given>): ContentWriter;
 }

@@ -49,6 +49,7 @@ export interface OpenFile {
 export class FileSystem {
   readonly #schemes = new Map<string, Scheme>();
   readonly #waitFor: WaitFor;
+  readonly #local: LocalScheme;
 
   constructor(options: FileSystemOptions = {}) {
     this.#waitFor = options.waitFor ?? ((promise) => promise);
@@ -57,6 +58,7 @@ export class FileSystem {
     const cache = options.cache === undefined ? undefined : new RemoteCache(options.cache);
     const environment = options.environment ?? process.env;
     const local = new LocalScheme(accessOf(options));
+    this.#local = local;
     for (const scheme of [
       local,
       new UploadScheme(options.dataDirectory, local),
@@ -108,6 +110,16 @@ export class FileSystem {
     const content = compressed(input, parsed.rest, url);
     const sink = await scheme.create(parsed);
     return content === input ? sink : new CompressingSink(sink, input, content);
+  }
+
+  /**
+   * The path of a local file that may be written in place, its folder made.
+   * @throws INVALID_URL for other schemes, FORBIDDEN
+   */
+  async writablePath(url: string): Promise<string> {
+    const parsed = parseFileUrl(url);
+    if (parsed.scheme === 'file') return this.#local.writablePath(parsed);
+    throw failure('INVALID_URL', `a local file is needed: ${url}`, { url });
   }
 
   /** One level below a directory. */

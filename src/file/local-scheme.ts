@@ -59,6 +59,18 @@ export class LocalScheme implements Scheme {
     }
   }
 
+  /** The path of a file that may be written in place, its folder made. */
+  async writablePath(url: FileUrl): Promise<string> {
+    const path = pathOf(url);
+    try {
+      await this.#access.checkWrite(path, url.text);
+      await mkdir(dirname(path), { recursive: true });
+    } catch (error) {
+      throw localFailure(error, path, url);
+    }
+    return path;
+  }
+
   async list(url: FileUrl): Promise<Listing> {
     const path = await this.#readable(url);
     const entries = await readdir(path).catch((error: unknown) => {

@@ -15,9 +15,11 @@ import { exportParquet } from './export-parquet.ts';
 import { gaussianClusteringTrain } from './gaussianclustering-train.ts';
 import { importArrow } from './import-arrow.ts';
 import { importJson } from './import-json.ts';
+import { importLexicon } from './import-lexicon.ts';
 import { importParquet } from './import-parquet.ts';
 import { importText } from './import-text.ts';
 import { importVectors } from './import-vectors.ts';
+import { importXlsx } from './import-xlsx.ts';
 import { kmeansTrain } from './kmeans-train.ts';
 import { listFiles } from './list-files.ts';
 import { melt } from './melt.ts';
@@ -81,4 +83,6 @@ export const PROCEDURE_TYPES: readonly ProcedureType[] = [
   exportParquet,
   importArrow,
   importParquet,
+  importLexicon,
+  importXlsx,
 ];

@@ -159,7 +159,10 @@ export class Service {
       ...this.#storeHooks<DatasetEntity>('dataset'),
       construct: async (config, scope) => {
         const dataset = await this.#builder.dataset(config, scope);
-        const isKept = config.persistent !== false && dataset.datasetType.view === undefined;
+        const isKept =
+          config.persistent !== false &&
+          dataset.datasetType.view === undefined &&
+          !dataset.isExternal;
         if (isKept && dataset.hasLoadedContent) await persistence.saveContent(dataset);
         return dataset;
       },
@@ -253,7 +256,7 @@ export class Service {
 
   /** Commits what was recorded into datasets that show rows without a commit. */
   async settle(): Promise<void> {
-    const commits = [...this.#uncommitted].map((dataset) => dataset.commit());
+    const commits = [...this.#uncommitted].map((dataset) => dataset.show());
     this.#uncommitted.clear();
     // Who comes while others commit waits for them too.
     const settled = Promise.all([this.#settled.catch(() => undefined), ...commits]);
@@ -275,8 +278,10 @@ export class Service {
   /** A route of a dataset's type. @throws INVALID_PARAMETER when the type has none of that path */
   async datasetRoute(dataset: DatasetEntity, rest: string, request: RouteRequest): Promise<Reply> {
     const { file } = dataset.datasetType;
-    if (file !== undefined && rest === '/saves' && request.verb === 'POST') {
+    const hasSaves = file !== undefined && file.hasSaves !== false;
+    if (hasSaves && rest === '/saves' && request.verb === 'POST') {
       const dataFileUrl = savesUrl(request.body.json());
+      await dataset.freeze();
       await dataset.saveTo(dataFileUrl);
       return { status: 200, json: { type: file.loadedAs, params: { dataFileUrl } } };
     }
@@ -513,6 +518,7 @@ export class Service {
     try {
       functions = await this.#builder.functionsOfRun(effects);
       await Promise.all(kept.map((dataset) => this.#persistence.saveContent(dataset, signal)));
+      for (const dataset of datasets) await dataset.saveFile();
       if (signal.aborted) throw failure('CANCELLED', 'the run was cancelled');
     } catch (thrown) {
       for (const dataset of datasets) dataset.dispose();

@@ -4,11 +4,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PerformedReply, QueryFormat } from '../../src/index.ts';
 import { Rowan } from '../../src/index.ts';
 
-const TYPES = ['sparse.mutable', 'tabular', 'embedding', 'structured.mutable'] as const;
+const TYPES = [
+  'sparse.mutable',
+  'sqliteSparse',
+  'tabular',
+  'embedding',
+  'structured.mutable',
+] as const;
 type TypeName = (typeof TYPES)[number];
 
 /** Types that show rows without a commit. */
-const AT_ONCE: readonly TypeName[] = ['structured.mutable'];
+const AT_ONCE: readonly TypeName[] = ['structured.mutable', 'sqliteSparse'];
 /** Types that refuse a row name that they already have, and when. */
 const REFUSES_DUPLICATES: Readonly<Partial<Record<TypeName, 'record' | 'commit'>>> = {
   tabular: 'commit',

@@ -8,7 +8,6 @@ import type { FunctionRouteAnswer, LoadedArtifact } from '../../function/functio
 import type { ValueType } from '../../plan/type.ts';
 import type { ColumnProfile } from '../../procedure/column-summary.ts';
 import type { ProcedureResult, RunEffects } from '../../procedure/procedure-type.ts';
-import type { Snapshot } from '../../value/snapshot.ts';
 import type { ContentParts } from '../persist/kept-content.ts';
 import type { WireValue } from './wire-value.ts';
 
@@ -70,7 +69,19 @@ export interface EngineTasks {
       readonly content: DatasetContent | undefined;
       readonly batches: readonly Uint8Array[];
       readonly state: unknown;
+      /** the commit ends the recording */
+      readonly isFinal: boolean;
     };
+    result: DatasetContent;
+  };
+  /** Writes a batch to the file that keeps the rows. */
+  appendExternal: {
+    args: { readonly type: string; readonly params: Params; readonly batch: Uint8Array };
+    result: undefined;
+  };
+  /** Reads the file that keeps the rows. */
+  loadExternal: {
+    args: { readonly type: string; readonly params: Params };
     result: DatasetContent;
   };
   /** Writes content to a file, whole or not at all. */
@@ -80,11 +91,19 @@ export interface EngineTasks {
   };
   /** Writes content to a URL. */
   saveUrl: {
-    args: { readonly content: DatasetContent; readonly url: string };
+    args: {
+      readonly content: DatasetContent;
+      readonly url: string;
+      /** the kind of content that the file is to say it has */
+      readonly mark: string | undefined;
+    };
     result: undefined;
   };
   /** Reads content from a URL; undefined when nothing is there. */
-  loadUrl: { args: { readonly url: string }; result: Snapshot | undefined };
+  loadUrl: {
+    args: { readonly type: string; readonly url: string };
+    result: DatasetContent | undefined;
+  };
   /** Reads content that was kept. */
   open: {
     args: {

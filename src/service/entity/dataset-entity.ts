@@ -3,6 +3,7 @@ import type { DatasetContent, DatasetType, Params } from '../../dataset/dataset-
 import { decodeBatch } from '../../dataset/recorded-batch.ts';
 import type { RecordingForm } from '../../dataset/recording-json.ts';
 import { assert } from '../../util/assert.ts';
+import { failure } from '../../util/error.ts';
 import { Path } from '../../value/path.ts';
 import type { ColumnarSnapshot } from '../../value/snapshot.ts';
 import type { ReadyDataset } from '../engine/definition.ts';
@@ -151,7 +152,9 @@ export class DatasetEntity implements LiveEntity {
   }
 
   definition(): ReadyDataset {
+    const unreadable = this.datasetType.unreadable?.(this.#content?.state ?? this.#state);
     return {
+      ...(unreadable === undefined ? {} : { unreadable }),
       ready: true,
       type: this.datasetType.name,
       params: this.params,
@@ -184,7 +187,14 @@ export class DatasetEntity implements LiveEntity {
       if (rowCount === 0) return;
       const repeated = names?.find((name) => this.#pendingNames.has(name));
       if (repeated !== undefined) throw recording.duplicateRow?.(Path.parse(repeated));
-      await this.#host.appendRows(this, batch, state);
+      if (this.isExternal) {
+        const { params } = this;
+        await this.#host.engine.run('appendExternal', {
+          type: this.datasetType.name,
+          params,
+          batch,
+        });
+      } else await this.#host.appendRows(this, batch, state);
       this.#addPending(batch, state, names);
     });
   }
@@ -210,13 +220,38 @@ export class DatasetEntity implements LiveEntity {
     }
   }
 
-  /** Makes everything recorded so far visible. @throws what the type refuses */
+  /** true: a file of its own keeps the rows */
+  get isExternal(): boolean {
+    return this.datasetType.external?.url(this.params) !== undefined;
+  }
+
+  /** Makes everything recorded so far visible, and ends the recording where a commit does. */
   commit(): Promise<void> {
-    if (this.datasetType.recording === undefined) {
-      return Promise.reject(notRecordable(this.type));
-    }
+    return this.#commit(true);
+  }
+
+  /** Ends the recording where a commit does and none has. */
+  async freeze(): Promise<void> {
+    const { recording } = this.datasetType;
+    if (recording?.freezes !== true || recording.isFrozen?.(this.#state) === true) return;
+    await this.#commit(true);
+  }
+
+  /** Makes everything recorded so far visible, for types that show it without a commit. */
+  show(): Promise<void> {
+    return this.#commit(false);
+  }
+
+  /** @throws what the type refuses */
+  #commit(isAsked: boolean): Promise<void> {
+    const { recording } = this.datasetType;
+    if (recording === undefined) return Promise.reject(notRecordable(this.type));
     return this.#queue.run(async () => {
-      if (this.#pending.length === 0) return;
+      const isFinal = isAsked && recording.freezes === true;
+      if (isFinal && recording.isFrozen?.(this.#state) === true) {
+        throw failure('INVALID_PARAMETER', `dataset '${this.id}' was committed before`);
+      }
+      if (this.#pending.length === 0 && !isFinal) return;
       const batches = this.#pending;
       const { snapshots } = this.#host.engine;
       const previous = await this.loaded();
@@ -226,6 +261,7 @@ export class DatasetEntity implements LiveEntity {
         content: previous.snapshot.id === NO_ROWS.id ? undefined : previous,
         batches,
         state: this.#state,
+        isFinal,
       });
       if (this.#isDisposed) {
         snapshots.discard(content.snapshot);
@@ -233,19 +269,27 @@ export class DatasetEntity implements LiveEntity {
       }
       snapshots.hold(content.snapshot);
       this.#content = content;
+      this.#state = content.state;
       this.#pending = [];
       this.#pendingNames.clear();
       this.#host.published(this);
       snapshots.release(previous.snapshot);
       await this.#host.markCommitted(this);
       const url = this.datasetType.file?.url(this.params);
-      if (url !== undefined) await this.saveTo(url);
+      if (url !== undefined && (isFinal || recording.freezes !== true)) await this.saveTo(url);
     });
   }
 
   /** Writes the committed content to a URL. */
   async saveTo(url: string): Promise<void> {
-    await this.#host.engine.run('saveUrl', { content: await this.loaded(), url });
+    const mark = this.datasetType.file?.mark;
+    await this.#host.engine.run('saveUrl', { content: await this.loaded(), url, mark });
+  }
+
+  /** Writes the committed content to the file that the parameters name, if they do. */
+  async saveFile(): Promise<void> {
+    const url = this.datasetType.file?.url(this.params);
+    if (url !== undefined) await this.saveTo(url);
   }
 
   /** true: content that no recorded rows lead to */

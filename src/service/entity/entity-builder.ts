@@ -89,11 +89,14 @@ export class EntityBuilder {
 
   /** The content that a parameter says is in a file; none when the file is not there yet. */
   async #loadFile(type: DatasetType, params: Params): Promise<DatasetContent | undefined> {
+    if (type.external?.url(params) !== undefined) {
+      return this.#host.engine.run('loadExternal', { type: type.name, params });
+    }
     const url = type.file?.url(params);
-    if (type.file === undefined || url === undefined) return undefined;
-    const snapshot = await this.#host.engine.run('loadUrl', { url });
-    if (snapshot === undefined) return undefined;
-    return { snapshot, state: type.file.stateOf(snapshot) };
+    if (type.file === undefined || type.file.isWrittenOnly === true || url === undefined) {
+      return undefined;
+    }
+    return this.#host.engine.run('loadUrl', { type: type.name, url });
   }
 
   /**

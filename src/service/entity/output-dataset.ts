@@ -135,7 +135,10 @@ class PendingOutput implements OutputDataset {
   }
 
   commit(): unknown {
-    const content = { snapshot: this.#seal(), state: this.#state };
+    const snapshot = this.#seal();
+    const { stateAtCommit } = this.#recording;
+    const state = stateAtCommit?.(snapshot, this.#state, true, this.#scope.arenas) ?? this.#state;
+    const content = { snapshot, state };
     const { persistent, params } = this.#reference;
     this.#scope.onCommit({
       id: this.id,

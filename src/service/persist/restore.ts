@@ -99,14 +99,16 @@ async function rebuild(
     case 'dataset': {
       assert(storeId !== undefined, 'a dataset is kept under a number');
       const type = target.types.datasetType(typeName('dataset', config));
-      if (type.recording === undefined) {
+      const isExternal = type.external?.url(params ?? {}) !== undefined;
+      if (type.recording === undefined || isExternal) {
         target.datasets.restore(await target.builder.dataset(config, scope, { params, storeId }));
         return;
       }
       const rows = kept.rowsOf(storeId);
       const dataset = target.builder.keptDataset(record, rows.content);
-      target.datasets.restore(dataset);
+      // Whether it can be read depends on what it remembers.
       dataset.restoreRows(rows.uncommitted, rows.state);
+      target.datasets.restore(dataset);
       return;
     }
     case 'function':

@@ -7,9 +7,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { DatasetContent } from '../../../dataset/dataset-type.ts';
 import type { Task } from '../../../exec/task.ts';
+import { ByteReader, type ByteStream } from '../../../file/byte-stream.ts';
 import { readDatasetFile, writeDatasetFile } from '../../../store/dataset-file.ts';
 import { nodeFileSystem } from '../../../store/durable-file.ts';
-import { RowanError } from '../../../util/error.ts';
+import { assert } from '../../../util/assert.ts';
+import { failure, RowanError } from '../../../util/error.ts';
 import type { ArenaAllocator } from '../../../value/arena-set.ts';
 import type { Snapshot } from '../../../value/snapshot.ts';
 import { freeSnapshot } from '../../../value/snapshot-memory.ts';
@@ -57,19 +59,20 @@ export function openTask(
   const content = base ?? inFile;
   if (content !== undefined && batches.length === 0) return content;
   try {
-    return commitTask({ type, params, content, batches, state }, task, context);
+    return commitTask({ type, params, content, batches, state, isFinal: false }, task, context);
   } finally {
     if (inFile !== undefined) freeSnapshot(inFile.snapshot, context.arenas);
   }
 }
 
 export async function saveUrlTask(
-  { content, url }: EngineTasks['saveUrl']['args'],
+  { content, url, mark }: EngineTasks['saveUrl']['args'],
   task: Task,
   { arenas, files }: WorkerContext,
 ): Promise<undefined> {
   const sink = await files.create(url);
   try {
+    if (mark !== undefined) await sink.write(markBytes(mark));
     await withTemporaryFile(async (path) => {
       saveContent(path, content, task, arenas);
       for await (const bytes of createReadStream(path)) {
@@ -86,20 +89,65 @@ export async function saveUrlTask(
 }
 
 export async function loadUrlTask(
-  { url }: EngineTasks['loadUrl']['args'],
+  { type, url }: EngineTasks['loadUrl']['args'],
   _task: Task,
-  { arenas, files }: WorkerContext,
-): Promise<Snapshot | undefined> {
+  { arenas, files, types }: WorkerContext,
+): Promise<DatasetContent | undefined> {
+  const { file: declared } = types.datasetType(type);
+  assert(declared !== undefined, `dataset type ${type} has files`);
+  const { mark } = declared;
   try {
     const file = await files.open(url);
-    if (file.plainPath !== undefined) return readDatasetFile(file.plainPath, arenas);
-    return await withTemporaryFile(async (path) => {
-      await pipeline(Readable.from(file.stream()), createWriteStream(path));
-      return readDatasetFile(path, arenas);
-    });
+    const load = async (): Promise<Snapshot> => {
+      if (file.plainPath !== undefined && mark === undefined) {
+        return readDatasetFile(file.plainPath, arenas);
+      }
+      return await withTemporaryFile(async (path) => {
+        const content = mark === undefined ? file.stream() : unmarked(file.stream(), mark, url);
+        await pipeline(Readable.from(content), createWriteStream(path));
+        return readDatasetFile(path, arenas);
+      });
+    };
+    const snapshot = await load();
+    return { snapshot, state: declared.stateOf(snapshot, arenas) };
   } catch (thrown) {
-    if (thrown instanceof RowanError && thrown.code === 'FILE_NOT_FOUND') return undefined;
+    const isMissing = thrown instanceof RowanError && thrown.code === 'FILE_NOT_FOUND';
+    if (isMissing && declared.mustExist !== true) return undefined;
     throw thrown;
+  }
+}
+
+/** The first bytes of files that say what they have. */
+const MARK_SIZE = 32;
+const MARK_START = 'ROWAN ';
+
+function markBytes(mark: string): Uint8Array {
+  return Buffer.from(`${MARK_START}${mark}\n`.padEnd(MARK_SIZE, '\0'), 'latin1');
+}
+
+/** The content behind the mark. @throws DATA_ERROR when it is another one */
+async function* unmarked(source: ByteStream, mark: string, url: string): AsyncIterable<Uint8Array> {
+  const reader = new ByteReader(source);
+  try {
+    const head = Buffer.from(await reader.read(MARK_SIZE)).toString('latin1');
+    const found = /^ROWAN ([a-z.]+)\n\0*$/.exec(head)?.[1];
+    if (found === undefined || head.length < MARK_SIZE) {
+      throw failure('DATA_ERROR', `${url} is no file of a behavior dataset`, { url });
+    }
+    if (found !== mark) {
+      throw failure(
+        'DATA_ERROR',
+        `The loaded dataset is not of type ${mark}, it is of type ${found}: ${url}`,
+        { url },
+      );
+    }
+    for (;;) {
+      const bytes = await reader.read(1 << 20);
+      if (bytes.length === 0) return;
+      yield bytes;
+    }
+  } finally {
+    await reader.close();
   }
 }
 

@@ -1,6 +1,6 @@
 // Recording, committing, building views and reading of datasets, all in memory.
 import { isUtf8 } from 'node:buffer';
-import type { DatasetContent, Recording } from '../../../dataset/dataset-type.ts';
+import type { DatasetContent, Params, Recording } from '../../../dataset/dataset-type.ts';
 import { BatchEncoder, decodeBatch } from '../../../dataset/recorded-batch.ts';
 import type { RecordedRow } from '../../../dataset/recorded-row.ts';
 import { rowFromNdjson, rowsFromJson } from '../../../dataset/recording-json.ts';
@@ -130,7 +130,7 @@ class NewRowChecker {
 }
 
 export function commitTask(
-  { type, params, content, batches, state }: EngineTasks['commit']['args'],
+  { type, params, content, batches, state, isFinal }: EngineTasks['commit']['args'],
   task: Task,
   context: WorkerContext,
 ): DatasetContent {
@@ -161,11 +161,47 @@ export function commitTask(
       }
     }
     const snapshot = writer.finish(state);
+    const sealed = recording.stateAtCommit?.(snapshot, state, isFinal, context.arenas) ?? state;
     arenas.keep(snapshotSpans(snapshot));
-    return { snapshot, state };
+    return { snapshot, state: sealed };
   } finally {
     arenas.release();
   }
+}
+
+export async function appendExternalTask(
+  { type, params, batch }: EngineTasks['appendExternal']['args'],
+  _task: Task,
+  context: WorkerContext,
+): Promise<undefined> {
+  const { external, path } = await externalOf(type, params, context);
+  await external.append(path, decodeBatch(batch));
+  return undefined;
+}
+
+export async function loadExternalTask(
+  { type, params }: EngineTasks['loadExternal']['args'],
+  task: Task,
+  context: WorkerContext,
+): Promise<DatasetContent> {
+  const { external, path } = await externalOf(type, params, context);
+  const arenas = new ArenaScope(context.arenas);
+  try {
+    const checkCancelled = () => task.checkCancelled();
+    const snapshot = await external.load(path, { arenas, checkCancelled });
+    arenas.keep(snapshotSpans(snapshot));
+    return { snapshot, state: recordingOf(context, type).initialState };
+  } finally {
+    arenas.release();
+  }
+}
+
+/** The store of a type, and its file. */
+async function externalOf(type: string, params: Params, { types, files }: WorkerContext) {
+  const { external } = types.datasetType(type);
+  const url = external?.url(params);
+  assert(external !== undefined && url !== undefined, `dataset type ${type} has a file of its own`);
+  return { external, path: await files.writablePath(url) };
 }
 
 export function viewTask(

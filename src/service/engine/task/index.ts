@@ -3,7 +3,14 @@ import type { Task } from '../../../exec/task.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import type { WorkerContext } from '../worker-context.ts';
 import { batchTask } from './batch.ts';
-import { commitTask, readTask, recordTask, viewTask } from './dataset.ts';
+import {
+  appendExternalTask,
+  commitTask,
+  loadExternalTask,
+  readTask,
+  recordTask,
+  viewTask,
+} from './dataset.ts';
 import { applyTask, bindTask, detailsTask, functionRouteTask, linesTask } from './function.ts';
 import { guessTask } from './guess.ts';
 import { procedureTask } from './procedure.ts';
@@ -24,6 +31,8 @@ export const TASKS: {
   query: queryTask,
   record: recordTask,
   commit: commitTask,
+  appendExternal: appendExternalTask,
+  loadExternal: loadExternalTask,
   save: async (args, task, context) => (await loadFileTasks(context)).saveTask(args, task, context),
   open: async (args, task, context) => (await loadFileTasks(context)).openTask(args, task, context),
   saveUrl: async (args, task, context) =>
