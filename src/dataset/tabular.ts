@@ -83,6 +83,11 @@ function admitRows(
   return { rows: admitted, state: columns };
 }
 
+/** @throws INVALID_PARAMETER when a column occurs twice */
+export function checkDistinctColumns(row: RecordedRow): void {
+  distinctColumns(row);
+}
+
 function distinctColumns(row: RecordedRow): Set<string> {
   const names = new Set<string>();
   for (const [column] of row.cells) {
@@ -107,7 +112,8 @@ export function oneTimestamp(
   return cells.map(([column, atom]) => [column, atom, latest] as const);
 }
 
-function newColumn(column: Path, columns: readonly (readonly string[])[]): Error {
+/** Refuses a column that the first row did not have. */
+export function newColumn(column: Path, columns: readonly (readonly string[])[]): Error {
   return failure(
     'INVALID_PARAMETER',
     `New column name while recording row in tabular dataset with unknownColumns=ERROR: ${column}`,

@@ -7,6 +7,7 @@ import { laterOf, MINUS_INFINITY } from '../value/timestamp.ts';
 import { flatten, type Row } from '../value/value.ts';
 import { runOnCreation } from './parameter.ts';
 import { workerProcedure } from './procedure-type.ts';
+import { rowRecorder } from './row-recorder.ts';
 import { checkTrainingQuery, findItem } from './training-query.ts';
 
 const ROWS_PER_REPORT = 512;
@@ -45,6 +46,7 @@ export const melt = workerProcedure({
     const key = Path.of(params.keyColumnName);
     const value = Path.of(params.valueColumnName);
     const output = context.output(params.outputDataset, 'tabular');
+    const rows = rowRecorder(output, context);
     let rowCount = 0;
     for (const { name, row } of context.query(params.inputData).run()) {
       if (rowCount++ % ROWS_PER_REPORT === 0) {
@@ -56,9 +58,10 @@ export const melt = workerProcedure({
       const ts = melted.reduce((latest, [, , own]) => laterOf(latest, own), MINUS_INFINITY);
       for (const [path, atom] of melted) {
         const cells: RecordedCell[] = [...fixed, [key, path.toString(), ts], [value, atom, ts]];
-        output.record({ name: name.concat(path), cells });
+        rows.record(name.concat(path), cells);
       }
     }
+    rows.finish();
     output.commit();
     progress.finish();
     return {};

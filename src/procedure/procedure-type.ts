@@ -126,6 +126,8 @@ export interface OutputDataset {
   readonly takesColumns: boolean;
   /** true: columns can be taken as a whole when no row lacks any of them */
   readonly takesDense: boolean;
+  /** true: `takesColumns`, and columns that the first row did not have are left out */
+  readonly ignoresColumns: boolean;
   /** true: `takesColumns`, and rows may bring columns that those before them did not have */
   readonly addsColumns: boolean;
   /** Makes everything visible. @returns the `status` of the dataset */

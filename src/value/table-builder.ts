@@ -72,6 +72,11 @@ export class TableBuilder {
     return this.#addColumn(path, column);
   }
 
+  /** Elements of the paths of all columns. */
+  columnPaths(): readonly (readonly string[])[] {
+    return this.#columns.map(({ path }) => path);
+  }
+
   hasColumn(path: Path): boolean {
     return this.#columnIndexes.has(path.toString());
   }

@@ -14,6 +14,8 @@ export async function guessImport(file: OpenFile, rowCount: number): Promise<Gue
   if (sample.bytes.length === 0) {
     return { ...guessText(sample, 0, suffix), warnings: ['the file is empty'] };
   }
+  const binary = binaryType(sample.bytes, suffix);
+  if (binary !== undefined) return guessBinary(binary);
   const first = sample.bytes.toString('latin1', 0, 64).trimStart()[0];
   if (first === '{' || first === '[') {
     const json = guessJson(sample, rowCount);
@@ -25,6 +27,26 @@ export async function guessImport(file: OpenFile, rowCount: number): Promise<Gue
     });
   }
   return guessText(sample, rowCount, suffix);
+}
+
+/** The importer of a format that its first bytes tell. */
+function binaryType(bytes: Buffer, suffix: string): string | undefined {
+  const head = bytes.toString('latin1', 0, 6);
+  if (head.startsWith('PAR1')) return 'import.parquet';
+  if (head === 'ARROW1' || head.startsWith('\u00ff\u00ff\u00ff\u00ff')) return 'import.arrow';
+  return head.startsWith('PK\u0003\u0004') && suffix === 'xlsx' ? 'import.xlsx' : undefined;
+}
+
+/** Formats that tell their types themselves: there is nothing to guess but the importer. */
+function guessBinary(type: string): Guess {
+  return {
+    type,
+    params: {},
+    confidence: { format: 1 },
+    columns: [],
+    rows: [],
+    warnings: ['there is no preview of this format; its columns have the types that the file says'],
+  };
 }
 
 /** The last suffix of a name but that of a compression, in lower case. */

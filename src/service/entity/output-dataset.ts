@@ -82,6 +82,10 @@ class PendingOutput implements OutputDataset {
     return this.takesColumns || this.#recording.denseTime !== undefined;
   }
 
+  get ignoresColumns(): boolean {
+    return this.takesColumns && this.#params.unknownColumns === 'ignore';
+  }
+
   get addsColumns(): boolean {
     return this.takesColumns && this.#params.unknownColumns === 'add';
   }

@@ -1,11 +1,12 @@
 // Uploads over HTTP and what is read of them: guesses, previews, imports, profiles.
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Rowan } from '../../../src/index.ts';
+import { projectRoot } from '../../support/project.ts';
 
 let rowan: Rowan;
 let directory: string;
@@ -145,6 +146,19 @@ describe('guessed imports', () => {
       rows: [[1, 'x']],
     });
     expect(warnings).toHaveLength(1);
+  });
+
+  test.each([
+    ['plain.parquet', 'import.parquet'],
+    ['plain.arrow', 'import.arrow'],
+    ['nested.arrows', 'import.arrow'],
+    ['book.xlsx', 'import.xlsx'],
+  ])('of %s name the importer', async (name, type) => {
+    await put(name, readFileSync(join(projectRoot, 'test/fixture/tables', name)));
+    const { procedure } = await guess(`upload://${name}`);
+    expect(procedure.type).toBe(type);
+    const params = { ...procedure.params, runOnCreation: true };
+    expect((await rowan.put('/v1/procedures/binary', { ...procedure, params })).status).toBe(201);
   });
 
   test('of what is no table are refused', async () => {
