@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Button, Failure, useRested } from '../../part/basic.tsx';
 import { call, entityPath } from '../../state/api.ts';
-import { cached, change } from '../../state/catalogue.ts';
+import { cached, change, type EntityDocument } from '../../state/catalogue.ts';
 import { outputNumbers } from './value-info.ts';
 
 interface Explained {
@@ -25,7 +25,10 @@ export function Explanation({
   readonly score: number | undefined;
 }) {
   const name = `${id}_explain`;
-  const exists = cached<string[]>('/v1/functions').value?.includes(name) === true;
+  const isListed = cached<string[]>('/v1/functions').value?.includes(name) === true;
+  // A function is listed from the moment that it is being made.
+  const made = isListed ? cached<EntityDocument>(entityPath('functions', name)).value : undefined;
+  const exists = made?.state === 'ok';
   const [explained, setExplained] = useState<Explained>();
   const [error, setError] = useState<unknown>();
   const rested = useRested(input, DELAY_MS);

@@ -1,4 +1,7 @@
 // One threshold through all views of a model, and forms that give the JSON of their types.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type BrowserSession, startBrowser } from '../../support/browser.ts';
 import { openConsole } from '../../support/console.ts';
@@ -77,6 +80,27 @@ describe.runIf(canTest('chromium', executablePath))('models and forms', () => {
       }
     }
     expect(offences).toEqual([]);
+  });
+
+  test('the parts of an explanation sum to the score', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rowan-explain-'));
+    const modelFileUrl = `file://${join(folder, 'explained.cls')}`;
+    const training = {
+      type: 'randomforest.binary.train',
+      params: {
+        trainingData: 'SELECT {age, income, city} AS features, member = 1 AS label FROM people',
+        ...{ modelFileUrl, functionName: 'explained', runOnCreation: true },
+      },
+    };
+    expect((await session.rowan.put('/v1/procedures/explainable', training)).status).toBe(201);
+    const { page, offences } = await openConsole(session, '/models/explained?view=try');
+    await page.getByRole('button', { name: 'Explain the score' }).click();
+    const sum = page.locator('.bars tr', { hasText: 'sum' }).locator('strong');
+    await sum.waitFor();
+    const score = Number(await page.locator('[data-score]').getAttribute('data-score'));
+    expect(Number(await sum.textContent())).toBeCloseTo(score, 4);
+    expect(offences).toEqual([]);
+    rmSync(folder, { recursive: true });
   });
 
   test('an error of the service stands at its field', async () => {
