@@ -78,8 +78,11 @@ export function fitBoosting(
     });
     context.progress?.(round + 1, options.maxIterations);
     const isPerfect = accuracyOf(scores, labels, labelCount, weights) >= 1;
+    if (isPerfect && isSeparated(scores, labels, labelCount, weights)) {
+      // A member without any error has endless weight: beside it the others say nothing.
+      return { type: 'committee', members: [algorithm], weights: [1] };
+    }
     if (isPerfect && round + 1 >= options.minIterations) break;
-    if (isPerfect && isSeparated(scores, labels, labelCount, weights)) break;
     if (options.window > 0 && round - bestRound >= options.window) break;
     pairs = reweighted(pairs, start, sums, scores, labels, labelCount, options.costFunction);
   }

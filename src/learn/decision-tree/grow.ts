@@ -285,16 +285,24 @@ function cellSizeOf({ labelCount, hasPairs }: Pick<GrowTask, 'labelCount' | 'has
   return labelCount === 0 ? 24 : (labelCount + 1) * 8;
 }
 
-/** The boundary in [first, last] nearest to the middle between those two. */
-function middleBoundary(boundaries: Float64Array, first: number, last: number): number {
-  const low = boundaries[first] as number;
-  const middle = low + ((boundaries[last] as number) - low) / 2;
+/**
+ * The boundary in [first, last] nearest to the middle between the values on either side, of which
+ * only the boundaries around them are known.
+ */
+export function middleBoundary(boundaries: Float64Array, first: number, last: number): number {
+  const low = middleOf(boundaries[first - 1], boundaries[first] as number);
+  const high = middleOf(boundaries[last + 1], boundaries[last] as number);
+  const middle = low + (high - low) / 2;
   let best = first;
   for (let i = first + 1; i <= last; i++) {
     const distance = Math.abs((boundaries[i] as number) - middle);
     if (distance < Math.abs((boundaries[best] as number) - middle)) best = i;
   }
   return best;
+}
+
+function middleOf(outer: number | undefined, inner: number): number {
+  return outer === undefined ? inner : outer + (inner - outer) / 2;
 }
 
 /** What a leaf says of a label with the weight `own` against `rest`. */

@@ -5,6 +5,7 @@ import {
   type DecisionTreeOptions,
   fitDecisionTree,
 } from '../../../../src/learn/decision-tree/decision-tree.ts';
+import { middleBoundary } from '../../../../src/learn/decision-tree/grow.ts';
 import {
   type DecisionTree,
   TEST_EQUAL,
@@ -334,4 +335,11 @@ describe('any tree', () => {
   ])('refuses options out of range: %o', (options, message) => {
     expect(() => classify([numbers('x', [0, 1])], [0, 1], options)).toThrow(message);
   });
+});
+
+test('a gap that rows of a sample leave is cut in its middle, not at its end', () => {
+  // Values 17, 18, 19, 100 and 101, of which a node lacks 19.
+  const boundaries = Float64Array.of(17.5, 18.5, 59.5, 100.5);
+  expect(middleBoundary(boundaries, 1, 2)).toBe(2);
+  expect(middleBoundary(boundaries, 1, 1)).toBe(1);
 });
