@@ -2,7 +2,7 @@
 import { failure, type RowanError } from '../util/error.ts';
 import { type Atom, atomTypeName, isInteger } from '../value/atom.ts';
 import { atomText } from '../value/text.ts';
-import { Embedding, Row, Scalar, type Value } from '../value/value.ts';
+import { Embedding, Scalar, type Value } from '../value/value.ts';
 
 /** Longer texts are cut in messages. */
 const MESSAGE_TEXT_LENGTH_MAX = 200;
@@ -77,11 +77,6 @@ export function truthAtom(truth: boolean): number {
 /** An integral double in the 64-bit range as a bigint. */
 export function toBigint(value: number | bigint): bigint {
   return typeof value === 'bigint' ? value : BigInt(value);
-}
-
-/** True for rows and embeddings. */
-export function isStructured(value: Value | undefined): value is Row | Embedding {
-  return value instanceof Row || value instanceof Embedding;
 }
 
 /** Leaves room for what formats add to a text, six characters for one of control at most. */

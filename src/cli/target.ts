@@ -53,7 +53,7 @@ export async function withTarget(
   await target.close();
 }
 
-/** Whoever reads the output may stop before its end, as `head` does. */
+/** The reader of the output may stop before its end, as `head` does. */
 function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(EXIT.ok);

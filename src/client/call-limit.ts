@@ -1,4 +1,4 @@
-// Who may end a call before it is over, and what its end is called.
+// Ends calls early: the caller's signal, a time limit, the closing of the client; and their errors.
 import { failure, type RowanError } from '../util/error.ts';
 
 export interface CallOptions {

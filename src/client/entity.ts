@@ -118,7 +118,7 @@ export class Collection<Handle extends Entity> {
     try {
       return await this.create(wanted, options);
     } catch (thrown) {
-      // Somebody else was faster.
+      // Another caller has created it in the meantime.
       if (id === undefined || !isCode(thrown, 'ENTITY_EXISTS', 'ENTITY_BUSY')) throw thrown;
       return this.#make(id);
     }

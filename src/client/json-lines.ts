@@ -71,7 +71,7 @@ async function* encodeLater(values: AsyncIterable<unknown>): AsyncGenerator<Uint
 
 function take<T>(iterator: AsyncIterator<T>): Promise<IteratorResult<T>> {
   const taken = iterator.next();
-  // Whoever awaits it is told; until then it is nobody's failure.
+  // The caller that awaits it gets the failure; until then it must not count as unhandled.
   taken.catch(() => undefined);
   return taken;
 }

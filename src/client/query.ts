@@ -42,7 +42,7 @@ const PATH = '/v1/query';
 const BYTE_FORMATS: ReadonlySet<string> = new Set(['csv', 'ndjson', 'arrow']);
 
 /**
- * Nothing runs before somebody asks for the result; each way of asking runs the query anew, but
+ * Nothing runs before the caller asks for the result; each way of asking runs the query anew, but
  * awaiting it twice does not.
  */
 export class Query<Result, Row = ResultRow> implements Promise<Result> {

@@ -14,7 +14,7 @@ export interface PerformedReply<Json = unknown> {
   readonly json: Json;
 }
 
-/** Converts the body only into the forms that somebody asks for. */
+/** Converts the body only into the forms that the caller asks for. */
 export class WholeReply<Json = unknown> implements PerformedReply<Json> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -79,7 +79,7 @@ export class RunObject<Results = unknown> implements Promise<RunOutcome<Results>
     this.#signal = signal;
     this.#isListed = config.id !== undefined;
     this.#started = this.#start(config);
-    this.#started.catch(() => undefined); // told to whoever awaits the run
+    this.#started.catch(() => undefined); // a caller that awaits the run gets the failure
   }
 
   /** Its id, once it has started. */

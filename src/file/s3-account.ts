@@ -1,4 +1,4 @@
-// Who asks S3 for a file, where, and how the request is signed.
+// The account, region and signature of requests to S3.
 import { createHash } from 'node:crypto';
 import { failure } from '../util/error.ts';
 import type { Credential } from './credential.ts';

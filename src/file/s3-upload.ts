@@ -89,7 +89,7 @@ export class S3Upload implements FileSink {
     await this.#sending;
     if (uploadId === undefined) return;
     const request = { method: 'DELETE', place: this.#place, query: { uploadId } } as const;
-    // Who asked for this has an error of its own to tell.
+    // The caller already has an error of its own to throw.
     await this.#client.sendForHeaders(request, this.#url).catch(() => undefined);
   }
 

@@ -42,11 +42,6 @@ export function kernelModule(): WebAssembly.Module {
   return compiled;
 }
 
-/** Takes a module compiled by another thread, which saves compiling it again. */
-export function adoptKernelModule(module: WebAssembly.Module): void {
-  compiled = module;
-}
-
 /**
  * Binds the kernels to an arena. Instances hold no state, so a thread needs one for each memory.
  * @param memory shared, with at most 65,536 pages; its first page is reserved for the kernels

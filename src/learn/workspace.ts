@@ -106,8 +106,3 @@ export class Layout {
     return this.#size;
   }
 }
-
-export function float64View(workspace: Workspace, span: Span): Float64Array {
-  const { buffer } = workspace.memory.get(span.arena).memory;
-  return new Float64Array(buffer, span.offset, span.sizeBytes >>> 3);
-}

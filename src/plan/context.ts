@@ -7,9 +7,6 @@ import type { StarPattern } from './pattern.ts';
 import type { PlanNode } from './plan.ts';
 import type { ValueType } from './type.ts';
 
-/** Functions nested deeper than this while binding are taken for endless recursion. */
-export const CALL_DEPTH_MAX = 50;
-
 export interface BindContext {
   readonly catalog: Catalog;
   /** the text that all spans refer to */

@@ -1,14 +1,15 @@
 // Errors of binding: a query that parses but cannot mean anything here.
 import { positionOf, wholeText } from '../sql/error.ts';
 import type { Span } from '../sql/node.ts';
-import { ERROR_STATUS, RowanError } from '../util/error.ts';
+import { RowanError } from '../util/error.ts';
+import { ERRORS } from '../util/error-catalogue.ts';
 
 const NEAR_LENGTH_MAX = 40;
 const PREFIX = 'Binding error: ';
 
 /** An error at a place of the query text; `details` has its line, column and the text there. */
 export function bindingError(text: string, span: Span, message: string): RowanError {
-  return new RowanError('SQL_BINDING', ERROR_STATUS.SQL_BINDING, message, placeOf(text, span));
+  return new RowanError('SQL_BINDING', ERRORS.SQL_BINDING.status, message, placeOf(text, span));
 }
 
 /** Line and column (both from 1) and the beginning of the text at a span. */

@@ -7,9 +7,9 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { hasBody } from '../rest/body-reader.ts';
-import { errorReply } from '../rest/reply-writer.ts';
 import { requestIdOf } from '../rest/request-id.ts';
 import { lingerBeforeClose } from '../rest/unread-body.ts';
+import { failureReply } from '../service/route/failure-reply.ts';
 import { failure, type RowanError } from '../util/error.ts';
 
 /** Connections to the primary are given up before the primary gives them up. */
@@ -145,7 +145,7 @@ function passBack(reply: IncomingMessage, response: ServerResponse): void {
     headers.push(name, value);
   }
   response.writeHead(reply.statusCode as number, reply.statusMessage, headers);
-  // Whoever follows events must know that the stream is open before the first of them.
+  // A client that follows events must see that the stream is open before the first event.
   response.flushHeaders();
   reply.on('error', () => response.destroy());
   reply.pipe(response);
@@ -173,7 +173,7 @@ function refuse(
   }
   const requestId = requestIdOf(incoming.headers);
   const error = refusal ?? failure('SHUTTING_DOWN', 'the primary does not answer');
-  const { status, headers, json } = errorReply(error, requestId);
+  const { status, headers, json } = failureReply(error, requestId);
   if (!incoming.complete) lingerBeforeClose(incoming);
   response.writeHead(status, {
     ...headers,

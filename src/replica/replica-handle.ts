@@ -29,7 +29,7 @@ const PATIENCE_MS = 10_000;
 const METRICS_MS = 3000;
 const RESTART_MS_MIN = 100;
 const RESTART_MS_MAX = 10_000;
-/** Who lives this long has not failed at its start. */
+/** A replica that lives this long has not failed at its start. */
 const GOOD_LIFE_MS = 30_000;
 
 export class ReplicaHandle {

@@ -41,7 +41,7 @@ export class Admission {
     });
   }
 
-  /** Gives the place to whoever has waited longest. */
+  /** Gives the place to the request that has waited longest. */
   leave(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

@@ -1,7 +1,6 @@
-// Who sends a request, and what it may do.
+// The caller of a request, by its API key, and its role.
 import { timingSafeEqual } from 'node:crypto';
 import type { Role } from '../service/route/request.ts';
-import { ROLES } from '../service/route/request.ts';
 import { RowanError } from '../util/error.ts';
 import { hashKey, isExpired } from './api-key.ts';
 import type { KeyStore } from './key-store.ts';
@@ -59,20 +58,6 @@ export class Authentication {
     }
     return { role: stored.role, keyId: stored.id };
   }
-}
-
-/** @throws UNAUTHENTICATED without a key, FORBIDDEN with one whose role is too low */
-export function requireRole(caller: Caller, required: Role): void {
-  if (ROLES.indexOf(caller.role) >= ROLES.indexOf(required)) return;
-  if (caller.role === 'open') {
-    throw unauthenticated('an API key is required: Authorization: Bearer <key>, or X-API-Key');
-  }
-  throw new RowanError(
-    'FORBIDDEN',
-    403,
-    `this needs the role ${required}; the API key has the role ${caller.role}`,
-    { requiredRole: required },
-  );
 }
 
 /** The key that the headers carry. @throws UNAUTHENTICATED for a scheme that is none */

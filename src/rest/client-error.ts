@@ -3,9 +3,10 @@
 
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { failureReply } from '../service/route/failure-reply.ts';
 import type { Router } from '../service/route/router.ts';
 import { RowanError } from '../util/error.ts';
-import { errorReply } from './reply-writer.ts';
+
 import { parseTarget } from './request-target.ts';
 
 interface ParserError extends Error {
@@ -79,7 +80,7 @@ function badRequest(status: number, message: string): RowanError {
 }
 
 function writeRawReply(socket: Duplex, error: RowanError, requestId: string): void {
-  const { status, headers, json } = errorReply(error, requestId);
+  const { status, headers, json } = failureReply(error, requestId);
   const body = JSON.stringify(json);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,

@@ -2,12 +2,15 @@
 import type { CallContext } from '../service/route/call-context.ts';
 import { bindParameters, isAsync } from '../service/route/parameter-binding.ts';
 import type { RequestBody, Role, Verb } from '../service/route/request.ts';
-import type { BoundRequest, Route } from '../service/route/route.ts';
+import type { BoundRequest, Measured, Route, Work } from '../service/route/route.ts';
 import type { RouteMatch } from '../service/route/router.ts';
 import type { Exchange } from './exchange.ts';
 
 const NO_SANDBOXES: readonly object[] = [];
 const NEVER = new AbortController().signal;
+
+/** What of a route's declaration says how its requests are treated. */
+export type Handling = Pick<Route, 'work' | 'measured'>;
 
 export class HttpRequest implements BoundRequest, CallContext {
   readonly verb: Verb;
@@ -21,13 +24,15 @@ export class HttpRequest implements BoundRequest, CallContext {
   readonly params: Readonly<Record<string, string>>;
   readonly values: Readonly<Record<string, unknown>>;
   readonly isAsync: boolean;
+  readonly work: Work;
+  readonly measured: Measured | undefined;
+  readonly timeLimitMs: number | undefined;
+  readonly exchange: Exchange;
   /** it comes from outside: no script waits for it */
   readonly sandboxes = NO_SANDBOXES;
-  readonly #exchange: Exchange;
-  readonly #outlivesClient: boolean;
 
   /**
-   * @param outlivesClient the work goes on when nobody waits for it any more
+   * @param how as the route says, or less where the body streams
    * @throws what binding parameters throws
    */
   constructor(
@@ -35,7 +40,8 @@ export class HttpRequest implements BoundRequest, CallContext {
     match: RouteMatch,
     query: readonly (readonly [string, string])[],
     body: RequestBody,
-    outlivesClient: boolean,
+    how: Handling,
+    timeLimitMs: number | undefined,
   ) {
     const { route, params } = match;
     this.verb = route.verb;
@@ -49,12 +55,17 @@ export class HttpRequest implements BoundRequest, CallContext {
     this.params = params;
     this.values = bindParameters(route, this);
     this.isAsync = isAsync(this.headers);
-    this.#exchange = exchange;
-    this.#outlivesClient = outlivesClient;
+    this.work = how.work ?? 'light';
+    this.measured = how.measured;
+    this.timeLimitMs = timeLimitMs;
+    this.exchange = exchange;
   }
 
-  /** Costs something, so it is made only for handlers that look at it. */
+  /**
+   * Costs something, so it is made only for handlers that look at it. Constructions go on when
+   * nobody waits for them any more.
+   */
   get signal(): AbortSignal {
-    return this.#outlivesClient ? NEVER : this.#exchange.signal;
+    return this.work === 'construction' ? NEVER : this.exchange.signal;
   }
 }

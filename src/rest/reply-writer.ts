@@ -1,8 +1,8 @@
 // Writes replies of routes as HTTP responses: compression, streams with back-pressure, errors.
 import type { ServerResponse } from 'node:http';
 import type { Transform, Writable } from 'node:stream';
+import { contentTypeOf } from '../service/route/local-transport.ts';
 import type { Reply } from '../service/route/request.ts';
-import { errorBody, RowanError } from '../util/error.ts';
 import { stringifyJson } from '../util/exact-json.ts';
 import { chooseCoding, compressor } from './content-coding.ts';
 import type { Exchange } from './exchange.ts';
@@ -84,26 +84,6 @@ function limitSilence({ response, replyIdleTimeoutMs }: Exchange): void {
 
 function giveUp(this: ServerResponse): void {
   this.destroy();
-}
-
-/** The reply of a failure; `details` and the like are the error's own. */
-export function errorReply(thrown: unknown, requestId: string): Reply {
-  const body = errorBody(thrown);
-  const headers: Record<string, string> = {};
-  const allowed = thrown instanceof RowanError ? thrown.details?.allowedVerbs : undefined;
-  if (Array.isArray(allowed)) headers.Allow = allowed.join(', ');
-  if (body.httpCode === 401) headers['WWW-Authenticate'] = 'Bearer';
-  if (body.httpCode === 503) headers['Retry-After'] = '1';
-  const { error, httpCode, code, details, ...extra } = body;
-  const json = { error, httpCode, code, ...(details === undefined ? {} : { details }), ...extra };
-  return { status: httpCode, headers, json: { ...json, requestId } };
-}
-
-function contentTypeOf(reply: Reply): string | undefined {
-  if (reply.contentType !== undefined) return reply.contentType;
-  if (reply.json !== undefined) return 'application/json';
-  if (reply.text !== undefined) return 'text/plain; charset=utf-8';
-  return undefined;
 }
 
 function addHeaders(list: string[], headers: Readonly<Record<string, string>> | undefined): void {

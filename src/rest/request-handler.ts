@@ -2,17 +2,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isFormatName } from '../exec/output/format.ts';
 import { acceptedFormat } from '../service/route/accepted-format.ts';
-import { runInContext } from '../service/route/call-context.ts';
+import { failureReply } from '../service/route/failure-reply.ts';
 import { parseQueryString } from '../service/route/parameter-binding.ts';
 import type { Reply, RequestBody } from '../service/route/request.ts';
 import { bytesBody, EMPTY_BODY, streamBody } from '../service/route/request-body.ts';
-import type { Measured, Route } from '../service/route/route.ts';
-import type { RouteDispatcher } from '../service/route/route-dispatcher.ts';
+import type { Measured } from '../service/route/route.ts';
+import type { ReplyTransport, RouteDispatcher } from '../service/route/route-dispatcher.ts';
 import type { RouteMatch } from '../service/route/router.ts';
 import type { Service } from '../service/service.ts';
 import { failure, RowanError } from '../util/error.ts';
 import type { Admission } from './admission.ts';
-import { type Authentication, requireRole } from './authentication.ts';
+import type { Authentication } from './authentication.ts';
 import { BodyMemory } from './body-memory.ts';
 import {
   arrivedBody,
@@ -24,7 +24,7 @@ import {
 } from './body-reader.ts';
 import { Exchange } from './exchange.ts';
 import { checkFraming } from './framing.ts';
-import { HttpRequest } from './http-request.ts';
+import { type Handling, HttpRequest } from './http-request.ts';
 import type { Metrics } from './metrics.ts';
 import type { RestOptions } from './options.ts';
 import {
@@ -36,7 +36,7 @@ import {
 } from './origin.ts';
 import type { PassingOn } from './port-sharing.ts';
 import { QueuedReplies } from './queued-replies.ts';
-import { breakOff, errorReply, writeReply } from './reply-writer.ts';
+import { breakOff, writeReply } from './reply-writer.ts';
 import { parseTarget } from './request-target.ts';
 import { locationOf, timeLimitOf, withId } from './time-limit.ts';
 import { lingerBeforeClose } from './unread-body.ts';
@@ -62,8 +62,6 @@ export interface HandlerParts {
 
 const NO_PAIRS: readonly (readonly [string, string])[] = [];
 
-type Handling = Pick<Route, 'work' | 'measured'>;
-
 /** A client that sends slowly must not keep a place from others; its pieces are queued themselves. */
 const STREAMED = { light: { work: 'light' }, live: { work: 'live' } } as const;
 
@@ -77,10 +75,16 @@ export class RequestHandler {
   readonly #live = new Set<Exchange>();
   readonly #queued = new QueuedReplies();
   readonly #bodyMemory: BodyMemory;
+  readonly #transport: ReplyTransport<HttpRequest, void>;
 
   constructor(parts: HandlerParts) {
     this.#parts = parts;
     this.#bodyMemory = new BodyMemory(parts.options.bodyMemoryBytes);
+    this.#transport = {
+      enter: (bound) => this.#enter(bound),
+      reply: (bound, made) => this.#reply(bound, made),
+      onEnd: (bound) => this.#finish(bound),
+    };
   }
 
   /** bytes of bodies of requests that have not ended */
@@ -202,30 +206,21 @@ export class RequestHandler {
     }
   }
 
-  /** Who asks is checked before what is there: a stranger learns nothing from a 404. */
   #find(exchange: Exchange, verb: string, path: string): RouteMatch {
-    const { authentication, originPolicy } = this.#parts;
-    const { router } = this.#parts.dispatcher;
-    const headers = exchange.request.headers as Record<string, string>;
-    let match: RouteMatch;
-    try {
-      match = router.find(verb, path);
-    } catch (thrown) {
-      checkOrigin(originPolicy, exchange.request);
-      exchange.caller = authentication.identify(headers);
-      requireRole(exchange.caller, 'reader');
-      throw thrown;
-    }
-    exchange.pattern = match.route.path;
-    const { role, isOpenTo } = match.route;
-    if (role === 'open' || isOpenTo?.(headers) === true) {
-      exchange.caller = { role: 'open', keyId: undefined };
-      return match;
-    }
-    checkOrigin(originPolicy, exchange.request);
-    exchange.caller = authentication.identify(headers);
-    requireRole(exchange.caller, role);
-    return match;
+    const { authentication, originPolicy, dispatcher } = this.#parts;
+    const { request } = exchange;
+    const headers = request.headers as Record<string, string>;
+    return dispatcher.accept(verb, path, {
+      headers,
+      onFound: (route) => {
+        exchange.pattern = route.path;
+      },
+      identify: () => {
+        checkOrigin(originPolicy, request);
+        exchange.caller = authentication.identify(headers);
+        return exchange.caller.role;
+      },
+    });
   }
 
   #receive(exchange: Exchange, match: RouteMatch): Promise<void> | undefined {
@@ -241,7 +236,7 @@ export class RequestHandler {
       acceptExpectation(request, response, streams ? undefined : options);
     }
     if (streams) {
-      // Who waits for a reply before it goes on must have its head.
+      // A client may wait for the head of the reply before it sends more.
       const isLive = route.bodyMayPause === true;
       const pieces = streamBytes(request, options, isLive);
       return this.#answer(exchange, match, streamBody(pieces), STREAMED[isLive ? 'live' : 'light']);
@@ -277,74 +272,49 @@ export class RequestHandler {
     given: RequestBody,
     how: Handling = match.route,
   ): Promise<void> | undefined {
-    const { work = 'light' } = how;
-    const isConstruction = work === 'construction';
-    const isHeavy = isConstruction || work === 'heavy';
+    const isConstruction = how.work === 'construction';
+    const isHeavy = isConstruction || how.work === 'heavy';
     const ownLimitMs = isHeavy ? this.#parts.options.queryTimeoutMs : undefined;
     const timeLimitMs = timeLimitOf(exchange.request, ownLimitMs);
     const query = exchange.query === '' ? NO_PAIRS : parseQueryString(exchange.query);
     const body = timeLimitMs !== undefined && isConstruction ? withId(match, given) : given;
-    const bound = new HttpRequest(exchange, match, query, body, isConstruction);
-    if (!isHeavy || match.route.isLight?.(bound, this.#parts.service) === true) {
-      return this.#perform(exchange, bound, how, timeLimitMs);
-    }
-    const { admission, constructions } = this.#parts;
-    const line = isConstruction ? constructions : admission;
+    const bound = new HttpRequest(exchange, match, query, body, how, timeLimitMs);
+    exchange.isLive = how.work === 'live';
+    const later = this.#parts.dispatcher.perform(bound, this.#transport);
+    return later instanceof Promise ? later : undefined;
+  }
+
+  /** Waits for a place; what makes entities and runs does so in a line of its own. */
+  #enter({ exchange, work, timeLimitMs }: HttpRequest): Promise<void> | undefined {
+    const isConstruction = work === 'construction';
+    const line = isConstruction ? this.#parts.constructions : this.#parts.admission;
     // Waiting counts: the time of a request begins with its arrival.
     if (timeLimitMs !== undefined && !isConstruction) exchange.limitTime(timeLimitMs, true);
     const turn = line.enter(exchange);
-    if (turn === undefined) return this.#performInPlace(exchange, bound, how, timeLimitMs, line);
-    return turn.then(() => this.#performInPlace(exchange, bound, how, timeLimitMs, line));
-  }
-
-  #performInPlace(
-    exchange: Exchange,
-    bound: HttpRequest,
-    how: Handling,
-    timeLimitMs: number | undefined,
-    line: Admission,
-  ): Promise<void> | undefined {
-    exchange.leavePlace = () => line.leave();
-    return this.#perform(exchange, bound, how, timeLimitMs);
-  }
-
-  #perform(
-    exchange: Exchange,
-    bound: HttpRequest,
-    how: Handling,
-    timeLimitMs: number | undefined,
-  ): Promise<void> | undefined {
-    exchange.isLive = how.work === 'live';
-    if (exchange.isLive) this.#live.add(exchange);
-    let later: Promise<void> | undefined;
-    try {
-      later = runInContext(bound, () => this.#respond(exchange, bound, timeLimitMs));
-    } finally {
-      if (later === undefined) this.#finish(exchange, bound, how);
-    }
-    return later?.finally(() => this.#finish(exchange, bound, how));
+    const take = () => {
+      exchange.leavePlace = () => line.leave();
+    };
+    if (turn !== undefined) return turn.then(take);
+    take();
+    return undefined;
   }
 
   /** Streams of a task have work until the task ends; others until they are written. */
-  #respond(
-    exchange: Exchange,
-    bound: HttpRequest,
-    timeLimitMs: number | undefined,
-  ): Promise<void> | undefined {
-    const reply = bound.route.handle(bound, this.#parts.service);
-    if (!(reply instanceof Promise)) return writeReply(exchange, reply);
+  #reply(bound: HttpRequest, made: Reply | Promise<Reply>): Promise<void> | undefined {
+    const { exchange, timeLimitMs } = bound;
+    if (exchange.isLive) this.#live.add(exchange);
+    if (!(made instanceof Promise)) return writeReply(exchange, made);
     const inTime =
-      timeLimitMs === undefined || exchange.isLive
-        ? reply
-        : this.#inTime(exchange, bound, reply, timeLimitMs);
-    return inTime.then((made) => {
-      // Who only waits for its client works no more.
-      void made.work?.then(() => exchange.giveBackPlace());
-      return writeReply(exchange, made);
+      timeLimitMs === undefined || exchange.isLive ? made : this.#inTime(bound, made, timeLimitMs);
+    return inTime.then((reply) => {
+      // A reply that only waits for its client needs no place any more.
+      void reply.work?.then(() => exchange.giveBackPlace());
+      return writeReply(exchange, reply);
     });
   }
 
-  #finish(exchange: Exchange, bound: HttpRequest, { measured }: Handling): void {
+  #finish(bound: HttpRequest): void {
+    const { exchange, measured } = bound;
     exchange.end();
     if (exchange.isLive) this.#live.delete(exchange);
     exchange.giveBackPlace();
@@ -352,13 +322,9 @@ export class RequestHandler {
   }
 
   /** The reply, or a 504 when it takes too long; constructions then go on by themselves. */
-  async #inTime(
-    exchange: Exchange,
-    bound: HttpRequest,
-    reply: Promise<Reply>,
-    timeLimitMs: number,
-  ): Promise<Reply> {
-    const isConstruction = bound.route.work === 'construction';
+  async #inTime(bound: HttpRequest, reply: Promise<Reply>, timeLimitMs: number): Promise<Reply> {
+    const { exchange } = bound;
+    const isConstruction = bound.work === 'construction';
     reply.catch(() => undefined); // told to nobody when time is up first
     try {
       return await Promise.race([reply, exchange.limitTime(timeLimitMs, !isConstruction)]);
@@ -366,7 +332,7 @@ export class RequestHandler {
       if (!isConstruction || !(thrown instanceof RowanError) || thrown.code !== 'TIMEOUT') {
         throw thrown;
       }
-      const late = errorReply(thrown, exchange.requestId);
+      const late = failureReply(thrown, exchange.requestId);
       return {
         ...late,
         headers: { ...late.headers, Location: locationOf(bound) },
@@ -379,7 +345,7 @@ export class RequestHandler {
     const { metrics, service } = this.#parts;
     const { status } = exchange;
     const isOk = status !== undefined && status < 400;
-    // Who is asked instead counts what this process has not answered.
+    // A request that this process passed on is counted by the process that answered it.
     if (status === undefined && this.#parts.passingOn !== undefined) return;
     const outcome = exchange.isAborted ? 'cancelled' : isOk ? 'ok' : 'error';
     if (measured === 'query') {
@@ -401,7 +367,7 @@ export class RequestHandler {
       breakOff(exchange);
       return;
     }
-    const reply = errorReply(thrown, exchange.requestId);
+    const reply = failureReply(thrown, exchange.requestId);
     const isUnread = hasBody(request) && !request.complete && !exchange.isBodyRead;
     if (isUnread || reply.status === 408 || isStoppingError(thrown)) {
       exchange.commonHeaders.push('Connection', 'close');

@@ -141,7 +141,7 @@ export class Server {
 
   #openToOthers(): void {
     this.#web.isPublic = !this.#isLoopback;
-    // Whoever revokes the last key does not mean to let everybody in.
+    // Revoking the last key must not open the service to everybody.
     this.#web.authentication.isStrict = !this.#isLoopback && !this.#options.allowUnauthenticated;
     this.#web.documentation = this.#options;
   }

@@ -2,17 +2,6 @@
 // resolves: references to entities, queries, outputs and URLs.
 import { type Static, type TObject, type TProperties, type TUnsafe, Type } from 'typebox';
 
-/** What a marked schema stands for. */
-export type ParameterRole =
-  | 'dataset'
-  | 'table'
-  | 'function'
-  | 'procedure'
-  | 'output-dataset'
-  | 'output-function'
-  | 'input-query'
-  | 'url';
-
 const referenceMembers = {
   id: Type.Optional(Type.String({ description: 'id of the entity' })),
   type: Type.Optional(Type.String({ description: 'type; absent for an existing entity' })),

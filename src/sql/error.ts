@@ -1,5 +1,6 @@
 // Errors of query text: where it is wrong, what stood there and what was expected.
-import { ERROR_STATUS, RowanError } from '../util/error.ts';
+import { RowanError } from '../util/error.ts';
+import { ERRORS } from '../util/error-catalogue.ts';
 
 /** The part of a text that is parsed: a whole query, or one clause of a query given in pieces. */
 export interface SqlSource {
@@ -51,7 +52,7 @@ export class SqlSyntaxError extends RowanError {
     const excerpt = shorten(source.text.slice(source.start, source.end), EXCERPT_LENGTH_MAX);
     super(
       'SQL_SYNTAX',
-      ERROR_STATUS.SQL_SYNTAX,
+      ERRORS.SQL_SYNTAX.status,
       `${label}${excerpt}:${line}:${column}: ${sentence}${hint}`,
       {
         line,

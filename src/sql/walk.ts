@@ -108,38 +108,6 @@ export function nodesBottomUp(root: SqlNode): SqlNode[] {
   return nodes.reverse();
 }
 
-/**
- * The columns that an expression reads from its input: not those of sub-selects, which have a FROM
- * of their own, not those inside `[ ]`, which are members of the operand, and not those inside
- * COLUMN EXPR, where none can be read.
- */
-export function findColumns(root: Expression): ColumnNode[] {
-  const columns: ColumnNode[] = [];
-  walkInput(root, (node) => {
-    if (node.kind === 'column') columns.push(node);
-  });
-  return columns;
-}
-
-/** Whether an expression reads its input through a wildcard or COLUMN EXPR. */
-export function hasWildcard(root: Expression): boolean {
-  let found = false;
-  walkInput(root, (node) => {
-    found ||= node.kind === 'wildcard' || node.kind === 'column-expression';
-  });
-  return found;
-}
-
-/** Every call in a tree outside its sub-selects. */
-export function findCalls(root: SqlNode): CallNode[] {
-  const calls: CallNode[] = [];
-  walk(root, (node) => {
-    if (node.kind === 'call') calls.push(node);
-    return node === root || node.kind !== 'query';
-  });
-  return calls;
-}
-
 /** Every parameter in a tree, also in its sub-selects. */
 export function findParameters(root: SqlNode): ParameterNode[] {
   const parameters: ParameterNode[] = [];
@@ -148,17 +116,6 @@ export function findParameters(root: SqlNode): ParameterNode[] {
     return true;
   });
   return parameters;
-}
-
-/** Visits the nodes whose names refer to the input of `root`. */
-function walkInput(root: Expression, enter: (node: SqlNode) => void): void {
-  const pending: SqlNode[] = [root];
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    if (node.kind === 'query') continue;
-    enter(node);
-    if (node.kind === 'extract') pending.push(node.operand);
-    else if (node.kind !== 'column-expression') pushReversed(pending, childrenOf(node));
-  }
 }
 
 function pushReversed(pending: SqlNode[], nodes: readonly SqlNode[]): void {

@@ -1,7 +1,7 @@
 // A value that follows work wherever it goes on after a promise.
 //
 // AsyncLocalStorage would follow callbacks too, but on Node 20 and 22 it is told of everything that
-// Node itself begins, which makes a small HTTP request an eighth dearer. This is told of promises
+// Node itself begins, which makes a small HTTP request an eighth slower. This follows promises
 // only: work that goes on in a callback takes its value along by `keepContext`.
 import { promiseHooks } from 'node:v8';
 

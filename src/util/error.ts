@@ -1,3 +1,5 @@
+import { ERRORS, type ErrorCode } from './error-catalogue.ts';
+
 /** Everything a caller may learn about a failure; plain data, so that it crosses threads and HTTP. */
 export interface ErrorBody {
   readonly error: string;
@@ -11,14 +13,14 @@ export interface ErrorBody {
  * Anything else that is thrown is a defect of ours and becomes a 500 with the code INTERNAL.
  */
 export class RowanError extends Error {
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly httpCode: number;
   readonly details: Readonly<Record<string, unknown>> | undefined;
   /** Members that stand beside `error` at the top level of the body, for instance `kind`. */
   readonly extra: Readonly<Record<string, unknown>> | undefined;
 
   constructor(
-    code: string,
+    code: ErrorCode,
     httpCode: number,
     message: string,
     details?: Readonly<Record<string, unknown>>,
@@ -42,51 +44,12 @@ export class RowanError extends Error {
     };
   }
 
+  /** The failure that a service has told of; one that is newer may know more codes. */
   static fromBody(body: ErrorBody): RowanError {
     const { error, httpCode, code, details, ...extra } = body;
-    return new RowanError(code, httpCode, error, details, extra);
+    return new RowanError(code as ErrorCode, httpCode, error, details, extra);
   }
 }
-
-/** Codes and their default status. A code is never reused for another meaning. */
-export const ERROR_STATUS = {
-  UNKNOWN_RESOURCE: 404,
-  ENTITY_NOT_FOUND: 404,
-  RUN_NOT_FOUND: 404,
-  FILE_NOT_FOUND: 400,
-  ENTITY_EXISTS: 409,
-  ENTITY_BUSY: 409,
-  ENTITY_NOT_READY: 409,
-  CANCELLED: 409,
-  UNKNOWN_PARAMETER: 400,
-  INVALID_PARAMETER: 400,
-  MISSING_PARAMETER: 400,
-  MIXED_PARAMETERS: 400,
-  UNKNOWN_FIELD: 400,
-  UNKNOWN_TYPE: 400,
-  INVALID_JSON: 400,
-  EMPTY_PAYLOAD: 400,
-  INVALID_URL: 400,
-  SQL_SYNTAX: 400,
-  SQL_BINDING: 400,
-  SQL_EXECUTION: 400,
-  RUN_FAILED: 400,
-  FIRST_RUN_FAILED: 400,
-  SCRIPT_EXCEPTION: 400,
-  OUT_OF_MEMORY: 400,
-  CREDENTIALS_NOT_FOUND: 400,
-  DATA_ERROR: 400,
-  UNAUTHENTICATED: 401,
-  FORBIDDEN: 403,
-  BODY_TOO_LARGE: 413,
-  TIMEOUT: 504,
-  OVERLOADED: 503,
-  SHUTTING_DOWN: 503,
-  DISK_FULL: 507,
-  INTERNAL: 500,
-} as const;
-
-export type ErrorCode = keyof typeof ERROR_STATUS;
 
 /** Makes a RowanError with the default status of its code. */
 export function failure(
@@ -94,7 +57,7 @@ export function failure(
   message: string,
   details?: Readonly<Record<string, unknown>>,
 ): RowanError {
-  return new RowanError(code, ERROR_STATUS[code], message, details);
+  return new RowanError(code, ERRORS[code].status, message, details);
 }
 
 /** A failure with more details, for instance the place where it happened; a defect stays as it is. */

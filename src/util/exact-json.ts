@@ -46,7 +46,7 @@ function containsBigint(value: unknown): boolean {
   return Object.values(value).some(containsBigint);
 }
 
-/** Characters of arrays that are parsed in one go when somebody wants to look up in between. */
+/** Characters of arrays that are parsed in one go when the caller wants to check for cancellation in between. */
 const PIECE_LENGTH = 65_536;
 
 const DIGIT_COUNT_EXACT = 15;

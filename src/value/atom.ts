@@ -10,23 +10,10 @@ import { compareTimestamps, Timestamp } from './timestamp.ts';
  */
 export type Atom = null | number | bigint | string | Timestamp | Interval | Uint8Array | Path;
 
-export const ATOM_KINDS = [
-  'null',
-  'number',
-  'string',
-  'timestamp',
-  'interval',
-  'blob',
-  'path',
-] as const;
-/** The kinds in the order in which values of different kinds compare. */
-export type AtomKind = (typeof ATOM_KINDS)[number];
-
-export function atomKind(atom: Atom): AtomKind {
-  return ATOM_KINDS[atomRank(atom)] as AtomKind;
-}
-
-/** The position of an atom's kind in the total order. */
+/**
+ * The position of an atom's kind in the total order: null, number, string, timestamp, interval,
+ * blob, path.
+ */
 export function atomRank(atom: Atom): number {
   if (atom === null) return 0;
   switch (typeof atom) {

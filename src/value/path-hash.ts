@@ -73,11 +73,6 @@ export function hashElement(element: string): bigint {
   return toUint64(RESULT);
 }
 
-export function hashBytes(bytes: Uint8Array): bigint {
-  digestBytes(bytes, bytes.length);
-  return toUint64(RESULT);
-}
-
 const encoder = new TextEncoder();
 let buffer = new Uint8Array(256);
 

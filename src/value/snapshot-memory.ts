@@ -82,11 +82,6 @@ export function freeSnapshot(snapshot: Snapshot, allocator: ArenaAllocator): voi
   for (const span of snapshotSpans(snapshot)) allocator.free(span);
 }
 
-/** One more holder of everything that a snapshot consists of. */
-export function retainSnapshot(snapshot: Snapshot, allocator: ArenaAllocator): void {
-  for (const span of snapshotSpans(snapshot)) allocator.retain(span);
-}
-
 /** Bytes of a snapshot's spans. */
 export function snapshotSize(snapshot: Snapshot): number {
   return snapshotSpans(snapshot).reduce((sum, span) => sum + span.sizeBytes, 0);

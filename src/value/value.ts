@@ -252,17 +252,6 @@ export function latestOf(points: readonly Scalar[]): Scalar {
   return best;
 }
 
-/** The earliest point; the smallest among equally early ones. */
-export function earliestOf(points: readonly Scalar[]): Scalar {
-  let best = points[0] as Scalar;
-  for (let i = 1; i < points.length; i++) {
-    const point = points[i] as Scalar;
-    const order = compareSeconds(point.ts, best.ts);
-    if (order < 0 || (order === 0 && compareAtoms(point.atom, best.atom) < 0)) best = point;
-  }
-  return best;
-}
-
 /** The same value with every timestamp in it set to `ts`. */
 export function withTimestamp(value: Value, ts: number): Value {
   if (value instanceof Scalar) return new Scalar(value.atom, ts);

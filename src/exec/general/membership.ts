@@ -5,11 +5,11 @@ import type {
   InQueryExpression,
   PathOperandExpression,
 } from '../../plan/expression.ts';
+import { type CanonicalKey, keyOfValue } from '../../value/canonical-key.ts';
 import { Path } from '../../value/path.ts';
 import { atomText } from '../../value/text.ts';
 import { laterOf } from '../../value/timestamp.ts';
 import { compareValues, effectiveTs, type Row, Scalar, type Value } from '../../value/value.ts';
-import { type CanonicalKey, keyOfValue } from './canonical-key.ts';
 import type { Compiler } from './compiler.ts';
 import type { Evaluator } from './frame.ts';
 import { truthValue } from './logic.ts';

@@ -1,7 +1,7 @@
 // Keys of joins as codes that are the same on both sides: integers of a small range and dictionary
 // codes as they are; other numbers, and several keys, by a hash table over the built side.
 import type { BoundExpression } from '../../plan/expression.ts';
-import { keyOfAtom } from '../general/canonical-key.ts';
+import { keyOfAtom } from '../../value/canonical-key.ts';
 import { ChunkVectors } from '../vector/chunk.ts';
 import type { DictionaryTables } from '../vector/dictionary-table.ts';
 import type { LoweredCodes } from '../vector/lower.ts';

@@ -389,7 +389,7 @@ export class EnginePool {
     slot.terminator = setTimeout(() => void this.#terminate(slot), CANCEL_GRACE_MS);
   }
 
-  /** What it holds that others wait for must be let go first. */
+  /** Ends a worker. The locks that it holds in shared memory are released: other threads wait for them. */
   async #terminate({ worker }: Slot): Promise<void> {
     const { threadId } = worker;
     this.#options.termination?.begin(threadId);

@@ -9,10 +9,10 @@ import type { BoundExpression, CaseExpression } from '../../plan/expression.ts';
 import type { FunctionCatalog } from '../../plan/function.ts';
 import type { IsTest } from '../../sql/node.ts';
 import type { Atom } from '../../value/atom.ts';
+import { keyOfAtom } from '../../value/canonical-key.ts';
 import { atomText } from '../../value/text.ts';
 import { Scalar } from '../../value/value.ts';
 import { atomCall } from '../general/atom-call.ts';
-import { keyOfAtom } from '../general/canonical-key.ts';
 
 export interface ScalarSource {
   /** the body of `(h, k) => (c) => atom`: helpers, constants, and the atoms of the columns */

@@ -4,9 +4,9 @@ import { BITWISE, complementAtom } from '../../builtin/operator/bitwise.ts';
 import { castAtom } from '../../builtin/operator/cast.ts';
 import { likeAtoms } from '../../builtin/operator/like.ts';
 import { type Atom, compareAtoms, isFalse, isInteger, isTrue } from '../../value/atom.ts';
+import { keyOfAtom } from '../../value/canonical-key.ts';
 import { Interval } from '../../value/interval.ts';
 import { Timestamp } from '../../value/timestamp.ts';
-import { keyOfAtom } from '../general/canonical-key.ts';
 
 /** The `h` of generated code. */
 export const SCALAR_HELPERS = Object.freeze({

@@ -1,8 +1,8 @@
 // Equality joins of two columnar tables below an aggregate: joined rows are never made.
 import type { BoundExpression } from '../../plan/expression.ts';
 import type { JoinInput, JoinNode, PlanNode } from '../../plan/plan.ts';
+import { keyOfAtom } from '../../value/canonical-key.ts';
 import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
-import { keyOfAtom } from '../general/canonical-key.ts';
 import type { Compiler } from '../general/compiler.ts';
 import type { BlockSource } from './block-compiler.ts';
 import { ChunkVectors } from './chunk.ts';

@@ -38,11 +38,6 @@ export function threadScratch(): Scratch {
   return current;
 }
 
-/** Gives this thread's scratch memory back to the system; nothing may be in use. */
-export function dropThreadScratch(): void {
-  current = undefined;
-}
-
 // Words of a dictionary; see kernel/assembly/csv-code.ts.
 const TABLE = 0;
 const MASK = 1;

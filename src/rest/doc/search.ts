@@ -2,7 +2,7 @@
 import type { FunctionDeclaration } from '../../plan/function.ts';
 import { functionSignature } from '../../plan/signature.ts';
 import type { Route } from '../../service/route/route.ts';
-import { ERROR_STATUS } from '../../util/error.ts';
+import { ERRORS } from '../../util/error-catalogue.ts';
 import type { NavigationGroup } from './page.ts';
 import { familyPath } from './sql-reference.ts';
 
@@ -37,11 +37,11 @@ export function searchEntries(
       path: '/api/',
       words: summary,
     })),
-    ...Object.entries(ERROR_STATUS).map(([code, status]) => ({
+    ...Object.entries(ERRORS).map(([code, { status, when }]) => ({
       title: code,
       kind: `error, status ${status}`,
-      path: '/guide/2-rest.md.html',
-      words: 'error code',
+      path: '/errors.html',
+      words: `error code ${when}`,
     })),
   ];
 }

@@ -8,6 +8,7 @@ import type { Reply } from '../../service/route/request.ts';
 import type { Route } from '../../service/route/route.ts';
 import { escapeHtml } from '../../util/html.ts';
 import { apiPage, apiScript } from './api-page.ts';
+import { errorReference } from './error-reference.ts';
 import { guideFiles, guidePicture } from './guide.ts';
 import { macroExpander } from './macro.ts';
 import { type NavigationGroup, type PageContent, renderPage } from './page.ts';
@@ -102,7 +103,9 @@ export class DocumentationSite {
       return { text: title, path };
     });
     if (guide.length > 0) groups.push({ title: 'Guide', links: guide });
-    groups.push({ title: 'REST', links: [{ text: 'Try the API', path: '/api/' }] });
+    const errors = { text: 'Errors', path: '/errors.html' };
+    this.#pages.set(errors.path, () => renderFragment(errorReference()));
+    groups.push({ title: 'REST', links: [{ text: 'Try the API', path: '/api/' }, errors] });
     for (const kind of DOCUMENTED_KINDS) {
       const links = documentedTypes(types, kind, hidesInternalEntities).map((type) => {
         this.#pages.set(typePath(type), () => typePage(type));

@@ -2,7 +2,7 @@
 import type { EntityType } from '../../dataset/entity-type.ts';
 import { publishedSchema } from '../../service/entity/published-schema.ts';
 import type { TypeRegistry } from '../../service/entity/type-registry.ts';
-import { ERROR_STATUS } from '../../util/error.ts';
+import { ERRORS } from '../../util/error-catalogue.ts';
 
 type Json = Record<string, unknown>;
 type ConfigKind = 'dataset' | 'function' | 'procedure' | 'plugin';
@@ -17,7 +17,7 @@ const ERROR: Json = {
     httpCode: { type: 'integer', description: 'equal to the status' },
     code: {
       ...{ type: 'string', description: 'stable, for programs' },
-      examples: Object.keys(ERROR_STATUS),
+      examples: Object.keys(ERRORS),
     },
     details: { type: 'object', description: 'what the code calls for' },
     requestId: { type: 'string', description: 'names the request in logs' },

@@ -21,7 +21,7 @@ export interface LiveEntity {
   readonly type: string;
   /** the configuration as it was given, with the id */
   readonly config: EntityConfig;
-  /** what whoever made it may do; default admin */
+  /** the role of its creator; default admin */
   readonly creatorRole?: Role;
   /** parameters with references resolved, for a restart; default those of the configuration */
   readonly resolved?: Readonly<Record<string, unknown>>;

@@ -30,7 +30,7 @@ export interface DatasetHost {
   unreadable(dataset: DatasetEntity, error: unknown): void;
 }
 
-/** Content that is read when somebody first needs it. */
+/** Content that is read at its first use. */
 export interface ContentSource {
   /** what the type tells of it; undefined: not known before it is read */
   readonly status: unknown;
@@ -106,7 +106,7 @@ export class DatasetEntity implements LiveEntity {
     return this.config.type ?? this.datasetType.name;
   }
 
-  /** The content of a dataset whose content somebody has needed. */
+  /** The content, once it has been used. */
   get content(): DatasetContent {
     assert(this.#content !== undefined, 'content is loaded before it is used');
     return this.#content;

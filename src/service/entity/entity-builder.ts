@@ -100,7 +100,7 @@ export class EntityBuilder {
   }
 
   /**
-   * A dataset whose content was kept; it is read when somebody first needs it.
+   * A dataset whose content was saved; it is read at its first use.
    * @param last what was read before, which commits since are put on top of
    */
   keptDataset(

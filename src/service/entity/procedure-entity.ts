@@ -136,7 +136,7 @@ export class ProcedureEntity implements LiveEntity {
     const run = new Run(runId, this.id, this.#nextSequence++);
     this.#runs.set(runId, run);
     run.start();
-    // Whoever waits for the end of the run need not wait for this: the end is saved after it.
+    // A caller that waits for the end of the run need not wait for this save: the end is saved later.
     run.known = this.#host.saveRun(this, run);
     run.known.catch(() => undefined);
     run.done = this.#execute(run, overrides);
@@ -186,7 +186,7 @@ export class ProcedureEntity implements LiveEntity {
     try {
       const params = this.runParams(overrides);
       const { result, register } = await this.#host.execute(this, run, params, overrides);
-      // Whoever finds what the run made finds it finished, and the other way round.
+      // The results and the state `finished` become visible together.
       await this.#host.together(() => {
         run.finish(result);
         return Promise.all([register(), this.#saveEnd(run)]);

@@ -31,7 +31,7 @@ export async function recordStream(
   let recording: Promise<void> = Promise.resolve();
   const record = ({ bytes, first }: BodyBlock) => {
     const recorded = dataset.record(form, bytes, { first, ts });
-    // Whoever awaits it next is told; until then it is nobody's failure.
+    // The next caller that awaits it gets the failure; until then it must not count as unhandled.
     recorded.catch(() => undefined);
     return recorded;
   };

@@ -1,4 +1,4 @@
-// Watching collections: what they hold now, then each change, until somebody hangs up.
+// Watching collections: what they hold now, then each change, until the client closes the connection.
 import type { EntityKind } from '../../dataset/entity-type.ts';
 import { ENTITY_KINDS } from '../../dataset/entity-type.ts';
 import { failure, type RowanError } from '../../util/error.ts';
@@ -26,7 +26,7 @@ const CHANNELS = ['names', 'children', 'elements', 'config', 'status'] as const;
 type Channel = (typeof CHANNELS)[number];
 const EVENT_NAMES = { new: 'NEW', updated: 'UPDATED', deleted: 'DELETED' } as const;
 
-/** Whoever is this far behind is cut off: it could never know what it missed. */
+/** A client this far behind is disconnected: it could not tell which events it missed. */
 const PENDING_COUNT_MAX = 10_000;
 
 /** @throws INVALID_PARAMETER */

@@ -12,7 +12,7 @@ export interface EntityRecord {
   readonly config: EntityConfig & { readonly id: string };
   /** parameters whose references have become ids */
   readonly resolved: Readonly<Record<string, unknown>>;
-  /** what whoever made it may do; absent: admin */
+  /** the role of its creator; absent: admin */
   readonly creatorRole?: Role;
   /** true: construction was asked for, and has not ended as far as is known */
   readonly isPending?: boolean;

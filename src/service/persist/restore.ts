@@ -34,7 +34,7 @@ export async function restoreEntities(kept: KeptEntities, target: RestoreTarget)
   for (const kind of RESTORE_ORDER) {
     const records = kept.entities.filter((record) => record.kind === kind);
     await restoreInOrder(records, {
-      // Its scripts run with the rights of whoever made it, not with those of the service.
+      // Its scripts run with the rights of its creator, not with those of the service.
       rebuild: (record) =>
         runWithAtMost(record.creatorRole ?? 'admin', () => rebuild(kind, record, kept, target)),
       fail(record, error) {

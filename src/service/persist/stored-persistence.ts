@@ -102,7 +102,7 @@ export class StoredPersistence implements Persistence {
     moveOtherFiles(this.#directory, files, lostAndFound);
   }
 
-  /** Reads what waits for a commit; what is committed only when somebody needs it. */
+  /** Reads uncommitted rows at once; committed content is read at its first use. */
   #loadRows(storeId: number): KeptRows {
     const log = this.#logOf(storeId);
     const content = this.#records.kept(storeId);

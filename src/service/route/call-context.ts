@@ -23,7 +23,7 @@ export function runInContext<Result>(context: CallContext, work: () => Result): 
 }
 
 /**
- * Runs work for two at once, for instance for whoever calls a function and for whoever made it: the
+ * Runs work for two at once, for instance for the caller of a function and its creator: the
  * lower of both roles counts.
  */
 export function runWithAtMost<Result>(role: Role, work: () => Result): Result {

@@ -1,14 +1,33 @@
 // What a caller may do beyond the routes: create and run entities of types for administrators only,
-// and read local files. Nested work is done with the rights of whoever asked for it.
+// and read local files. Nested work is done with the rights of the original caller.
 import type { EntityKind } from '../../dataset/entity-type.ts';
 import { failure } from '../../util/error.ts';
 import type { TypeRegistry } from '../entity/type-registry.ts';
 import { callContext } from './call-context.ts';
 import { ROLES, type Role } from './request.ts';
 
-/** The role of whoever the running work is done for; the lowest where nobody said so. */
+/** The role of the caller of the running work; `reader` for work without a caller. */
 export function callerRole(): Role {
   return callContext()?.role ?? 'reader';
+}
+
+/**
+ * @param what was asked for, for the message
+ * @throws UNAUTHENTICATED where nobody said who asks, FORBIDDEN where the role is too low
+ */
+export function requireRole(role: Role, required: Role, what: string): void {
+  if (isAtLeast(role, required)) return;
+  if (role === 'open') {
+    throw failure(
+      'UNAUTHENTICATED',
+      'an API key is required: Authorization: Bearer <key>, or X-API-Key',
+    );
+  }
+  throw failure(
+    'FORBIDDEN',
+    `${what} needs the role ${required}; the caller has the role ${role}`,
+    { requiredRole: required },
+  );
 }
 
 export interface GuardedEntity {

@@ -4,6 +4,7 @@ import type { Transport, TransportReply, TransportRequest } from '../../client/t
 import { RowanError } from '../../util/error.ts';
 import { stringifyJson } from '../../util/exact-json.ts';
 import { automaticRequestId } from '../id.ts';
+import { failureReply } from './failure-reply.ts';
 import { parseQueryString } from './parameter-binding.ts';
 import type { Reply, RequestBody, Role, RouteRequest } from './request.ts';
 import { bytesBody, EMPTY_BODY, streamBody } from './request-body.ts';
@@ -26,7 +27,7 @@ export class LocalTransport implements Transport {
       reply = await this.#dispatcher.dispatch(makeRequest({ ...request, body, role: this.#role }));
     } catch (thrown) {
       if (!(thrown instanceof RowanError)) throw thrown;
-      reply = { status: thrown.httpCode, json: thrown.toBody() };
+      reply = failureReply(thrown, automaticRequestId());
     }
     const { status } = reply;
     return { status, headers: headersOf(reply), body: reply.stream ?? wholeBody(reply) };

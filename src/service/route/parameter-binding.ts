@@ -16,6 +16,7 @@ export function bindRequest(
   return {
     ...request,
     route,
+    work: route.work ?? 'light',
     params,
     values: bindParameters(route, request),
     isAsync: isAsync(request.headers),

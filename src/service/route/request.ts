@@ -25,7 +25,7 @@ export interface RequestBody {
   /** true: nothing, or white space only */
   readonly isEmpty: boolean;
   readonly bytes: Uint8Array;
-  /** The bytes for somebody who hands their buffer on; the body is not read again. */
+  /** The bytes for a caller that hands their buffer on; the body is not read again. */
   take(): Uint8Array<ArrayBuffer>;
   /** @param look called in between while a long body is parsed @throws INVALID_JSON */
   json(look?: () => void): unknown;

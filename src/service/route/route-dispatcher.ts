@@ -1,13 +1,46 @@
 // Performs requests on the table of routes: one way for every transport.
-import { errorBody, failure, RowanError } from '../../util/error.ts';
+import { failure, RowanError } from '../../util/error.ts';
 import type { Service } from '../service.ts';
-import { callContext, runInContext } from './call-context.ts';
+import { type CallContext, callContext, runInContext } from './call-context.ts';
+import { requireRole } from './caller-role.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import { parameterHelp } from './parameter-binding.ts';
-import { type Reply, ROLES, type RouteRequest } from './request.ts';
-import type { Route } from './route.ts';
-import { Router } from './router.ts';
+import { failureReply } from './failure-reply.ts';
+import { bindRequest, parameterHelp } from './parameter-binding.ts';
+import type { Reply, Role, RouteRequest } from './request.ts';
+import type { BoundRequest, Route } from './route.ts';
+import { type RouteMatch, Router } from './router.ts';
 
+/** How a request says who asks. */
+export interface Asking {
+  readonly headers: Readonly<Record<string, string>>;
+  /** @throws UNAUTHENTICATED for an unknown or expired API key */
+  identify(): Role;
+  /** Called before anything is checked. */
+  onFound?(route: Route): void;
+}
+
+/** What a transport does with the requests that it brings. */
+export interface ReplyTransport<Request, Result> {
+  /**
+   * Waits for the turn of a heavy request; absent: it need not wait. @returns undefined: at once
+   * @throws OVERLOADED
+   */
+  enter?(request: Request): Promise<void> | undefined;
+  /** Takes the reply; the request counts as long as that lasts. */
+  reply(request: Request, made: Reply | Promise<Reply>): Result | Promise<Result>;
+  /** Called when the request has ended, however it did. */
+  onEnd?(request: Request): void;
+}
+
+/** Programs in the process wait by themselves, and for nested requests a place is taken already. */
+const IN_PROCESS: ReplyTransport<BoundRequest, Reply> = {
+  reply: (_request, made) => made,
+};
+
+/**
+ * The pipeline of requests: authenticate, role (`accept`), parameters (`bindRequest`), admission,
+ * handler, reply (`perform`), and one form for failures (`failureReply`).
+ */
 export class RouteDispatcher implements Dispatcher {
   readonly #router: Router;
   readonly #service: Service;
@@ -28,17 +61,74 @@ export class RouteDispatcher implements Dispatcher {
   async dispatch(request: RouteRequest): Promise<Reply> {
     try {
       if (request.verb === 'OPTIONS') return this.#options(request);
-      const bound = this.#router.bind(request);
-      requireRole(request, bound.route);
-      const { role, signal, requestId } = request;
+      const { route, params } = this.accept(request.verb, request.path, {
+        headers: request.headers,
+        identify: () => request.role,
+      });
+      const bound = bindRequest(route, params, { ...request, verb: route.verb });
       const sandboxes = callContext()?.sandboxes ?? [];
-      const reply = await runInContext({ role, signal, requestId, sandboxes }, () =>
-        bound.route.handle(bound, this.#service),
-      );
+      const reply = await this.perform({ ...bound, sandboxes }, IN_PROCESS);
       return request.verb === 'HEAD' ? withoutBody(reply) : reply;
     } catch (thrown) {
       return this.#failure(thrown, request);
     }
+  }
+
+  /**
+   * The first steps of every request: who asks, and whether its role suffices. Who may not even read
+   * learns nothing from a 404.
+   * @throws UNKNOWN_RESOURCE, UNAUTHENTICATED, FORBIDDEN
+   */
+  accept(verb: string, path: string, { headers, identify, onFound }: Asking): RouteMatch {
+    let match: RouteMatch;
+    try {
+      match = this.#router.find(verb, path);
+    } catch (thrown) {
+      requireRole(identify(), 'reader', `${verb} ${path}`);
+      throw thrown;
+    }
+    const { route } = match;
+    onFound?.(route);
+    if (route.role === 'open' || route.isOpenTo?.(headers) === true) return match;
+    requireRole(identify(), route.role, `${verb} ${path}`);
+    return match;
+  }
+
+  /**
+   * The last steps of every request, once its parameters are bound: it waits for its turn where it is
+   * heavy and the transport limits those, its handler makes the reply, the transport takes it.
+   * @throws OVERLOADED; what the handler and the transport throw
+   */
+  perform<Request extends BoundRequest & CallContext, Result>(
+    request: Request,
+    transport: ReplyTransport<Request, Result>,
+  ): Result | Promise<Result> {
+    const turn = this.#waitsForTurn(request) ? transport.enter?.(request) : undefined;
+    if (turn === undefined) return this.#handle(request, transport);
+    return turn.then(() => this.#handle(request, transport));
+  }
+
+  #waitsForTurn(request: BoundRequest): boolean {
+    const { work, route } = request;
+    if (work !== 'heavy' && work !== 'construction') return false;
+    return route.isLight?.(request, this.#service) !== true;
+  }
+
+  #handle<Request extends BoundRequest & CallContext, Result>(
+    request: Request,
+    transport: ReplyTransport<Request, Result>,
+  ): Result | Promise<Result> {
+    let later: Promise<Result> | undefined;
+    try {
+      const result = runInContext(request, () =>
+        transport.reply(request, request.route.handle(request, this.#service)),
+      );
+      if (!(result instanceof Promise)) return result;
+      later = result;
+    } finally {
+      if (later === undefined) transport.onEnd?.(request);
+    }
+    return later.finally(() => transport.onEnd?.(request));
   }
 
   /** The pattern of the route that a request will take, for metrics. */
@@ -64,13 +154,7 @@ export class RouteDispatcher implements Dispatcher {
         `${request.verb} ${request.path} failed unexpectedly`,
       );
     }
-    const body = errorBody(thrown);
-    const allowed = body.details?.allowedVerbs as readonly string[] | undefined;
-    return {
-      status: body.httpCode,
-      json: { ...body, requestId: request.requestId },
-      ...(allowed === undefined ? {} : { headers: { Allow: allowed.join(', ') } }),
-    };
+    return failureReply(thrown, request.requestId);
   }
 
   help(): Record<string, unknown> {
@@ -92,14 +176,6 @@ export class RouteDispatcher implements Dispatcher {
       config: {},
     };
   }
-}
-
-function requireRole(request: RouteRequest, route: Route): void {
-  if (ROLES.indexOf(request.role) >= ROLES.indexOf(route.role)) return;
-  if (route.isOpenTo?.(request.headers) === true) return;
-  throw failure('FORBIDDEN', `${request.verb} ${request.path} needs the role ${route.role}`, {
-    requiredRole: route.role,
-  });
 }
 
 /** Routes of one path together: path and verbs to what they do. */

@@ -73,6 +73,8 @@ export interface Route {
 /** A request whose route is known and whose parameters were checked. */
 export interface BoundRequest extends RouteRequest {
   readonly route: Route;
+  /** that of the route, or less where the body streams */
+  readonly work: Work;
   /** decoded path elements by name */
   readonly params: Readonly<Record<string, string>>;
   /** query and hybrid parameters by name, defaults filled in */

@@ -3,9 +3,8 @@
 
 import { failure, RowanError } from '../../util/error.ts';
 import { findNearestWord } from '../../util/nearest-word.ts';
-import { bindRequest } from './parameter-binding.ts';
-import type { RouteRequest, Verb } from './request.ts';
-import type { BoundRequest, Route } from './route.ts';
+import type { Verb } from './request.ts';
+import type { Route } from './route.ts';
 
 interface Node {
   readonly literals: Map<string, Node>;
@@ -52,12 +51,6 @@ export class Router {
     }
     if (node.routes.has(route.verb)) throw new Error(`two routes ${route.verb} ${route.path}`);
     node.routes.set(route.verb, route);
-  }
-
-  /** @throws UNKNOWN_RESOURCE, and everything that binding throws */
-  bind(request: RouteRequest): BoundRequest {
-    const { route, params } = this.find(request.verb, request.path);
-    return bindRequest(route, params, { ...request, verb: route.verb });
   }
 
   /** The route of a verb and path as they were sent. @throws UNKNOWN_RESOURCE, INVALID_PARAMETER */

@@ -2,12 +2,7 @@
 import type { SourceColumn } from '../../../src/learn/feature/source.ts';
 import { allocatePoints, type Points, pointColumns } from '../../../src/learn/points.ts';
 import { Random } from '../../../src/learn/random.ts';
-import {
-  type FitContext,
-  makeWorkspace,
-  serialContext,
-  type Workspace,
-} from '../../../src/learn/workspace.ts';
+import { type FitContext, makeWorkspace, serialContext } from '../../../src/learn/workspace.ts';
 import { ArenaSet } from '../../../src/value/arena-set.ts';
 import type { Atom } from '../../../src/value/atom.ts';
 
@@ -88,14 +83,6 @@ export function flights(rowCount: number, seed: number) {
     hour,
   ]);
   return { sources, labels, rows };
-}
-
-export function bytesOf(
-  workspace: Workspace,
-  span: { arena: number; offset: number },
-  size: number,
-) {
-  return workspace.memory.get(span.arena).u8.slice(span.offset, span.offset + size);
 }
 
 /** Lends rows of coordinates as points. */

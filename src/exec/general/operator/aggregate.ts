@@ -1,8 +1,8 @@
 // GROUP BY: one row for each distinct tuple of keys.
 import type { AggregateNode } from '../../../plan/plan.ts';
+import { type CanonicalKey, keyOfTuple } from '../../../value/canonical-key.ts';
 import { compareValues, type Value } from '../../../value/value.ts';
 import { type AggregateState, type Aggregator, compileAggregate } from '../aggregator.ts';
-import { type CanonicalKey, keyOfTuple } from '../canonical-key.ts';
 import type { Compiler } from '../compiler.ts';
 import { type Evaluator, Frame } from '../frame.ts';
 import { LookAhead } from '../look-ahead.ts';

@@ -2,8 +2,8 @@
 import type { JoinSide } from '../../../plan/expression.ts';
 import type { JoinNode, PlanNode } from '../../../plan/plan.ts';
 import { failure, RowanError } from '../../../util/error.ts';
+import { type CanonicalKey, keyOfTuple } from '../../../value/canonical-key.ts';
 import { EMPTY_ROW, mergeRows, Row, type Value } from '../../../value/value.ts';
-import { type CanonicalKey, keyOfTuple } from '../canonical-key.ts';
 import type { Compiler } from '../compiler.ts';
 import { type Evaluator, Frame, type Predicate } from '../frame.ts';
 import { isNull } from '../lookup.ts';

@@ -1,9 +1,9 @@
 // Equality joins in the order of the join value: rows that have none, or that a condition of their
 // own leaves without a partner, come first; then value by value.
 import { every } from '../../../util/every.ts';
+import { type CanonicalKey, keyOfTuple } from '../../../value/canonical-key.ts';
 import { comparePaths } from '../../../value/path.ts';
 import { compareValues, type Value } from '../../../value/value.ts';
-import { type CanonicalKey, keyOfTuple } from '../canonical-key.ts';
 import { type Evaluator, Frame } from '../frame.ts';
 import { isNull } from '../lookup.ts';
 import type { ExecRow, JoinedRow } from '../row.ts';

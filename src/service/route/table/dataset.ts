@@ -2,6 +2,7 @@
 import { JSON_FORMS, type JsonForm } from '../../../dataset/recording-json.ts';
 import { failure } from '../../../util/error.ts';
 import type { DatasetReading } from '../../engine/engine-task.ts';
+import type { DatasetEntity } from '../../entity/dataset-entity.ts';
 import { recordStream, type StreamForm } from '../../entity/recording-stream.ts';
 import type { Service } from '../../service.ts';
 import { EMPTY_REPLY, type Reply } from '../request.ts';
@@ -156,10 +157,33 @@ export const DATASET_ROUTES: readonly Route[] = [
       summary: 'Routes of the type of a dataset',
       role: verb === 'GET' ? 'reader' : 'editor',
       lenient: true,
-      async handle(request, service) {
-        const dataset = service.datasets.get(request.params.id as string);
-        return service.datasetRoute(dataset, request.params.rest as string, request);
-      },
+      handle: (request, service) =>
+        routeOfType(service.datasets.get(request.params.id as string), request),
     }),
   ),
 ];
+
+/** A route of a dataset's type. @throws INVALID_PARAMETER when the type has none of that path */
+async function routeOfType(dataset: DatasetEntity, request: BoundRequest): Promise<Reply> {
+  const { rest } = request.params;
+  const { file } = dataset.datasetType;
+  const hasSaves = file !== undefined && file.hasSaves !== false;
+  if (hasSaves && rest === '/saves' && request.verb === 'POST') {
+    const dataFileUrl = savesUrl(request.body.json());
+    await dataset.freeze();
+    await dataset.saveTo(dataFileUrl);
+    return { status: 200, json: { type: file.loadedAs, params: { dataFileUrl } } };
+  }
+  throw failure(
+    'INVALID_PARAMETER',
+    `Dataset of type '${dataset.type}' does not respond to custom route '${rest}'`,
+    { verb: request.verb, resource: request.path },
+  );
+}
+
+/** The body of …/routes/saves: where to save. */
+function savesUrl(json: unknown): string {
+  const url = (json as { readonly dataFileUrl?: unknown } | null | undefined)?.dataFileUrl;
+  if (typeof url === 'string' && url !== '') return url;
+  throw failure('MISSING_PARAMETER', 'dataFileUrl is required: the URL to save to');
+}

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { contentTypeOf, formatNamed } from '../../../exec/output/format.ts';
 import { TIMESTAMP_FORMS, type TimestampForm } from '../../../exec/output/options.ts';
 import { errorBody, failure, RowanError } from '../../../util/error.ts';
+import { type ErrorCode, isErrorCode } from '../../../util/error-catalogue.ts';
 import { stringifyJson } from '../../../util/exact-json.ts';
 import type { Service } from '../../service.ts';
 import { acceptedFormat } from '../accepted-format.ts';
@@ -139,11 +140,11 @@ function queryOf(queryString: string): [string, string][] {
     return parseQueryString(queryString);
   } catch (thrown) {
     const body = errorBody(thrown);
-    throw redirectFailure(body.code, body.httpCode, body);
+    throw redirectFailure(codeOf(body), body.httpCode, body);
   }
 }
 
-function redirectFailure(code: string, status: number, context: unknown): RowanError {
+function redirectFailure(code: ErrorCode, status: number, context: unknown): RowanError {
   const cause = (context as { error?: unknown } | undefined)?.error ?? `status ${status}`;
   return new RowanError(code, status, `${cause} (failed to redirect call)`, { context });
 }
@@ -153,9 +154,9 @@ function splitTarget(target: string): [path: string, queryString: string] {
   return mark === -1 ? [target, ''] : [target.slice(0, mark), target.slice(mark + 1)];
 }
 
-function codeOf(json: unknown): string {
+function codeOf(json: unknown): ErrorCode {
   const code = (json as { code?: unknown } | undefined)?.code;
-  return typeof code === 'string' ? code : 'INTERNAL';
+  return isErrorCode(code) ? code : 'INTERNAL';
 }
 
 export const QUERY_ROUTES: readonly Route[] = [

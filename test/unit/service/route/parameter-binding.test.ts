@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseQueryString } from '../../../../src/service/route/parameter-binding.ts';
+import { bindRequest, parseQueryString } from '../../../../src/service/route/parameter-binding.ts';
 import type { RouteRequest } from '../../../../src/service/route/request.ts';
 import { bytesBody, EMPTY_BODY, valueBody } from '../../../../src/service/route/request-body.ts';
 import type { Route } from '../../../../src/service/route/route.ts';
@@ -49,7 +49,8 @@ function bind(verb: string, target: string, body?: unknown) {
     role: 'admin',
     requestId: '0',
   };
-  return router.bind(request);
+  const { route, params } = router.find(verb, path);
+  return bindRequest(route, params, { ...request, verb: route.verb });
 }
 
 function failureOf(work: () => unknown): RowanError {

@@ -4,7 +4,7 @@ import { equalNodes, structuralKey } from '../../../../src/sql/equal.ts';
 import { NESTING_DEPTH_MAX } from '../../../../src/sql/parser/cursor.ts';
 import { parseExpression, parseTableExpression } from '../../../../src/sql/parser/parser.ts';
 import { printSql } from '../../../../src/sql/printer.ts';
-import { findColumns } from '../../../../src/sql/walk.ts';
+import { nodesBottomUp } from '../../../../src/sql/walk.ts';
 
 const MESSAGE = `nested more than ${NESTING_DEPTH_MAX} levels deep`;
 
@@ -57,7 +57,7 @@ describe('chains of a hundred thousand', () => {
     'x %s x …',
     (operator) => {
       const tree = parseExpression(`x${` ${operator} x`.repeat(100_000)}`);
-      expect(findColumns(tree)).toHaveLength(100_001);
+      expect(nodesBottomUp(tree).filter(({ kind }) => kind === 'column')).toHaveLength(100_001);
       expect(structuralKey(tree).length).toBeGreaterThan(1_000_000);
       expect(equalNodes(parseExpression(printSql(tree)), tree)).toBe(true);
     },
