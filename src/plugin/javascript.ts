@@ -9,10 +9,9 @@ import type { Reply, RouteRequest } from '../service/route/request.ts';
 import { unknownResource } from '../service/route/router.ts';
 import { type StaticFolder, serveFile } from '../service/route/static-folder.ts';
 import { failure, RowanError } from '../util/error.ts';
-import { parseJson } from '../util/exact-json.ts';
 import { replyOf } from './handler-reply.ts';
 import type { HandlerReply, HandlerRequest, Outcome, SandboxTasks } from './message.ts';
-import type { ScriptRuntime } from './runtime.ts';
+import { parseResult, type ScriptRuntime } from './runtime.ts';
 import { type CallOptions, type Sandbox, wasNeverBegun } from './sandbox.ts';
 import { type LoadedProgram, loadProgram } from './script-config.ts';
 import { pluginFailure } from './script-error.ts';
@@ -126,7 +125,7 @@ class JavaScriptPlugin implements PluginEntity {
     if ('exception' in outcome) {
       throw pluginFailure('Exception in JS status function', outcome.exception);
     }
-    this.#status = outcome.result === undefined ? undefined : parseJson(outcome.result);
+    this.#status = outcome.result === undefined ? undefined : parseResult(outcome.result);
   }
 
   version(): unknown {

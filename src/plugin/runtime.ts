@@ -96,7 +96,7 @@ export class ScriptRuntime {
       const { logs } = outcome;
       if ('exception' in outcome) throw scriptFailure(outcome.exception, logs);
       return {
-        ...(outcome.result === undefined ? {} : { result: parseJson(outcome.result) }),
+        ...(outcome.result === undefined ? {} : { result: parseResult(outcome.result) }),
         ...(logs.length === 0 ? {} : { logs }),
       };
     } finally {
@@ -134,5 +134,15 @@ export class ScriptRuntime {
   describeModule(name: string): Promise<ModuleExports> {
     const host = this.makeHost({ role: 'open', owner: 'documentation' });
     return this.#pool.call('module', { name }, { host, timeLimitMs: this.handlerTimeoutMs });
+  }
+}
+
+/** @throws SCRIPT_EXCEPTION for what no reply can hold, as it is nested too deep */
+export function parseResult(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (thrown) {
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    throw failure('SCRIPT_EXCEPTION', `the value of the script cannot be answered: ${reason}`);
   }
 }
