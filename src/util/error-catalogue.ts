@@ -19,7 +19,7 @@ export const ERRORS = {
     status: 404,
     when: 'no route has this path, or none for this verb',
     template: 'unknown resource <verb> <path>',
-    example: 'unknown resource GET /v1/datasetz',
+    example: 'unknown resource GET /v1/datasetz; did you mean /v1/datasets?',
     mend: 'Compare the path with `GET /v1/help`; the header Allow lists the verbs of a path that exists.',
   },
   ENTITY_NOT_FOUND: {
@@ -111,7 +111,7 @@ export const ERRORS = {
     status: 400,
     when: 'a configuration names a type that does not exist',
     template: "couldn't find type '<type>' in registry",
-    example: "couldn't find type 'tabluar' in registry",
+    example: "couldn't find type 'tabluar' in registry; did you mean 'tabular'?",
     mend: '`details.known` lists the types of the kind.',
   },
   INVALID_JSON: {
