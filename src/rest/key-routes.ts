@@ -42,7 +42,7 @@ export function keyRoutes(
       role: 'admin',
       body: { description: 'role, and optionally name and expires', schema: REQUEST_SCHEMA },
       reply: { description: 'id, role, name, expires and key' },
-      examples: [{ path: '/v1/keys', body: { role: 'reader', name: 'dashboard' } }],
+      examples: [{ path: '/v1/keys', body: { role: 'admin', name: 'operations' } }],
       async handle(request) {
         const { key, stored } = await keys.create(parseKeyRequest(request.body), {
           hasOtherAdmin: hasOtherAdmin(),
