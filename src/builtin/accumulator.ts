@@ -8,11 +8,13 @@ import { requireDouble } from './conversion.ts';
 export interface SumState {
   count: number;
   sum: number;
+  /** what rounding took from the sum */
+  lost: number;
   ts: number;
 }
 
 export function makeSum(): SumState {
-  return { count: 0, sum: 0, ts: MINUS_INFINITY };
+  return { count: 0, sum: 0, lost: 0, ts: MINUS_INFINITY };
 }
 
 export function countAtom(state: SumState, ts: number): void {
@@ -22,13 +24,27 @@ export function countAtom(state: SumState, ts: number): void {
 
 /** @throws SQL_EXECUTION for anything but a number */
 export function addToSum(state: SumState, atom: Atom, ts: number): void {
-  state.sum += requireDouble(atom);
+  addExactly(state, requireDouble(atom));
   countAtom(state, ts);
+}
+
+/** @see A. Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974 */
+function addExactly(state: SumState, x: number): void {
+  const sum = state.sum + x;
+  state.lost += Math.abs(state.sum) >= Math.abs(x) ? state.sum - sum + x : x - sum + state.sum;
+  state.sum = sum;
+}
+
+/** The sum with what rounding took from it. */
+export function totalOf({ sum, lost }: SumState): number {
+  // An infinite sum has lost nothing that is a number.
+  return Number.isFinite(sum) ? sum + lost : sum;
 }
 
 export function mergeSums(state: SumState, other: SumState): void {
   state.count += other.count;
-  state.sum += other.sum;
+  addExactly(state, other.sum);
+  if (Number.isFinite(other.sum)) state.lost += other.lost;
   state.ts = laterOf(state.ts, other.ts);
 }
 

@@ -29,6 +29,7 @@ import {
   preferSmaller,
   type SumState,
   sampleVariance,
+  totalOf,
   type VarianceState,
 } from './accumulator.ts';
 import { joinTexts, numberAtom, requireAtom } from './conversion.ts';
@@ -158,12 +159,12 @@ export const aggregateFunctions: readonly FunctionDeclaration[] = [
     merge: mergeSums,
     finish: (state) => new Scalar(state.count, state.ts),
   }),
-  summing('sum', 'The sum of the values; 0 when there are none.', '12', (state) => state.sum),
+  summing('sum', 'The sum of the values; 0 when there are none.', '12', totalOf),
   summing(
     'avg',
     'The mean of the values; NaN when there are none.',
     '4',
-    (state) => state.sum / state.count,
+    (state) => totalOf(state) / state.count,
   ),
   varying(
     'variance',

@@ -3,6 +3,8 @@ import type { FunctionCatalog, FunctionDeclaration } from '../plan/function.ts';
 import { assert } from '../util/assert.ts';
 import { aggregateFunctions } from './aggregate.ts';
 import { blobFunctions } from './blob.ts';
+import { conditionalFunctions } from './conditional.ts';
+import { dateFunctions } from './date.ts';
 import { embeddingFunctions } from './embedding.ts';
 import { encodingFunctions } from './encoding.ts';
 import { geographyFunctions } from './geography.ts';
@@ -10,35 +12,46 @@ import { hashFunctions } from './hash.ts';
 import { horizontalFunctions } from './horizontal.ts';
 import { introspectionFunctions } from './introspection.ts';
 import { jsonFunctions } from './json.ts';
+import { momentFunctions } from './moment.ts';
+import { numberFunctions } from './number.ts';
 import { numericFunctions } from './numeric.ts';
 import { pathFunctions } from './path.ts';
+import { patternFunctions } from './pattern-text.ts';
 import { regexFunctions } from './regex.ts';
 import { replacingFunctions } from './replacing.ts';
 import { rowAggregateFunctions } from './row-aggregate.ts';
 import { scriptFunctions } from './script.ts';
 import { setFunctions } from './set.ts';
 import { signalFunctions } from './signal.ts';
+import { statisticFunctions } from './statistic.ts';
 import { stringFunctions } from './string.ts';
 import { temporalFunctions } from './temporal.ts';
+import { textFunctions } from './text.ts';
 import { timeFunctions } from './time.ts';
 import { tokenFunctions } from './token.ts';
 import { trigonometricFunctions } from './trigonometric.ts';
 import { vectorFunctions } from './vector.ts';
 import { webFunctions } from './web.ts';
+import { windowFunctions } from './window.ts';
 
 /** Every builtin once, family by family, in the order of the manual. */
 export const BUILTIN_FUNCTIONS: readonly FunctionDeclaration[] = [
   ...numericFunctions,
+  ...numberFunctions,
   ...replacingFunctions,
   ...trigonometricFunctions,
   ...stringFunctions,
+  ...textFunctions,
   ...regexFunctions,
+  ...patternFunctions,
   ...tokenFunctions,
   ...encodingFunctions,
   ...hashFunctions,
   ...jsonFunctions,
   ...pathFunctions,
   ...timeFunctions,
+  ...dateFunctions,
+  ...conditionalFunctions,
   ...setFunctions,
   ...vectorFunctions,
   ...embeddingFunctions,
@@ -49,6 +62,9 @@ export const BUILTIN_FUNCTIONS: readonly FunctionDeclaration[] = [
   ...horizontalFunctions,
   ...temporalFunctions,
   ...aggregateFunctions,
+  ...statisticFunctions,
+  ...momentFunctions,
+  ...windowFunctions,
   ...rowAggregateFunctions,
   ...scriptFunctions,
   ...introspectionFunctions,
@@ -64,9 +80,18 @@ for (const declaration of BUILTIN_FUNCTIONS) {
 
 const names = [...byName.keys()].sort();
 
-/** Names are case sensitive; aliases are names of their own. */
+/** By name in lower case; names of several functions are told apart by their exact names only. */
+const byLowerName = new Map<string, FunctionDeclaration | undefined>();
+for (const [name, declaration] of byName) {
+  const lower = name.toLowerCase();
+  const known = byLowerName.get(lower);
+  byLowerName.set(lower, known === undefined || known === declaration ? declaration : undefined);
+}
+
+/** Aliases are names of their own. */
 export const builtinCatalog: FunctionCatalog = {
   findFunction: (name) => byName.get(name),
+  findInAnyCase: (name) => byLowerName.get(name.toLowerCase()),
   functionNames: () => names,
 };
 
@@ -74,6 +99,10 @@ export const builtinCatalog: FunctionCatalog = {
 export const selfContainedCatalog: FunctionCatalog = {
   findFunction: (name) => {
     const found = byName.get(name);
+    return found?.reachesHost === true ? undefined : found;
+  },
+  findInAnyCase: (name) => {
+    const found = byLowerName.get(name.toLowerCase());
     return found?.reachesHost === true ? undefined : found;
   },
   functionNames: () => names.filter((name) => byName.get(name)?.reachesHost !== true),

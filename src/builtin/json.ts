@@ -1,6 +1,6 @@
 // print_json and parse_json.
 import type { ValueFunction } from '../plan/function.ts';
-import { OPEN_ROW_TYPE } from '../plan/type.ts';
+import { ANY_TYPE, OPEN_ROW_TYPE, type ValueType } from '../plan/type.ts';
 import { failure, RowanError } from '../util/error.ts';
 import { JsonSyntaxError, parseJson, stringifyJson } from '../util/exact-json.ts';
 import { type Atom, normalizeInteger } from '../value/atom.ts';
@@ -39,7 +39,75 @@ const READERS: OptionReaders<JsonOptions> = {
   },
 };
 
+function extracting(
+  name: string,
+  summary: string,
+  example: readonly [string, string],
+  result: ValueType,
+  give: (found: unknown) => Value,
+): ValueFunction {
+  return value({
+    name,
+    summary,
+    parameters: [
+      parameter('j', 'the text of a JSON document'),
+      parameter('path', 'such as $.a.b[1], /a/b/1, or one name'),
+    ],
+    examples: [example],
+    result,
+    evaluate: ([j, path]) => {
+      const found = memberAt(requireText(requireAtom(j)), requireText(requireAtom(path)));
+      return found === undefined || found === null ? new Scalar(null, MINUS_INFINITY) : give(found);
+    },
+  });
+}
+
+/** @throws SQL_EXECUTION for text that is no JSON */
+function memberAt(text: string, path: string): unknown {
+  let found: unknown;
+  try {
+    found = parseJson(text);
+  } catch (error) {
+    if (error instanceof JsonSyntaxError)
+      throw failure('SQL_EXECUTION', `not JSON: ${error.message}`);
+    throw error;
+  }
+  for (const step of jsonSteps(path)) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step))
+      return undefined;
+    found = (found as Record<string, unknown>)[step];
+  }
+  return found;
+}
+
+function jsonSteps(path: string): readonly string[] {
+  if (path.startsWith('/')) return path.slice(1).split('/');
+  if (!path.startsWith('$')) return [path];
+  const steps = [...path.slice(1).matchAll(/\.("[^"]*"|[^.[\]]+)|\[(\d+)\]/g)];
+  if (steps.map(([step]) => step).join('') !== path.slice(1)) {
+    throw failure('SQL_EXECUTION', `'${path}' is no path of a JSON document; such as $.a.b[1]`);
+  }
+  return steps.map(([, name, index]) => index ?? (name as string).replace(/^"|"$/g, ''));
+}
+
 export const jsonFunctions: readonly ValueFunction[] = [
+  extracting(
+    'json_extract',
+    'A member of a JSON document, of the type that it has there; null when there is none.',
+    [`json_extract('{"a": {"b": [7, 8]}}', '$.a.b[0]')`, '7'],
+    ANY_TYPE,
+    (found) => {
+      if (!isContainer(found)) return new Scalar(atomOf(found), MINUS_INFINITY);
+      return rowFromJson(found, false, MINUS_INFINITY);
+    },
+  ),
+  extracting(
+    'json_extract_string',
+    'A member of a JSON document as text; null when there is none.',
+    [`json_extract_string('{"a": [1, "two"]}', '$.a[1]')`, '"two"'],
+    STRING_TYPE,
+    (found) => new Scalar(typeof found === 'string' ? found : stringifyJson(found), MINUS_INFINITY),
+  ),
   value({
     name: 'print_json',
     summary: 'The value as compact JSON text; rows with the names 0, 1, … are arrays.',

@@ -52,6 +52,21 @@ export function roundHalfAway(x: number): number {
   return x < 0 ? -Math.round(-x) : Math.round(x);
 }
 
+/**
+ * To so many digits after the point; halves away from zero. What a product with a power of ten
+ * makes a half by its own error, and what it keeps from being one, is told by the shortest text.
+ */
+export function roundTo(x: number, digits: number): number {
+  if (digits === 0 || !Number.isFinite(x)) return roundHalfAway(x);
+  if (digits > 300) return x;
+  if (digits < -300) return 0;
+  const [mantissa = '0', exponent = '0'] = String(x).split('e');
+  const shifted = Number(`${mantissa}e${Number(exponent) + digits}`);
+  if (!Number.isFinite(shifted)) return x;
+  const [whole = '0', shift = '0'] = String(roundHalfAway(shifted)).split('e');
+  return Number(`${whole}e${Number(shift) - digits}`);
+}
+
 /** C `pow`: 1 to any power is 1, and so is -1 to an infinite one. */
 export function power(x: number, y: number): number {
   if (x === 1 || (x === -1 && (y === Infinity || y === -Infinity))) return 1;
@@ -106,15 +121,25 @@ export const numericFunctions: readonly ScalarFunction[] = [
     applyExact: (x) => x,
     emit: (x) => `(Math.floor(${x}) + 0)`,
   }),
-  numericMap(numeric, {
+  scalar({
     name: 'round',
-    summary: 'The nearest integer; halves are rounded away from zero.',
+    summary:
+      'The nearest integer, or number with n digits after the point; halves are rounded away from zero. A negative n rounds before the point.',
+    parameters: [NUMBER, optional('n', 'digits after the point; default 0')],
     examples: [
       ['round(2.5)', '3'],
       ['round(-2.5)', '-3'],
+      ['round(3.14159, 2)', '3.14'],
+      ['round(1250, -2)', '1300'],
     ],
-    apply: roundHalfAway,
-    applyExact: (x) => x,
+    result: NUMBER_TYPE,
+    elementwise: 'first',
+    evaluate: (x = null, n) => {
+      if (n === null) return null;
+      const digits = n === undefined ? 0 : requireIndex(n);
+      if (typeof x === 'bigint' && digits >= 0) return x;
+      return numberAtom(roundTo(requireDouble(x), digits));
+    },
   }),
   numericMap(numeric, {
     name: 'sqrt',

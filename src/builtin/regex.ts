@@ -107,6 +107,9 @@ function caching(wrap: (source: string) => string, flags: string): (pattern: str
   };
 }
 
+/** The compiled form of a pattern that may match anywhere in a text. */
+export const searchingRegex: (pattern: string) => SafeRegex = caching((source) => source, 'g');
+
 function compileRegex(pattern: string, wrap: (source: string) => string, flags: string): SafeRegex {
   try {
     const { source, ignoreCase } = translateRegex(pattern);

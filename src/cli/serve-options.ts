@@ -33,6 +33,8 @@ export interface ServeOptions {
   readonly pluginDirectory: readonly string[];
   readonly runOnCreationDefault: boolean;
   readonly new: boolean;
+  readonly columnOrder: 'select' | 'name';
+  readonly strictSql: boolean;
   readonly memory?: number;
   readonly maxBodyBytes?: number;
   readonly bodyMemory?: number;
@@ -189,6 +191,10 @@ function serveOptions(): Option[] {
     new Option('--run-on-creation-default <bool>', 'whether procedures run when they are created')
       .argParser(readBoolean)
       .default(false),
+    new Option('--column-order <order>', 'columns of answers: as selected, or by their names')
+      .choices(['select', 'name'])
+      .default('select'),
+    new Option('--strict-sql', 'refuse queries that are warned about').default(false),
     new Option(
       '--memory <bytes>',
       'bytes that all columns may take, K M G accepted (default: 70 %)',

@@ -86,6 +86,7 @@ async function makeFleet(options: ServeOptions): Promise<ReplicaFleet | undefine
     dataDir: resolve(dataDir),
     rest: restOptions(options),
     files: fileLimits(options),
+    sql: { columnOrder: options.columnOrder, strict: options.strictSql },
     memoryBytes: processMemory(memory, replicas),
   });
 }
@@ -133,6 +134,8 @@ async function openService(
       logger,
       workers: options.workers ?? availableParallelism(),
       runOnCreation: options.runOnCreationDefault,
+      columnOrder: options.columnOrder,
+      strictSql: options.strictSql,
       credentials: options.addCredential.map(parseCredential),
       credentialUrls: options.addCredentialsFromUrl,
       files: fileLimits(options),

@@ -36,6 +36,10 @@ export interface QueryOptions<Format extends QueryFormat = QueryFormat> extends 
   readonly sortColumns?: boolean | undefined;
   /** aos, soa, ndjson: timestamps as `{ts: text}` (default) or as ISO text alone */
   readonly timestamps?: 'object' | 'iso' | undefined;
+  /** refuses what would only be warned about; default: what the service says */
+  readonly strict?: boolean | undefined;
+  /** of `random()`: the same seed, the same numbers */
+  readonly seed?: number | undefined;
 }
 
 const PATH = '/v1/query';

@@ -6,6 +6,7 @@ export function tableDataset(
   table: string | { readonly id?: string | undefined },
 ): string | undefined {
   if (typeof table !== 'string') return table.id;
-  const { from } = readQuery(`SELECT * FROM ${table}`);
+  const query = readQuery(`SELECT * FROM ${table}`);
+  const from = query.kind === 'query' ? query.from : undefined;
   return from?.kind === 'dataset-table' ? from.name : undefined;
 }

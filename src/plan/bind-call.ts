@@ -13,17 +13,38 @@ import { ANY_TYPE, commonType, isAtomType, type ValueType } from './type.ts';
 export function bindCall(node: CallNode, scope: Scope, context: BindContext): BoundExpression {
   const scoped = scope.call(node, context);
   if (scoped !== undefined) return scoped;
+  refuseModifiers(node, context);
   if (node.table !== undefined) throw unknownFunction(node, scope, context);
   if (node.name === 'try') return bindTry(node, scope, context);
   if (!scope.builtinsOnly) {
     const user = context.catalog.findUserFunction(node.name);
     if (user !== undefined) return bindUserCall(node, user, scope, context);
   }
-  const declaration = context.catalog.builtins.findFunction(node.name);
+  const { builtins } = context.catalog;
+  const declaration = builtins.findFunction(node.name) ?? builtins.findInAnyCase(node.name);
+  if (declaration?.kind === 'window') {
+    const message = `${declaration.name}() is a window function: write ${declaration.name}(…) OVER (ORDER BY …)`;
+    throw bindingError(context.text, node, message);
+  }
   if (declaration === undefined || declaration.kind === 'aggregate') {
     throw unknownFunction(node, scope, context);
   }
   return bindBuiltin(node, declaration, scope, context);
+}
+
+/** What aggregates and windows have, on a call that is neither here. */
+function refuseModifiers(node: CallNode, context: BindContext): void {
+  const { modifiers } = node;
+  if (modifiers === undefined) return;
+  if (modifiers.over !== undefined) {
+    const message = `window function '${node.name}' cannot stand here: only in SELECT, ORDER BY and QUALIFY, and not inside another one; to filter by its result, use QUALIFY`;
+    throw bindingError(context.text, node, message);
+  }
+  const { builtins } = context.catalog;
+  const declaration = builtins.findFunction(node.name) ?? builtins.findInAnyCase(node.name);
+  if (declaration?.kind === 'aggregate') return;
+  const message = `DISTINCT, ORDER BY, IGNORE NULLS and FILTER are for aggregates and window functions; '${node.name}' is none`;
+  throw bindingError(context.text, node, message);
 }
 
 function bindBuiltin(
@@ -44,10 +65,28 @@ function bindBuiltin(
   const { start, end } = node;
   try {
     const type = checkCall(declaration, args, surfaces);
-    return { kind: 'call', name: node.name, args, surfaces, type, start, end };
+    return {
+      kind: 'call',
+      name: nameOf(node, declaration, context),
+      args,
+      surfaces,
+      type,
+      start,
+      end,
+    };
   } catch (error) {
     throw locateError(error, context.text, node);
   }
+}
+
+/** The name as written where a function has it, which messages then show; else the declared one. */
+function nameOf(
+  node: CallNode,
+  declaration: ScalarFunction | ValueFunction,
+  context: BindContext,
+): string {
+  const known = context.catalog.builtins.findFunction(node.name);
+  return known === undefined ? declaration.name : node.name;
 }
 
 /** Lets the declaration look at its constants now, so that what it refuses is a binding error. */

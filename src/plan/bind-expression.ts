@@ -1,5 +1,6 @@
 // Syntax tree to bound expression: one function per kind of node, children first.
 import type {
+  BetweenNode,
   BinaryNode,
   CaseNode,
   Expression,
@@ -8,7 +9,9 @@ import type {
   InListNode,
   InQueryNode,
   InValuesNode,
+  LikeNode,
   Span,
+  TupleNode,
   UnaryNode,
 } from '../sql/node.ts';
 import { unreachable } from '../sql/node.ts';
@@ -16,7 +19,16 @@ import { parseInterval } from '../value/interval.ts';
 import { constant, type Value } from '../value/value.ts';
 import { bindCall } from './bind-call.ts';
 import { bindItems } from './bind-item.ts';
-import type { BindContext, Scope } from './context.ts';
+import {
+  bindExists,
+  bindInQuery,
+  bindQuantified,
+  bindScalarQuery,
+  bindTupleEquality,
+  bindTupleInList,
+  negate,
+} from './bind-subquery.ts';
+import type { BindContext, BoundSubquery, Scope } from './context.ts';
 import { CHAIN_LENGTH_MAX } from './depth.ts';
 import { bindingError, locateError } from './error.ts';
 import type { BoundExpression, ConstantExpression } from './expression.ts';
@@ -31,7 +43,8 @@ import {
 } from './operator-type.ts';
 import { rowTypeOf } from './row-type.ts';
 import { memberScope } from './scope.ts';
-import { ANY_TYPE, isStructuredType } from './type.ts';
+import { warnAboutIs, warnAboutNot, warnAboutNullCast, warnAboutTypes } from './suspicion.ts';
+import { ANY_TYPE, atomType, isStructuredType, typeAtPath, type ValueType } from './type.ts';
 import { typeOfValue } from './value-type.ts';
 
 /** @throws SQL_BINDING with the place of what cannot be bound */
@@ -43,7 +56,13 @@ export function bindExpression(
   const replaced = scope.intercept?.(node, context);
   if (replaced !== undefined) return replaced;
   if (node.kind === 'binary') return bindBinaryChain(node, scope, context);
-  return fold(bindNode(node, scope, context), context);
+  const bound = bindNode(node, scope, context);
+  const folded = fold(bound, context);
+  if (bound.kind === 'cast') warnAboutNullCast(node, [bound.operand], folded, context);
+  if (bound.kind === 'call' && bound.name === 'strptime') {
+    warnAboutNullCast(node, bound.args, folded, context);
+  }
+  return folded;
 }
 
 function bindNode(
@@ -90,24 +109,40 @@ function bindNode(
         end,
       };
     case 'between':
-      return {
-        kind: 'between',
-        operand: bind(node.operand),
-        low: bind(node.low),
-        high: bind(node.high),
-        negated: node.negated,
-        type: BOOLEAN_TYPE,
-        start,
-        end,
-      };
+      return bindBetween(node, scope, context);
     case 'in-list':
-      return bindInList(node, scope, context);
+      warnAboutNot(node, node.operand, 'IN', context);
+      return node.operand.kind === 'tuple'
+        ? bindTupleInList(node, node.operand, scope, context)
+        : bindInList(node, scope, context);
     case 'in-query':
-      return bindInQuery(node, scope, context);
+      warnAboutNot(node, node.operand, 'IN', context);
+      return bindInQuery(
+        node,
+        (bound) => simpleInQuery(node, bound, scope, context),
+        scope,
+        context,
+      );
+    case 'scalar-query':
+      return bindScalarQuery(node, scope, context);
+    case 'exists':
+      return bindExists(node, scope, context);
+    case 'quantified':
+      return bindQuantified(node, scope, context);
+    case 'tuple': {
+      const message = 'a list in parentheses can stand only beside IN, = and !=';
+      throw bindingError(context.text, node, message);
+    }
+    case 'distinct-from': {
+      const args = [node.left, node.right];
+      return negate(callOf('is_distinct_from', args, node, scope, context), node.negated);
+    }
     case 'in-keys':
     case 'in-values':
       return bindInMembers(node, scope, context);
     case 'like':
+      warnAboutNot(node, node.operand, 'LIKE', context);
+      if (node.anyCase === true || node.escape !== undefined) return bindLike(node, scope, context);
       return {
         kind: 'like',
         operand: bind(node.operand),
@@ -131,7 +166,11 @@ function bindNode(
       return bindCase(node, scope, context);
     case 'cast': {
       const operand = bind(node.operand);
-      return { kind: 'cast', operand, target: node.type, type: castType(node.type), start, end };
+      const type = castType(node.type);
+      const cast = { kind: 'cast' as const, operand, target: node.type, type, start, end };
+      if (node.scale === undefined) return cast;
+      const scale = constantAt(constant(node.scale), node);
+      return makeCall('round', [fold(cast, context), scale], atomType('number'), node, context);
     }
     default:
       return unreachable(node);
@@ -152,36 +191,62 @@ function bindBinaryChain(node: BinaryNode, scope: Scope, context: BindContext): 
     const message = `a chain of ${spine.length} operators is nested too deeply; at most ${CHAIN_LENGTH_MAX} are accepted`;
     throw bindingError(context.text, node, message);
   }
-  bound ??= context.bind(current, scope);
+  const lowest = spine[spine.length - 1] as BinaryNode;
+  if (tuplesOf(lowest) === undefined) bound ??= context.bind(current, scope);
   for (let i = spine.length - 1; i >= 0; i--) {
     const operator = spine[i] as BinaryNode;
-    const right = context.bind(operator.right, scope);
-    bound = fold(bindBinary(operator, bound, right), context);
+    warnAboutIs(operator, context);
+    const tuples = tuplesOf(operator);
+    bound =
+      tuples === undefined
+        ? bindBinary(
+            operator,
+            bound as BoundExpression,
+            context.bind(operator.right, scope),
+            context,
+          )
+        : negate(bindTupleEquality(...tuples, scope, context), operator.operator === '!=');
+    bound = fold(bound, context);
   }
-  return bound;
+  return bound as BoundExpression;
+}
+
+/** The sides of `(a, b) = (c, d)`. */
+function tuplesOf(node: Expression): [TupleNode, TupleNode] | undefined {
+  if (node.kind !== 'binary' || (node.operator !== '=' && node.operator !== '!=')) return undefined;
+  const { left, right } = node;
+  return left.kind === 'tuple' && right.kind === 'tuple' ? [left, right] : undefined;
 }
 
 function bindBinary(
   node: BinaryNode,
   left: BoundExpression,
   right: BoundExpression,
+  context: BindContext,
 ): BoundExpression {
   const { operator, start, end } = node;
   switch (operator) {
+    case '||':
+      return makeCall('text_concat', [left, right], atomType('string'), node, context);
     case '@':
       return { kind: 'set-timestamp', operand: left, time: right, type: left.type, start, end };
     case '=':
     case '!=': {
+      warnAboutTypes(node, left, right, context);
       const sides = isRowPath(left)
         ? { left, right: asPath(right) }
-        : { left: isRowPath(right) ? asPath(left) : left, right };
+        : isRowPath(right)
+          ? { left: asPath(left), right }
+          : timestampSides(left, right, context);
       return { kind: 'comparison', operator, ...sides, type: BOOLEAN_TYPE, start, end };
     }
     case '<':
     case '<=':
     case '>':
-    case '>=':
-      return { kind: 'comparison', operator, left, right, type: BOOLEAN_TYPE, start, end };
+    case '>=': {
+      const sides = timestampSides(left, right, context);
+      return { kind: 'comparison', operator, ...sides, type: BOOLEAN_TYPE, start, end };
+    }
     default: {
       const type = arithmeticType(operator, left.type, right.type);
       return { kind: 'arithmetic', operator, left, right, type, start, end };
@@ -233,24 +298,138 @@ function bindExtract(node: ExtractNode, scope: Scope, context: BindContext): Bou
 
 function bindInList(node: InListNode, scope: Scope, context: BindContext): BoundExpression {
   const operand = context.bind(node.operand, scope);
-  const wrap = isRowPath(operand) ? asPath : (choice: BoundExpression) => choice;
-  const choices = node.choices.map((choice) => fold(wrap(context.bind(choice, scope)), context));
+  const wrap = isRowPath(operand)
+    ? asPath
+    : (choice: BoundExpression) => timestampSides(operand, choice, context).right;
+  const choices = node.choices.map((choice) => {
+    const bound = context.bind(choice, scope);
+    warnAboutTypes(choice, operand, bound, context);
+    return fold(wrap(bound), context);
+  });
   const { negated, start, end } = node;
   return { kind: 'in-list', operand, choices, negated, type: BOOLEAN_TYPE, start, end };
 }
 
-function bindInQuery(node: InQueryNode, scope: Scope, context: BindContext): BoundExpression {
+/** Equals any cell of the result, which does not depend on the row. */
+function simpleInQuery(
+  node: InQueryNode,
+  bound: BoundSubquery,
+  scope: Scope,
+  context: BindContext,
+): BoundExpression {
   const operand = context.bind(node.operand, scope);
+  const [path] = bound.order.paths;
+  const cell = path === undefined ? undefined : typeAtPath(bound.rowType, path);
+  if (cell !== undefined && bound.order.paths.length === 1) {
+    const { start, end } = node;
+    const column: BoundExpression = { kind: 'column', path: path ?? [], type: cell, start, end };
+    if (timestampSides(operand, column, context).right !== column) {
+      return {
+        kind: 'subquery',
+        mode: 'any',
+        subquery: bound.subquery,
+        args: [],
+        operands: [operand],
+        operator: '=',
+        columns: bound.order.paths,
+        lookup: undefined,
+        type: BOOLEAN_TYPE,
+        start,
+        end,
+      };
+    }
+  }
   return {
     kind: 'in-query',
     operand,
-    subquery: context.addSubquery(context.bindQuery(node.query).node),
+    subquery: bound.subquery,
     negated: node.negated,
     asPaths: isRowPath(operand),
     type: BOOLEAN_TYPE,
     start: node.start,
     end: node.end,
   };
+}
+
+/** Bounds are read as timestamps beside one; SYMMETRIC takes them in either order. */
+function bindBetween(node: BetweenNode, scope: Scope, context: BindContext): BoundExpression {
+  const { start, end, negated } = node;
+  const operand = context.bind(node.operand, scope);
+  const low = timestampSides(operand, context.bind(node.low, scope), context);
+  const high = timestampSides(operand, context.bind(node.high, scope), context);
+  // A text between timestamps is read too, when both bounds say so.
+  const read = low.left !== operand && high.left !== operand ? low.left : operand;
+  const between = (from: BoundExpression, to: BoundExpression): BoundExpression => ({
+    kind: 'between',
+    operand: read,
+    low: from,
+    high: to,
+    negated: node.symmetric === true ? false : negated,
+    type: BOOLEAN_TYPE,
+    start,
+    end,
+  });
+  if (node.symmetric !== true) return between(low.right, high.right);
+  const operands = [between(low.right, high.right), between(high.right, low.right)];
+  return negate({ kind: 'or', operands, type: BOOLEAN_TYPE, start, end }, negated);
+}
+
+/** A string beside a timestamp is read as one; what cannot be read is null. */
+function timestampSides(
+  left: BoundExpression,
+  right: BoundExpression,
+  context: BindContext,
+): { readonly left: BoundExpression; readonly right: BoundExpression } {
+  if (isOfType(left, 'timestamp') && isOfType(right, 'string')) {
+    return { left, right: asTimestamp(right, context) };
+  }
+  if (isOfType(left, 'string') && isOfType(right, 'timestamp')) {
+    return { left: asTimestamp(left, context), right };
+  }
+  return { left, right };
+}
+
+function isOfType({ type }: BoundExpression, atom: 'timestamp' | 'string'): boolean {
+  return type.kind === 'atom' && type.atom === atom;
+}
+
+function asTimestamp(operand: BoundExpression, context: BindContext): BoundExpression {
+  const { start, end } = operand;
+  const type = atomType('timestamp');
+  const cast = { kind: 'cast' as const, operand, target: 'timestamp' as const, type, start, end };
+  const folded = fold(cast, context);
+  warnAboutNullCast(operand, [operand], folded, context);
+  return folded;
+}
+
+/** ILIKE and ESCAPE. */
+function bindLike(node: LikeNode, scope: Scope, context: BindContext): BoundExpression {
+  const name = `${node.anyCase === true ? 'ilike' : 'like'}${node.escape === undefined ? '' : '_escape'}`;
+  const args = [node.operand, node.pattern, ...(node.escape === undefined ? [] : [node.escape])];
+  return negate(callOf(name, args, node, scope, context), node.negated);
+}
+
+function callOf(
+  name: string,
+  args: readonly Expression[],
+  { start, end }: Span,
+  scope: Scope,
+  context: BindContext,
+): BoundExpression {
+  const call = { kind: 'call', table: undefined, name, args, star: false, start, end } as const;
+  return fold(bindCall(call, scope, context), context);
+}
+
+/** A call of a builtin that an operator stands for. */
+function makeCall(
+  name: string,
+  args: readonly BoundExpression[],
+  type: ValueType,
+  { start, end }: Span,
+  context: BindContext,
+): BoundExpression {
+  const surfaces = args.map((arg) => context.text.slice(arg.start, arg.end));
+  return { kind: 'call', name, args, surfaces, type, start, end };
 }
 
 function bindInMembers(

@@ -21,10 +21,13 @@ export function bindItems(
   scope: Scope,
   context: BindContext,
 ): ProjectItem[] {
-  return items.map((item) => bindItem(item, place, scope, context));
+  return items.flatMap((item) => {
+    const expanded = item.kind === 'wildcard' ? scope.expandStar?.(item) : undefined;
+    return (expanded ?? [item]).map((each) => bindItem(each, place, scope, context));
+  });
 }
 
-export function bindItem(
+function bindItem(
   item: SelectItem,
   place: WildcardPlace,
   scope: Scope,
@@ -104,6 +107,7 @@ function bindColumnExpression(
   const orderBy = item.orderBy.map((key) => ({
     expression: context.bind(key.expression, ORDER_COLUMN_SCOPE),
     descending: key.descending,
+    nulls: key.nulls,
   }));
   const offset = item.offset ?? 0;
   return {

@@ -1,28 +1,54 @@
-// A query: its clauses become plan nodes in the order in which they are evaluated.
+// SELECT: its clauses become plan nodes in the order in which they are evaluated.
 import { equalNodes } from '../sql/equal.ts';
-import type { Expression, Query, SelectItem, Span } from '../sql/node.ts';
+import type { Expression, OrderKey, Query, QueryNode, SelectItem, Span } from '../sql/node.ts';
+import { unreachable } from '../sql/node.ts';
+import { AliasScope, aliasedExpression } from './alias-scope.ts';
 import { type BoundTable, bindTable, scopeOf } from './bind-from.ts';
-import { bindItem, withoutConstants } from './bind-item.ts';
+import { bindItems, withoutConstants } from './bind-item.ts';
+import { bindDistinct, bindSetQuery, bindValues } from './bind-set.ts';
+import { limited } from './bind-tail.ts';
+import { withCommonTables } from './bind-with.ts';
 import { someExpression } from './children.ts';
+import type { ColumnOrder } from './column-order.ts';
 import type { BindContext, BoundQuery, Scope } from './context.ts';
 import { bindingError } from './error.ts';
 import type { BoundExpression, ProjectItem, SortKey } from './expression.ts';
 import { isConstant } from './fold.ts';
-import { containsAggregate, GroupScope } from './group-scope.ts';
+import { containsAggregate, containsWindow, GroupScope } from './group-scope.ts';
+import { orderOfItems } from './item-order.ts';
 import { OrderScope } from './order-scope.ts';
 import type { PlanNode } from './plan.ts';
 import { rowTypeOf } from './row-type.ts';
 import { NO_TABLE_SCOPE } from './scope.ts';
 import { WhenScope } from './when-scope.ts';
+import { WindowScope } from './window-scope.ts';
 
-export function bindQueryNode(query: Query, context: BindContext): BoundQuery {
+export function bindQueryNode(query: QueryNode, context: BindContext): BoundQuery {
+  const inside = query.with === undefined ? context : withCommonTables(query.with, context);
+  switch (query.kind) {
+    case 'query':
+      return query.distinct === true
+        ? bindDistinct(query, (inner) => bindSelect(inner, inside), inside)
+        : bindSelect(query, inside);
+    case 'set-query':
+      return bindSetQuery(query, inside);
+    case 'values-query':
+      return bindValues(query, inside);
+    default:
+      return unreachable(query);
+  }
+}
+
+function bindSelect(query: Query, context: BindContext): BoundQuery {
   if (query.from === undefined) return bindWithoutTable(query, context);
   const table = bindTable(query.from, context);
   const scope = scopeOf(table);
   const source = bindSource(query, table, scope, context);
-  return isGrouped(query, context)
-    ? bindGrouped(query, source, scope, context)
-    : bindSelection(query, source, scope, undefined, context);
+  if (!isGrouped(query, context)) return bindSelection(query, source, scope, undefined, context);
+  const groupBy = groupKeysOf(query, scope, context);
+  const explicit = query.groupBy.length > 0 || query.groupByAll === true;
+  const group = new GroupScope(scope, groupBy, explicit, context);
+  return bindSelection(query, source, group, group, context);
 }
 
 function bindWithoutTable(query: Query, context: BindContext): BoundQuery {
@@ -31,7 +57,7 @@ function bindWithoutTable(query: Query, context: BindContext): BoundQuery {
   if (query.groupBy[0] !== undefined) throw refuse('GROUP BY', query.groupBy[0]);
   if (query.having !== undefined) throw refuse('HAVING', query.having);
   for (const item of query.select) {
-    if (item.kind === 'wildcard') bindItem(item, 'item', NO_TABLE_SCOPE, context);
+    if (item.kind === 'wildcard') bindItems([item], 'item', NO_TABLE_SCOPE, context);
   }
   const row: PlanNode = { kind: 'single-row' };
   const source = filtered(row, query.where, NO_TABLE_SCOPE, context);
@@ -40,7 +66,7 @@ function bindWithoutTable(query: Query, context: BindContext): BoundQuery {
 
 /** FROM, WHERE and WHEN. */
 function bindSource(query: Query, table: BoundTable, scope: Scope, context: BindContext): PlanNode {
-  const node = filtered(table.node, query.where, scope, context);
+  const node = filtered(table.node, query.where, new AliasScope(scope, query.select), context);
   if (query.when === undefined) return node;
   const condition = context.bind(query.when, new WhenScope(scope));
   const perPoint = someExpression(condition, (part) => part.kind === 'value-timestamp');
@@ -58,7 +84,8 @@ function filtered(
 }
 
 function isGrouped(query: Query, context: BindContext): boolean {
-  if (query.groupBy.length > 0) return true;
+  if (query.groupBy.length > 0 || query.groupByAll === true) return true;
+  if (query.groupingSets !== undefined) return true;
   if (query.having !== undefined) {
     const message = 'HAVING expression requires a GROUP BY expression';
     throw bindingError(context.text, query.having, message);
@@ -70,35 +97,34 @@ function itemContainsAggregate(item: SelectItem, context: BindContext): boolean 
   return item.kind === 'named-expression' && containsAggregate(item.expression, context);
 }
 
-function bindGrouped(
-  query: Query,
-  source: PlanNode,
-  scope: Scope,
-  context: BindContext,
-): BoundQuery {
-  const group = new GroupScope(scope, query.groupBy, context);
-  // The list of aggregates grows while the clauses above are bound: the node is made afterwards.
-  const bound = bindSelection(query, GROUPS_PLACEHOLDER, group, group, context);
-  const groups: PlanNode = {
-    kind: 'aggregate',
-    input: source,
-    keys: group.keys,
-    aggregates: group.aggregates,
-    explicit: query.groupBy.length > 0,
-  };
-  return { node: replaceLeaf(bound.node, groups), rowType: bound.rowType };
+/** The keys of GROUP BY, with positions and aliases replaced by what they stand for. */
+function groupKeysOf(query: Query, scope: Scope, context: BindContext): readonly Expression[] {
+  const { select } = query;
+  const isPlain = (expression: Expression) =>
+    !containsAggregate(expression, context) && !containsWindow(expression);
+  if (query.groupByAll === true) {
+    return select.flatMap((item) => {
+      if (item.kind === 'named-expression') return isPlain(item.expression) ? item.expression : [];
+      const message = 'GROUP BY ALL cannot be used with a wildcard: name the columns';
+      throw bindingError(context.text, item, message);
+    });
+  }
+  return query.groupBy.map((key) => {
+    const item = itemAt(key, select);
+    if (item?.kind === 'named-expression' && isPlain(item.expression)) return item.expression;
+    if (key.kind !== 'column' || scope.find?.(key, context) !== undefined) return key;
+    const aliased = aliasedExpression(key, select);
+    return aliased === undefined || !isPlain(aliased) ? key : aliased;
+  });
 }
 
-const GROUPS_PLACEHOLDER: PlanNode = { kind: 'single-row' };
-
-/** Puts the aggregate below the single-input nodes that were made before it. */
-function replaceLeaf(node: PlanNode, leaf: PlanNode): PlanNode {
-  if (node === GROUPS_PLACEHOLDER) return leaf;
-  if (!('input' in node)) throw new Error(`a ${node.kind} node has no single input`);
-  return { ...node, input: replaceLeaf(node.input, leaf) };
+/** The item that a number stands for. */
+function itemAt(key: Expression, select: readonly SelectItem[]): SelectItem | undefined {
+  if (key.kind !== 'literal' || typeof key.value !== 'number') return undefined;
+  return select[key.value - 1];
 }
 
-/** HAVING, SELECT, NAMED, ORDER BY, DISTINCT ON, OFFSET and LIMIT. */
+/** HAVING, SELECT, NAMED, windows, QUALIFY, ORDER BY, DISTINCT ON, OFFSET and LIMIT. */
 function bindSelection(
   query: Query,
   source: PlanNode,
@@ -106,50 +132,75 @@ function bindSelection(
   group: GroupScope | undefined,
   context: BindContext,
 ): BoundQuery {
-  const items = query.select.map((item) => {
+  const windows = new WindowScope(scope, query.windows ?? []);
+  const items = query.select.flatMap((item) => {
     if (group !== undefined) group.surface = itemText(item, context);
-    return bindItem(item, 'item', scope, context);
+    return bindItems([item], 'item', windows, context);
   });
   const rowType = rowTypeOf(items);
-  const name = query.named === undefined ? undefined : context.bind(query.named, scope);
-  let node = bindHaving(query, source, scope, context);
-  const order = bindOrder(query, items, scope, group, context);
+  const order = orderOfItems(items, scope.order, context);
+  const name = query.named === undefined ? undefined : context.bind(query.named, windows);
+  const having = bindHaving(query, scope, context);
+  const qualify =
+    query.qualify === undefined
+      ? undefined
+      : context.bind(query.qualify, new AliasScope(windows, query.select));
+  const sorting = bindOrder(query, items, order, windows, group, context);
+  // The lists of aggregates and window functions grew while the clauses above were bound.
+  let node = group === undefined ? source : groupNode(query, source, group);
+  if (having !== undefined) node = { kind: 'filter', input: node, condition: having };
+  if (windows.calls.length > 0) node = { kind: 'window', input: node, calls: windows.calls };
+  if (qualify !== undefined) node = { kind: 'filter', input: node, condition: qualify };
   const project = (input: PlanNode): PlanNode => ({
     kind: 'project',
     input,
     items,
     name,
-    keepsInput: order.late,
+    keepsInput: sorting.late,
   });
-  if (order.late) node = project(node);
-  if (order.keys.length > 0) {
+  if (sorting.late) node = project(node);
+  if (sorting.keys.length > 0) {
     node = {
       kind: 'sort',
       input: node,
-      keys: order.keys,
-      late: order.late,
+      keys: sorting.keys,
+      late: sorting.late,
       ties: group === undefined ? 'row-hash' : 'input-order',
       keep: undefined,
     };
   }
-  if (order.distinctOn.length > 0) {
-    node = { kind: 'distinct-on', input: node, expressions: order.distinctOn, late: order.late };
+  if (sorting.distinctOn.length > 0) {
+    node = {
+      kind: 'distinct-on',
+      input: node,
+      expressions: sorting.distinctOn,
+      late: sorting.late,
+      sorted: query.orderBy.length > 0,
+    };
   }
-  if (query.offset !== undefined || query.limit !== undefined) {
-    node = { kind: 'limit', input: node, offset: query.offset ?? 0, limit: query.limit };
-  }
-  return { node: order.late ? node : project(node), rowType };
+  node = limited(query, node, context);
+  return { node: sorting.late ? node : project(node), rowType, order };
 }
 
-function bindHaving(query: Query, source: PlanNode, scope: Scope, context: BindContext): PlanNode {
-  if (query.having === undefined) return source;
-  if (!isBooleanExpression(query.having)) {
-    throw bindingError(context.text, query.having, 'HAVING must be a boolean expression');
+function groupNode(query: Query, input: PlanNode, group: GroupScope): PlanNode {
+  const { keys, aggregates } = group;
+  if (query.groupingSets !== undefined) {
+    return { kind: 'grouping-sets', input, keys, aggregates, sets: query.groupingSets };
   }
-  return filtered(source, query.having, scope, context);
+  const explicit = query.groupBy.length > 0 || query.groupByAll === true;
+  return { kind: 'aggregate', input, keys, aggregates, explicit };
 }
 
-function isBooleanExpression(node: Expression): boolean {
+function bindHaving(query: Query, scope: Scope, context: BindContext): BoundExpression | undefined {
+  const { having } = query;
+  if (having === undefined) return undefined;
+  if (!isBooleanExpression(having, query.select)) {
+    throw bindingError(context.text, having, 'HAVING must be a boolean expression');
+  }
+  return context.bind(having, new AliasScope(scope, query.select));
+}
+
+function isBooleanExpression(node: Expression, items: readonly SelectItem[]): boolean {
   switch (node.kind) {
     case 'and':
     case 'or':
@@ -160,7 +211,14 @@ function isBooleanExpression(node: Expression): boolean {
     case 'in-values':
     case 'like':
     case 'is':
+    case 'exists':
+    case 'quantified':
+    case 'distinct-from':
       return true;
+    case 'column': {
+      const aliased = aliasedExpression(node, items);
+      return aliased !== undefined && isBooleanExpression(aliased, []);
+    }
     case 'binary':
       return /^(=|!=|<|<=|>|>=)$/.test(node.operator);
     case 'unary':
@@ -184,27 +242,57 @@ interface BoundOrder {
 function bindOrder(
   query: Query,
   items: readonly ProjectItem[],
+  order: ColumnOrder,
   scope: Scope,
   group: GroupScope | undefined,
   context: BindContext,
 ): BoundOrder {
-  refuseDistinctWithoutOrder(query, context);
+  refuseOtherDistinct(query, context);
   const orderScope = new OrderScope(items, scope, group !== undefined);
-  const bindKey = (node: Expression) => {
+  const bindKey = (node: Expression): BoundExpression => {
     if (group !== undefined) group.surface = context.text.slice(node.start, node.end);
-    return context.bind(node, orderScope);
+    const item = itemAt(node, query.select);
+    const plain = query.select.every((each) => each.kind === 'named-expression');
+    if (plain && item?.kind === 'named-expression') return context.bind(item.expression, scope);
+    const path = positionPath(node, order);
+    if (plain || path === undefined) return context.bind(node, orderScope);
+    return orderScope.output(path, node);
   };
   const keys = query.orderBy.map((key) => {
     if (group === undefined && containsAggregate(key.expression, context)) {
       throw aggregateOutsideSelect('ORDER BY', key.expression, context);
     }
-    return { expression: bindKey(key.expression), descending: key.descending };
+    return sortKey(key, bindKey(key.expression));
   });
+  const { orderByAll } = query;
+  if (orderByAll !== undefined) {
+    const span = { start: query.start, end: query.end };
+    for (const item of items) {
+      const expressions =
+        item.kind === 'named'
+          ? [item.expression]
+          : orderOfItems([item], scope.order, context).paths.map((path) =>
+              orderScope.output(path, span),
+            );
+      keys.push(...expressions.map((expression) => ({ expression, ...orderByAll })));
+    }
+  }
   if (group === undefined && query.named !== undefined && containsAggregate(query.named, context)) {
     throw aggregateOutsideSelect('NAMED', query.named, context);
   }
   const distinctOn = query.distinctOn.map(bindKey).filter((part) => !isConstant(part));
   return { keys: withoutConstants(keys), distinctOn, late: orderScope.readsOutput };
+}
+
+function sortKey(key: OrderKey, expression: BoundExpression): SortKey {
+  const { descending, nulls } = key;
+  return nulls === undefined ? { expression, descending } : { expression, descending, nulls };
+}
+
+/** The column that a number stands for where wildcards are among the items. */
+function positionPath(node: Expression, order: ColumnOrder): readonly string[] | undefined {
+  if (node.kind !== 'literal' || typeof node.value !== 'number') return undefined;
+  return order.rest === undefined ? order.paths[node.value - 1] : undefined;
 }
 
 function aggregateOutsideSelect(clause: string, span: Span, context: BindContext): Error {
@@ -215,7 +303,9 @@ function aggregateOutsideSelect(clause: string, span: Span, context: BindContext
   );
 }
 
-function refuseDistinctWithoutOrder(query: Query, context: BindContext): void {
+/** DISTINCT ON takes the first row of each value: with ORDER BY, equal values must stand together. */
+function refuseOtherDistinct(query: Query, context: BindContext): void {
+  if (query.orderBy.length === 0) return;
   query.distinctOn.forEach((expression, index) => {
     const key = query.orderBy[index];
     if (key === undefined) {

@@ -48,6 +48,8 @@ export interface ColumnCell extends Cell {
 export interface Catalog {
   /** @throws ENTITY_NOT_FOUND (404) or ENTITY_NOT_READY (409) */
   dataset(name: string): Relation;
+  /** names of all datasets that the caller may read; absent: they cannot be listed here */
+  datasetNames?(): readonly string[];
   findUserFunction(name: string): UserFunction | undefined;
   readonly builtins: FunctionCatalog;
 }

@@ -15,7 +15,12 @@ export function childrenOf(expression: BoundExpression): readonly BoundExpressio
     case 'scope-call':
     case 'group-key':
     case 'aggregate-result':
+    case 'outer':
+    case 'window-result':
+    case 'grouping':
       return NONE;
+    case 'subquery':
+      return [...expression.args, ...expression.operands];
     case 'output-column':
       return [expression.otherwise];
     case 'call':

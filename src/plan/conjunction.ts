@@ -3,6 +3,7 @@
 import { childrenOf } from './children.ts';
 import type { BoundExpression } from './expression.ts';
 import { BOOLEAN_TYPE } from './operator-type.ts';
+import { isNumericType } from './type.ts';
 
 /** The operands of nested ANDs: a row passes when each of them IS TRUE. */
 export function conjunctsOf(condition: BoundExpression): readonly BoundExpression[] {
@@ -24,8 +25,19 @@ export function conjunctionOf(parts: readonly BoundExpression[]): BoundExpressio
 export function cannotFail(expression: BoundExpression): boolean {
   const isSafe =
     SAFE_KINDS.has(expression.kind) ||
-    (expression.kind === 'unary' && expression.operator === 'not');
+    (expression.kind === 'unary' && expression.operator === 'not') ||
+    isSafeByType(expression);
   return isSafe && childrenOf(expression).every(cannotFail);
+}
+
+/** Operators that fail for some types only, over operands whose types are known. */
+function isSafeByType(expression: BoundExpression): boolean {
+  if (expression.kind === 'arithmetic') {
+    return isNumericType(expression.left.type) && isNumericType(expression.right.type);
+  }
+  if (expression.kind !== 'like') return false;
+  const { type } = expression.operand;
+  return type.kind === 'atom' && type.atom === 'string' && expression.pattern.kind === 'constant';
 }
 
 const SAFE_KINDS: ReadonlySet<BoundExpression['kind']> = new Set([
@@ -41,6 +53,9 @@ const SAFE_KINDS: ReadonlySet<BoundExpression['kind']> = new Set([
   'is',
   'case',
   'row-function',
+  'outer',
+  'window-result',
+  'grouping',
 ]);
 
 /** True when the expression is the same for every row of a run. */
@@ -48,6 +63,7 @@ export function isRowFree(expression: BoundExpression): boolean {
   switch (expression.kind) {
     case 'constant':
     case 'parameter':
+    case 'outer':
       return true;
     case 'row':
       return expression.items.every((item) => item.kind === 'named' && isRowFree(item.expression));

@@ -1,8 +1,9 @@
 // EXPLAIN: the plan as rows of text, inputs indented below the operator that reads them.
 import type { Catalog } from './catalog.ts';
+import { someExpression } from './children.ts';
 import { printExpression } from './explain-expression.ts';
-import type { ProjectItem } from './expression.ts';
-import { inputsOf } from './map-plan.ts';
+import type { BoundExpression, ProjectItem, SubqueryExpression } from './expression.ts';
+import { expressionsOf, inputsOf } from './map-plan.ts';
 import type { JoinNode, PlanNode, QueryPlan } from './plan.ts';
 
 export interface ExplainLine {
@@ -24,12 +25,39 @@ export function explainPlan(
   pathOf: PathNamer = () => undefined,
 ): ExplainLine[] {
   const lines: ExplainLine[] = [];
-  addLines(plan.root, 0, { catalog, pathOf }, lines);
+  const context = { catalog, pathOf };
+  addLines(plan.root, 0, context, lines);
+  const ways = waysOfSubqueries(plan);
   plan.subqueries.forEach((subquery, index) => {
-    lines.push({ operator: `sub-select ${index}`, path: 'once', rows: null });
-    addLines(subquery, 1, { catalog, pathOf }, lines);
+    const way = ways.get(index);
+    if (way === undefined) return;
+    lines.push({ operator: `sub-select ${index}`, path: way, rows: null });
+    addLines(subquery, 1, context, lines);
   });
   return lines;
+}
+
+/** How often each sub-select runs; those that nothing reads any more are left out. */
+function waysOfSubqueries(plan: QueryPlan): ReadonlyMap<number, string> {
+  const ways = new Map<number, string>();
+  const look = (node: PlanNode) => {
+    if (node.kind === 'shared') ways.set(node.subquery, 'once');
+    for (const expression of expressionsOf(node)) {
+      someExpression(expression, (part) => {
+        if (part.kind === 'in-query') ways.set(part.subquery, 'once');
+        if (part.kind === 'subquery') ways.set(part.subquery, wayOf(part));
+        return false;
+      });
+    }
+    for (const input of inputsOf(node)) look(input);
+  };
+  for (const root of [plan.root, ...plan.subqueries]) look(root);
+  return ways;
+}
+
+function wayOf({ args, lookup }: SubqueryExpression): string {
+  if (lookup !== undefined) return 'once, hashed by key';
+  return args.length === 0 ? 'once' : 'once for each distinct key';
 }
 
 interface ExplainContext {
@@ -88,6 +116,37 @@ function describeNode(node: PlanNode): string {
         (key) => printExpression(key.expression) + (key.descending ? ' DESC' : ''),
       );
       return `sort ${keys.join(', ')}${node.keep === undefined ? '' : ` keep ${node.keep}`}`;
+    }
+    case 'grouping-sets': {
+      const keys = node.keys.map(printExpression);
+      const calls = node.aggregates.map((call) => call.surface).join(', ');
+      const sets = node.sets.map((set) => `(${set.map((index) => keys[index]).join(', ')})`);
+      return `grouping sets ${calls || 'nothing'} by ${sets.join(', ')}`;
+    }
+    case 'window':
+      return `window ${node.calls.map((call) => call.surface).join(', ')}`;
+    case 'distinct':
+      return 'distinct';
+    case 'set-operation':
+      return `${node.operator}${node.all ? ' all' : ''}`;
+    case 'values':
+      return `values ${node.rows.length} rows`;
+    case 'series':
+      return `series ${printExpression(node.start)} to ${printExpression(node.stop)}`;
+    case 'shared':
+      return `rows of sub-select ${node.subquery}`;
+    case 'recursive':
+      return `recursion ${node.table}${node.all ? '' : ' without repeats'}`;
+    case 'recursive-table':
+      return `last rows of recursion ${node.table}`;
+    case 'lateral':
+      return `lateral ${node.joinKind} join by ${node.args.map(printExpression).join(', ')}`;
+    case 'rejoin':
+      return 'rows in the order of FROM';
+    case 'limit-by': {
+      const count = (part: BoundExpression | undefined, none: string) =>
+        part === undefined ? none : printExpression(part);
+      return `limit ${count(node.limit, 'all')} offset ${count(node.offset, '0')}`;
     }
     case 'distinct-on':
       return `distinct on ${node.expressions.map(printExpression).join(', ')}`;

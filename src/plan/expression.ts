@@ -166,6 +166,47 @@ export interface InQueryExpression extends BoundBase {
   readonly asPaths: boolean;
 }
 
+/**
+ * A value of the query around a sub-select: number `index` of the arguments of the sub-select of
+ * that number. Constant while the sub-select runs.
+ */
+export interface OuterExpression extends BoundBase {
+  readonly kind: 'outer';
+  readonly subquery: number;
+  readonly index: number;
+}
+
+/**
+ * What the rows of a sub-select say about the current row. `scalar`: the only cell of its only row;
+ * `exists`: whether it has a row; `any`, `all`: whether the comparison of `operands` with its
+ * cells holds for one or for every row (nulls are skipped, as IN has them).
+ */
+export interface SubqueryExpression extends BoundBase {
+  readonly kind: 'subquery';
+  readonly mode: 'scalar' | 'exists' | 'any' | 'all';
+  /** the number in `QueryPlan.subqueries` */
+  readonly subquery: number;
+  /** what it reads of the current row: see OuterExpression; empty: it runs once */
+  readonly args: readonly BoundExpression[];
+  /** of `any` and `all`: as many as the sub-select has columns */
+  readonly operands: readonly BoundExpression[];
+  readonly operator: ComparisonOperator;
+  /** the columns of its rows, in the order of the select list */
+  readonly columns: readonly (readonly string[])[];
+  /**
+   * Absent: it runs for each distinct tuple of arguments. Else it runs once, without the conditions
+   * that compare with the arguments, and its rows are looked up by them.
+   */
+  readonly lookup: SubqueryLookup | undefined;
+}
+
+export interface SubqueryLookup {
+  /** the columns of its rows that must equal the arguments */
+  readonly keys: readonly (readonly string[])[];
+  /** the value of a scalar sub-select that has no row for the keys; undefined: null */
+  readonly otherwise: BoundExpression | undefined;
+}
+
 /** KEYS OF or VALUES OF a row. */
 export interface InMembersExpression extends BoundBase {
   readonly kind: 'in-members';
@@ -271,6 +312,18 @@ export interface AggregateResultExpression extends BoundBase {
   readonly index: number;
 }
 
+/** The result of the window function number `index` for the current row. */
+export interface WindowResultExpression extends BoundBase {
+  readonly kind: 'window-result';
+  readonly index: number;
+}
+
+/** `GROUPING(key)`: 1 where the grouping set of the group is without that key. */
+export interface GroupingExpression extends BoundBase {
+  readonly kind: 'grouping';
+  readonly index: number;
+}
+
 export type BoundExpression =
   | ConstantExpression
   | ColumnExpression
@@ -304,7 +357,11 @@ export type BoundExpression =
   | ScopeCallExpression
   | GroupKeyExpression
   | GroupKeyElementExpression
-  | AggregateResultExpression;
+  | AggregateResultExpression
+  | OuterExpression
+  | SubqueryExpression
+  | WindowResultExpression
+  | GroupingExpression;
 
 /** `expression AS path`: one output column, or those of a row or embedding below it. */
 export interface NamedProjectItem extends Span {
@@ -355,4 +412,6 @@ export type ProjectItem =
 export interface SortKey {
   readonly expression: BoundExpression;
   readonly descending: boolean;
+  /** where nulls go; absent: first ascending, last descending */
+  readonly nulls?: 'first' | 'last' | undefined;
 }

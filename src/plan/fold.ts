@@ -50,7 +50,7 @@ function isFoldable(expression: BoundExpression, context: BindContext): boolean 
       return false;
     case 'call': {
       const declaration = context.catalog.builtins.findFunction(expression.name);
-      if (declaration === undefined || declaration.kind === 'aggregate') return false;
+      if (declaration?.kind !== 'scalar' && declaration?.kind !== 'value') return false;
       return declaration.volatility === 'immutable' && expression.args.every(isConstant);
     }
     case 'extract':

@@ -81,10 +81,19 @@ export interface BoundArgument {
   readonly surface: string;
 }
 
+/** Uniform numbers in [0, 1) that a seed decides. */
+export interface RandomDraws {
+  next(): number;
+  /** Begins anew. */
+  restart(seed: number): void;
+}
+
 /** Services of the query that a running function may use. */
 export interface CallScope {
   /** Logs and throws CANCELLED when the query was cancelled; call it in long loops. */
   checkCancelled(): void;
+  /** draws of `random()` for the query; absent: another seed for each call */
+  readonly random?: RandomDraws | undefined;
   /** Synchronous access to what lives outside the query; absent where there is nothing outside. */
   readonly host: CallHost | undefined;
 }
@@ -164,11 +173,25 @@ export interface AggregateFunction<State = unknown> extends FunctionDocumentatio
     | 'stddev';
 }
 
-export type FunctionDeclaration = ScalarFunction | ValueFunction | AggregateFunction;
+/** A function of a row's place among the rows of its window: only before OVER. */
+export interface WindowFunction extends FunctionDocumentation {
+  readonly kind: 'window';
+  /** true: IGNORE NULLS may follow its arguments */
+  readonly takesNulls: boolean;
+  resultType(args: readonly ValueType[]): ValueType;
+}
+
+export type FunctionDeclaration =
+  | ScalarFunction
+  | ValueFunction
+  | AggregateFunction
+  | WindowFunction;
 
 /** The builtins, as the binder sees them. */
 export interface FunctionCatalog {
   findFunction(name: string): FunctionDeclaration | undefined;
+  /** one whose name is the same but for its case; undefined when there are none or several */
+  findInAnyCase(name: string): FunctionDeclaration | undefined;
   functionNames(): readonly string[];
 }
 

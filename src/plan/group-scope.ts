@@ -1,16 +1,17 @@
 // The scope of a grouped query: keys, aggregates and functions of the group.
 import { equalNodes } from '../sql/equal.ts';
 import type { CallNode, ColumnNode, Expression, Span, Star } from '../sql/node.ts';
-import { walk } from '../sql/walk.ts';
+import { isQuery, walk } from '../sql/walk.ts';
 import { constant } from '../value/value.ts';
 import { arityOf, arityProblem, requireArity } from './arity.ts';
 import { surfaceOf } from './bind-call.ts';
 import type { BindContext, Scope, WildcardPlace } from './context.ts';
 import { bindingError } from './error.ts';
 import type { BoundExpression } from './expression.ts';
-import type { AggregateFunction } from './function.ts';
+import type { AggregateFunction, FunctionDeclaration } from './function.ts';
+import { bindOuter } from './outer.ts';
 import type { StarPattern } from './pattern.ts';
-import type { AggregateCall } from './plan.ts';
+import type { AggregateCall, AggregateModifiers } from './plan.ts';
 import { bindRowFunction, isRowFunction } from './row-function.ts';
 import { ANY_TYPE, atomType, type ValueType } from './type.ts';
 
@@ -32,9 +33,15 @@ export class GroupScope implements Scope {
   readonly #explicit: boolean;
   readonly #calls: { readonly node: CallNode; readonly type: ValueType }[] = [];
 
-  constructor(input: Scope, groupBy: readonly Expression[], context: BindContext) {
+  /** `explicit`: GROUP BY was written, perhaps without keys */
+  constructor(
+    input: Scope,
+    groupBy: readonly Expression[],
+    explicit: boolean,
+    context: BindContext,
+  ) {
     this.#input = input;
-    this.#explicit = groupBy.length > 0;
+    this.#explicit = explicit;
     this.#groupKeys = groupBy.map((node) => ({ node, bound: context.bind(node, input) }));
     this.keys = this.#groupKeys.map((key) => key.bound);
   }
@@ -48,7 +55,17 @@ export class GroupScope implements Scope {
     return { kind: 'group-key', index, type, start: node.start, end: node.end };
   }
 
+  find(node: ColumnNode, context: BindContext): BoundExpression | undefined {
+    const key = this.intercept(node, context);
+    if (key !== undefined) return key;
+    return this.#input.find?.(node, context) === undefined ? undefined : this.column(node, context);
+  }
+
   column(node: ColumnNode, context: BindContext): BoundExpression {
+    if (this.#input.find?.(node, context) === undefined) {
+      const outer = bindOuter(node, context);
+      if (outer !== undefined) return outer;
+    }
     const name = surfaceOf(node, context);
     throw bindingError(
       context.text,
@@ -58,12 +75,14 @@ export class GroupScope implements Scope {
   }
 
   call(node: CallNode, context: BindContext): BoundExpression | undefined {
+    if (node.modifiers?.over !== undefined) return undefined;
     if (node.table === undefined) {
       const aggregate = findAggregate(node, context);
       if (aggregate !== undefined) return this.#aggregate(node, aggregate, context);
       if (node.name === 'groupKeyElement' || node.name === 'group_key_element') {
         return this.#keyElement(node, context);
       }
+      if (node.name.toLowerCase() === 'grouping') return this.#grouping(node, context);
       if (node.name === 'columnCount') return undefined;
     }
     return bindRowFunction(node, [], this, context) ?? this.#inputCall(node, context);
@@ -83,7 +102,9 @@ export class GroupScope implements Scope {
   #isKey(node: Expression, key: GroupKey, context: BindContext): boolean {
     if (node.kind !== 'column') return equalNodes(node, key.node);
     if (key.bound.kind !== 'column') return false;
-    const bound = this.#input.column(node, context);
+    if (equalNodes(node, key.node)) return true;
+    // A name of an open table may be any column; one that nobody has is told of where it is read.
+    const bound = this.#input.find?.(node, context) ?? quietly(node, this.#input, context);
     return bound.kind === 'column' && samePath(bound.path, key.bound.path);
   }
 
@@ -94,10 +115,31 @@ export class GroupScope implements Scope {
       const call = bindAggregate(node, aggregate, this.#input, context);
       index = this.#calls.length;
       this.#calls.push({ node, type: aggregateType(aggregate, call.args) });
-      this.aggregates.push(call);
+      this.aggregates.push(asCountDistinct(call));
+      // Unlike count, count_distinct alone gives no row over nothing.
+      if (this.aggregates[index] !== call && !this.#explicit) {
+        this.#calls.push({
+          node: { ...node, args: [], star: true, modifiers: undefined },
+          type: ANY_TYPE,
+        });
+        this.aggregates.push({ ...call, args: [trueAt(node)], modifiers: undefined });
+      }
     }
     const type = this.#calls[index]?.type ?? ANY_TYPE;
     return { kind: 'aggregate-result', index, type, start, end };
+  }
+
+  /** 1 for groups of sets without the key. */
+  #grouping(node: CallNode, context: BindContext): BoundExpression {
+    requireArity(node, 1, context);
+    const arg = node.args[0] as Expression;
+    const key = this.intercept(arg, context);
+    if (key?.kind !== 'group-key') {
+      const message = `GROUPING takes one of the expressions of GROUP BY, not '${surfaceOf(arg, context)}'`;
+      throw bindingError(context.text, node, message);
+    }
+    const { start, end } = node;
+    return { kind: 'grouping', index: key.index, type: atomType('integer'), start, end };
   }
 
   #keyElement(node: CallNode, context: BindContext): BoundExpression {
@@ -115,20 +157,43 @@ export class GroupScope implements Scope {
   }
 }
 
+/** Binds a name without a warning: it is only compared. */
+function quietly(node: ColumnNode, scope: Scope, context: BindContext): BoundExpression {
+  return scope.column(node, { ...context, warn: () => {} });
+}
+
 /** True when an aggregate is called somewhere in the expression. */
 export function containsAggregate(node: Expression, context: BindContext): boolean {
+  return containsCall(
+    node,
+    (call) => call.modifiers?.over === undefined && findAggregate(call, context) !== undefined,
+  );
+}
+
+/** True when a window function is called somewhere in the expression. */
+export function containsWindow(node: Expression): boolean {
+  return containsCall(node, (call) => call.modifiers?.over !== undefined);
+}
+
+function containsCall(node: Expression, predicate: (call: CallNode) => boolean): boolean {
   let found = false;
   walk(node, (candidate) => {
-    if (candidate.kind === 'query') return false;
-    found ||= candidate.kind === 'call' && findAggregate(candidate, context) !== undefined;
+    if (isQuery(candidate)) return false;
+    found ||= candidate.kind === 'call' && predicate(candidate);
     return !found;
   });
   return found;
 }
 
+/** A builtin by its exact name, else by its name in any case. */
+export function findBuiltin(name: string, context: BindContext): FunctionDeclaration | undefined {
+  const { builtins } = context.catalog;
+  return builtins.findFunction(name) ?? builtins.findInAnyCase(name);
+}
+
 function findAggregate(node: CallNode, context: BindContext): AggregateFunction | undefined {
   if (node.table !== undefined) return undefined;
-  const declaration = context.catalog.builtins.findFunction(node.name);
+  const declaration = findBuiltin(node.name, context);
   return declaration?.kind === 'aggregate' ? declaration : undefined;
 }
 
@@ -139,17 +204,61 @@ function bindAggregate(
   context: BindContext,
 ): AggregateCall {
   const surface = surfaceOf(node, context);
-  const { name, start, end } = node;
-  const countsRows = aggregate.name === 'count' && node.star;
-  if (countsRows) return { name, args: [trueAt(node)], surface, start, end };
+  const { start, end } = node;
+  const { name } = aggregate;
+  const nested = node.args.find((arg) => containsAggregate(arg, context));
+  if (nested !== undefined) {
+    const message = `aggregate '${surfaceOf(nested, context)}' stands inside '${surface}': aggregate in a sub-select first`;
+    throw bindingError(context.text, nested, message);
+  }
+  if (node.modifiers?.ignoreNulls === true) {
+    throw bindingError(context.text, node, `${node.name}() does not take IGNORE NULLS`);
+  }
+  const modifiers = bindModifiers(node, input, context);
+  const plain = { name, modifiers, surface, start, end };
+  if (aggregate.name === 'count' && node.star) return { ...plain, args: [trueAt(node)] };
   const problem = node.star
     ? 'does not take *'
     : arityProblem(arityOf(aggregate.parameters), node.args.length);
   if (problem !== undefined) {
-    throw bindingError(context.text, node, `function ${name} ${problem}`);
+    throw bindingError(context.text, node, `function ${node.name} ${problem}`);
   }
-  const args = node.args.map((arg) => context.bind(arg, input));
-  return { name, args, surface, start, end };
+  return { ...plain, args: node.args.map((arg) => context.bind(arg, input)) };
+}
+
+/** `count(DISTINCT x)` is an aggregate of its own, which has a kernel. */
+function asCountDistinct(call: AggregateCall): AggregateCall {
+  const { modifiers } = call;
+  const plain = modifiers?.distinct === true && modifiers.filter === undefined;
+  if (call.name !== 'count' || !plain || call.args.length !== 1) return call;
+  return { ...call, name: 'count_distinct', modifiers: undefined };
+}
+
+/** DISTINCT, ORDER BY and FILTER of a call; undefined when it has none of them. */
+export function bindModifiers(
+  node: CallNode,
+  input: Scope,
+  context: BindContext,
+): AggregateModifiers | undefined {
+  if (node.modifiers === undefined) return undefined;
+  const { distinct, orderBy, filter } = node.modifiers;
+  if (!distinct && orderBy.length === 0 && filter === undefined) return undefined;
+  if (distinct && node.star) {
+    throw bindingError(
+      context.text,
+      node,
+      `${node.name}(DISTINCT *) counts nothing in particular: name the expressions`,
+    );
+  }
+  return {
+    distinct,
+    orderBy: orderBy.map((key) => ({
+      expression: context.bind(key.expression, input),
+      descending: key.descending,
+      nulls: key.nulls,
+    })),
+    filter: filter === undefined ? undefined : context.bind(filter, input),
+  };
 }
 
 function aggregateType(aggregate: AggregateFunction, args: readonly BoundExpression[]): ValueType {
@@ -159,7 +268,7 @@ function aggregateType(aggregate: AggregateFunction, args: readonly BoundExpress
 }
 
 /** `count(*)` counts the constant true. */
-function trueAt({ start, end }: Span): BoundExpression {
+export function trueAt({ start, end }: Span): BoundExpression {
   const value = constant(1);
   return { kind: 'constant', value, type: atomType('integer'), start, end };
 }

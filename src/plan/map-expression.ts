@@ -20,7 +20,16 @@ export function mapChildren(expression: BoundExpression, map: Rewrite): BoundExp
     case 'scope-call':
     case 'group-key':
     case 'aggregate-result':
+    case 'outer':
+    case 'window-result':
+    case 'grouping':
       return expression;
+    case 'subquery':
+      return {
+        ...expression,
+        args: expression.args.map(map),
+        operands: expression.operands.map(map),
+      };
     case 'output-column':
       return { ...expression, otherwise: map(expression.otherwise) };
     case 'call':

@@ -1,16 +1,27 @@
 // Walking and rewriting plans without naming every kind again.
-import type { PlanNode } from './plan.ts';
+import { itemExpressions } from './children.ts';
+import type { BoundExpression } from './expression.ts';
+import type { AggregateCall, PlanNode } from './plan.ts';
 
 export function inputsOf(node: PlanNode): readonly PlanNode[] {
   switch (node.kind) {
     case 'scan':
     case 'single-row':
     case 'row-dataset':
+    case 'values':
+    case 'series':
+    case 'shared':
+    case 'recursive-table':
       return [];
     case 'merge':
       return node.inputs;
     case 'join':
+    case 'lateral':
       return [node.left.input, node.right.input];
+    case 'set-operation':
+      return [node.left, node.right];
+    case 'recursive':
+      return [node.base, node.step];
     default:
       return [node.input];
   }
@@ -22,10 +33,19 @@ export function mapInputs(node: PlanNode, map: (input: PlanNode) => PlanNode): P
     case 'scan':
     case 'single-row':
     case 'row-dataset':
+    case 'values':
+    case 'series':
+    case 'shared':
+    case 'recursive-table':
       return node;
     case 'merge':
       return { ...node, inputs: node.inputs.map(map) };
+    case 'set-operation':
+      return { ...node, left: map(node.left), right: map(node.right) };
+    case 'recursive':
+      return { ...node, base: map(node.base), step: map(node.step) };
     case 'join':
+    case 'lateral':
       return {
         ...node,
         left: { ...node.left, input: map(node.left.input) },
@@ -41,4 +61,62 @@ export function mapInputs(node: PlanNode, map: (input: PlanNode) => PlanNode): P
 /** Rewrites every node of a plan, inputs first. */
 export function mapPlan(node: PlanNode, rewrite: (node: PlanNode) => PlanNode): PlanNode {
   return rewrite(mapInputs(node, (input) => mapPlan(input, rewrite)));
+}
+
+/** Every expression of a node itself, not of its inputs. */
+export function expressionsOf(node: PlanNode): readonly BoundExpression[] {
+  switch (node.kind) {
+    case 'scan':
+      return node.lookup?.names ?? [];
+    case 'row-dataset':
+      return [node.expression];
+    case 'sample':
+      return node.options === undefined ? [] : [node.options];
+    case 'join': {
+      const sides = [node.own.left, node.own.right, node.residual].filter((e) => e !== undefined);
+      return [...node.equalities.flatMap(({ left, right }) => [left, right]), ...sides];
+    }
+    case 'lateral':
+      return [...node.args, ...(node.condition === undefined ? [] : [node.condition])];
+    case 'filter':
+    case 'when':
+      return [node.condition];
+    case 'project':
+      return [
+        ...node.items.flatMap(itemExpressions),
+        ...(node.name === undefined ? [] : [node.name]),
+      ];
+    case 'aggregate':
+    case 'grouping-sets':
+      return [...node.keys, ...node.aggregates.flatMap(callExpressions)];
+    case 'window':
+      return node.calls.flatMap((call) => [
+        ...callExpressions(call),
+        ...call.partitionBy,
+        ...call.orderBy.map((key) => key.expression),
+      ]);
+    case 'sort':
+      return node.keys.map((key) => key.expression);
+    case 'distinct-on':
+      return node.expressions;
+    case 'limit-by':
+      return [node.offset, node.limit].filter((e) => e !== undefined);
+    case 'values':
+      return node.rows.flat();
+    case 'series':
+      return [node.start, node.stop, node.step].filter((e) => e !== undefined);
+    default:
+      return [];
+  }
+}
+
+/** The arguments of an aggregate with what its modifiers look at. */
+export function callExpressions(
+  call: Pick<AggregateCall, 'args' | 'modifiers'>,
+): readonly BoundExpression[] {
+  const { args, modifiers } = call;
+  if (modifiers === undefined) return args;
+  const { orderBy, filter } = modifiers;
+  const keys = orderBy.map((key) => key.expression);
+  return [...args, ...keys, ...(filter === undefined ? [] : [filter])];
 }

@@ -48,7 +48,8 @@ export function unaryType(operator: UnaryOperator, operand: ValueType): ValueTyp
 }
 
 export function castType(target: CastType): ValueType {
-  return atomType(target === 'boolean' ? 'integer' : target);
+  if (target === 'boolean') return atomType('integer');
+  return atomType(target === 'date' ? 'timestamp' : target);
 }
 
 export function caseType(

@@ -37,13 +37,25 @@ export class OrderScope implements Scope {
         return this.#inputColumn(node, context);
       case 'expression':
         return production.expression;
-      case 'dynamic': {
-        const otherwise = this.#dynamicInput(node, context);
-        this.readsOutput = true;
-        const { path, start, end } = node;
-        return { kind: 'output-column', path, otherwise, type: { kind: 'any' }, start, end };
-      }
+      case 'dynamic':
+        return this.output(node.path, node, this.#dynamicInput(node, context));
     }
+  }
+
+  /** A column of the finished output row. */
+  output(
+    path: readonly string[],
+    { start, end }: Span,
+    otherwise: BoundExpression = missing({ start, end }),
+  ): BoundExpression {
+    this.readsOutput = true;
+    return { kind: 'output-column', path, otherwise, type: { kind: 'any' }, start, end };
+  }
+
+  find(node: ColumnNode, context: BindContext): BoundExpression | undefined {
+    const production = productionOf(node.path, this.#items);
+    if (production.kind === 'expression') return production.expression;
+    return this.#input.find?.(node, context);
   }
 
   call(node: CallNode, context: BindContext): BoundExpression | undefined {

@@ -56,3 +56,46 @@ export function isWholeRow(pattern: WildcardPattern): boolean {
     pattern.rename.kind === 'keep'
   );
 }
+
+/**
+ * What a column is called behind a wildcard; undefined when it is left out, and `below` when only
+ * columns below it may match or be left out.
+ */
+export function renamedPath(
+  pattern: WildcardPattern,
+  path: readonly string[],
+): readonly string[] | 'below' | undefined {
+  const { exact, prefix, excluding, rename } = pattern;
+  const shared = Math.min(path.length, exact.length);
+  for (let i = 0; i < shared; i++) if (path[i] !== exact[i]) return undefined;
+  if (path.length <= exact.length) return 'below';
+  if (!(path[exact.length] as string).startsWith(prefix)) return undefined;
+  if (excluding.some((exclusion) => excludes(exclusion, path))) return undefined;
+  switch (rename.kind) {
+    case 'keep':
+      return path;
+    case 'move': {
+      const moved = [...rename.to, ...path.slice(rename.from)];
+      return moved.length > 0 ? moved : 'below';
+    }
+    case 'replace': {
+      const rest = (path[exact.length] as string).slice(prefix.length);
+      const last = (rename.to[rename.to.length - 1] as string) + rest;
+      const start = last === '' ? rename.to.slice(0, -1) : [...rename.to.slice(0, -1), last];
+      return [...start, ...path.slice(exact.length + 1)];
+    }
+  }
+}
+
+function excludes(exclusion: PatternExclusion, path: readonly string[]): boolean {
+  if (exclusion.kind === 'column') {
+    return (
+      exclusion.path.length === path.length &&
+      exclusion.path.every((element, i) => element === path[i])
+    );
+  }
+  const { exact, prefix } = exclusion.star;
+  if (path.length <= exact.length) return false;
+  if (!exact.every((element, i) => element === path[i])) return false;
+  return (path[exact.length] as string).startsWith(prefix);
+}

@@ -10,7 +10,7 @@
 //
 // and a source is one of scan, single-row, join, transpose, merge, sample, row-dataset or any of
 // the shapes above (a sub-select).
-import type { JoinKind, Span } from '../sql/node.ts';
+import type { FrameExclusion, FrameUnit, JoinKind, SetOperator, Span } from '../sql/node.ts';
 import type { NeededColumns } from './catalog.ts';
 import type { BoundExpression, JoinSide, ProjectItem, SortKey } from './expression.ts';
 
@@ -138,9 +138,166 @@ export interface AggregateNode {
 export interface AggregateCall extends Span {
   readonly name: string;
   readonly args: readonly BoundExpression[];
+  /** DISTINCT, ORDER BY and FILTER; absent: every row counts, in the order of the input */
+  readonly modifiers?: AggregateModifiers | undefined;
   /** source text, for messages and EXPLAIN */
   readonly surface: string;
 }
+
+/** Which rows an aggregate sees, and in which order. */
+export interface AggregateModifiers {
+  /** each tuple of arguments once */
+  readonly distinct: boolean;
+  readonly orderBy: readonly SortKey[];
+  /** rows for which it IS TRUE */
+  readonly filter: BoundExpression | undefined;
+}
+
+/**
+ * Several groupings of the same rows: a group for each distinct tuple of the keys of each set, in
+ * the order of the sets, then of the tuples. Keys outside of the set of a group are null.
+ */
+export interface GroupingSetsNode {
+  readonly kind: 'grouping-sets';
+  readonly input: PlanNode;
+  readonly keys: readonly BoundExpression[];
+  readonly aggregates: readonly AggregateCall[];
+  /** positions in `keys` */
+  readonly sets: readonly (readonly number[])[];
+}
+
+/** Rows as they are, each with the results of window functions: see WindowResultExpression. */
+export interface WindowPlanNode {
+  readonly kind: 'window';
+  readonly input: PlanNode;
+  readonly calls: readonly WindowCall[];
+}
+
+/**
+ * A window function or aggregate over the rows that its frame takes in. Rows without an order are
+ * peers of one another; rows of equal order keep the order of the input.
+ */
+export interface WindowCall extends Span {
+  readonly name: string;
+  readonly args: readonly BoundExpression[];
+  readonly modifiers: AggregateModifiers | undefined;
+  readonly ignoreNulls: boolean;
+  readonly partitionBy: readonly BoundExpression[];
+  readonly orderBy: readonly SortKey[];
+  readonly frame: WindowFrame;
+  readonly surface: string;
+}
+
+export interface WindowFrame {
+  readonly unit: FrameUnit;
+  readonly from: FrameBound;
+  readonly to: FrameBound;
+  readonly exclude: FrameExclusion;
+}
+
+/**
+ * `offset` counts rows or groups of peers, or is added to the key in a range; negative: preceding.
+ * An unbounded start or end has none.
+ */
+export type FrameBound =
+  | { readonly kind: 'unbounded' }
+  | { readonly kind: 'current-row' }
+  | { readonly kind: 'preceding' | 'following'; readonly offset: BoundExpression };
+
+/** One row for each distinct row of the input, named by its values, in their order. */
+export interface DistinctNode {
+  readonly kind: 'distinct';
+  readonly input: PlanNode;
+  /** the columns in the order that decides the name and the order of rows; undefined: natural */
+  readonly columns: readonly (readonly string[])[] | undefined;
+}
+
+/**
+ * Rows of both sides: `union`, rows of the left without those of the right, rows that both have.
+ * With `all` equal rows count by their number, and rows keep their names below `0` and `1`; without
+ * it they are named and ordered like groups. Both sides have the same columns, but for `byName`.
+ */
+export interface SetOperationNode {
+  readonly kind: 'set-operation';
+  readonly operator: SetOperator;
+  readonly all: boolean;
+  readonly left: PlanNode;
+  readonly right: PlanNode;
+  /** as in DistinctNode */
+  readonly columns: readonly (readonly string[])[] | undefined;
+}
+
+/** Rows of constants, named by their numbers. */
+export interface ValuesNode {
+  readonly kind: 'values';
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly BoundExpression[])[];
+}
+
+/** Numbers or timestamps from `start` by `step`, in one column; rows named by their numbers. */
+export interface SeriesNode {
+  readonly kind: 'series';
+  readonly column: string;
+  readonly start: BoundExpression;
+  readonly stop: BoundExpression;
+  readonly step: BoundExpression | undefined;
+  /** true: `stop` belongs to it */
+  readonly inclusive: boolean;
+}
+
+/** The rows of the sub-select of that number, which runs once for all who read it. */
+export interface SharedNode {
+  readonly kind: 'shared';
+  readonly subquery: number;
+}
+
+/**
+ * WITH RECURSIVE: the rows of `base`, then of `step` over the rows that came last, until there are
+ * none. Without `all` a row that came before is left out. Rows are named by their numbers.
+ */
+export interface RecursiveNode {
+  readonly kind: 'recursive';
+  /** what a RecursiveTableNode in `step` refers to */
+  readonly table: number;
+  readonly base: PlanNode;
+  readonly step: PlanNode;
+  readonly all: boolean;
+}
+
+/** The rows that came last in the recursion of that number. */
+export interface RecursiveTableNode {
+  readonly kind: 'recursive-table';
+  readonly table: number;
+}
+
+/**
+ * Each row of the left with the rows that the right has for it: `right` reads the left row through
+ * OuterExpressions of that sub-select number, whose arguments are `args` over the left row.
+ */
+export interface LateralNode {
+  readonly kind: 'lateral';
+  readonly joinKind: 'inner' | 'left';
+  readonly left: JoinInput;
+  readonly right: JoinInput;
+  readonly subquery: number;
+  readonly args: readonly BoundExpression[];
+  readonly condition: BoundExpression | undefined;
+}
+
+/**
+ * Rows of joins that were put in another order, under the names that they have in the order as
+ * written: `shape` tells it, with the position of each table in the input (see JoinShapeTree).
+ */
+export interface RejoinNode {
+  readonly kind: 'rejoin';
+  readonly input: PlanNode;
+  readonly shape: JoinShapeTree;
+}
+
+/** The way to the row of one table of the input, or two parts that were joined. */
+export type JoinShapeTree =
+  | { readonly kind: 'table'; readonly side: readonly JoinSide[]; readonly tableCount: number }
+  | { readonly kind: 'pair'; readonly left: JoinShapeTree; readonly right: JoinShapeTree };
 
 /**
  * A total order of rows. `late` keys read the output row first (see OutputColumnExpression);
@@ -156,12 +313,14 @@ export interface SortNode {
   readonly keep: number | undefined;
 }
 
-/** The first row of each run of rows with equal values. */
+/** The first row of those with equal values. */
 export interface DistinctOnNode {
   readonly kind: 'distinct-on';
   readonly input: PlanNode;
   readonly expressions: readonly BoundExpression[];
   readonly late: boolean;
+  /** true: rows with equal values stand together */
+  readonly sorted: boolean;
 }
 
 export interface LimitNode {
@@ -169,6 +328,14 @@ export interface LimitNode {
   readonly input: PlanNode;
   readonly offset: number;
   readonly limit: number | undefined;
+}
+
+/** LIMIT and OFFSET that are only known when the query runs. */
+export interface LimitByNode {
+  readonly kind: 'limit-by';
+  readonly input: PlanNode;
+  readonly offset: BoundExpression | undefined;
+  readonly limit: BoundExpression | undefined;
 }
 
 export type PlanNode =
@@ -185,9 +352,24 @@ export type PlanNode =
   | AggregateNode
   | SortNode
   | DistinctOnNode
-  | LimitNode;
+  | LimitNode
+  | LimitByNode
+  | GroupingSetsNode
+  | WindowPlanNode
+  | DistinctNode
+  | SetOperationNode
+  | ValuesNode
+  | SeriesNode
+  | SharedNode
+  | RecursiveNode
+  | RecursiveTableNode
+  | LateralNode
+  | RejoinNode;
 
-/** A whole query. Sub-selects of IN are plans of their own and run once; FROM holds its own. */
+/**
+ * A whole query. Sub-selects that stand in expressions, and those that several places read, are
+ * plans of their own; FROM holds its own.
+ */
 export interface QueryPlan {
   readonly root: PlanNode;
   readonly subqueries: readonly PlanNode[];

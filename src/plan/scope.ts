@@ -5,12 +5,15 @@ import { NULL_VALUE } from '../value/value.ts';
 import type { BindContext, Scope, WildcardPlace } from './context.ts';
 import { bindingError } from './error.ts';
 import type { BoundExpression } from './expression.ts';
+import { bindOuter } from './outer.ts';
 import { patternOfStar, type StarPattern } from './pattern.ts';
 import { ANY_TYPE, atomType, typeAtPath, type ValueType } from './type.ts';
 
 /** A query without FROM: constants, parameters and functions only. */
 export const NO_TABLE_SCOPE: Scope = {
   column(node, context) {
+    const outer = bindOuter(node, context);
+    if (outer !== undefined) return outer;
     const name = new Path(node.path).toString();
     throw bindingError(context.text, node, `Cannot read column "${name}" with no FROM clause.`);
   },
@@ -22,6 +25,7 @@ export const NO_TABLE_SCOPE: Scope = {
         : 'Cannot use wildcards with no FROM clause.';
     throw bindingError(context.text, span, message);
   },
+  order: { paths: [], rest: undefined },
   columns: 'input',
   builtinsOnly: false,
 };

@@ -388,7 +388,9 @@ function partOf(fold: Fold, side: 'training' | 'testing'): Part {
 }
 
 function readInput(input: InputQuery): Query {
-  return readQuery(queryTextOf(input));
+  const query = readQuery(queryTextOf(input));
+  if (query.kind === 'query') return query;
+  throw failure('INVALID_PARAMETER', 'the data must be a SELECT: put other queries into its FROM');
 }
 
 function fromOf({ from }: Query): string {

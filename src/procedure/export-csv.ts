@@ -4,7 +4,7 @@ import { decodeBatch, encodeBatch } from '../dataset/recorded-batch.ts';
 import type { RecordedCell, RecordedRow } from '../dataset/recorded-row.ts';
 import { headerName } from '../exec/output/csv.ts';
 import { ChunkSink } from '../exec/output/sink.ts';
-import { readQuery } from '../exec/query.ts';
+import { hasTable, readQuery } from '../exec/query.ts';
 import type { FileSink } from '../file/scheme.ts';
 import { parseFileUrl } from '../file/url.ts';
 import { CsvFieldWriter } from '../format/csv/csv-field.ts';
@@ -65,7 +65,7 @@ function check({ exportData, dataFileUrl, delimiter, quoteChar }: ExportCsvParam
     });
   }
   parseFileUrl(dataFileUrl);
-  if (readQuery(queryTextOf(exportData)).from === undefined) {
+  if (!hasTable(readQuery(queryTextOf(exportData)))) {
     throw failure('INVALID_PARAMETER', 'export.csv must contain a FROM clause');
   }
 }

@@ -60,7 +60,8 @@ function withOutcomes(query: InputQuery, outcomes: readonly Outcome[]): InputQue
   const members = outcomes.map(([, expression], i) => `(${expression}) AS o${i}`).join(', ');
   const carrier = `{${members}} AS "${CARRIER}"`;
   if (typeof query !== 'string') return { ...query, select: `${query.select ?? '*'}, ${carrier}` };
-  const end = readQuery(query).select.at(-1)?.end ?? 0;
+  const read = readQuery(query);
+  const end = read.kind === 'query' ? (read.select.at(-1)?.end ?? 0) : 0;
   return `${query.slice(0, end)}, ${carrier}${query.slice(end)}`;
 }
 

@@ -34,6 +34,8 @@ const EXPECTED: Readonly<Record<QueryShape, string>> = {
 export function checkTrainingQuery(query: InputQuery, rules: QueryRules): Query {
   const { type, shape } = rules;
   const parsed = readQuery(queryTextOf(query));
+  if (parsed.kind !== 'query')
+    throw broken(`${type} must be a SELECT: put other queries into its FROM`);
   if (parsed.from === undefined) throw broken(`${type} must contain a FROM clause`);
   if (rules.allowsGroupBy !== true) {
     if (parsed.groupBy.length > 0) throw broken(`${type} does not support groupBy clause`);

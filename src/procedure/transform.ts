@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { queryTextOf } from '../dataset/parameter.ts';
-import { cellsOfRow } from '../dataset/recorded-row.ts';
-import { readQuery } from '../exec/query.ts';
+import { cellsOfRow, type RecordedCell } from '../dataset/recorded-row.ts';
+import { hasTable, readQuery } from '../exec/query.ts';
+import { type ColumnOrder, comparerOf } from '../plan/column-order.ts';
 import type { PlanNode } from '../plan/plan.ts';
 import {
   type InputQuery,
@@ -10,6 +11,7 @@ import {
   outputDataset,
 } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
+import type { Row } from '../value/value.ts';
 import { runOnCreation } from './parameter.ts';
 import { type ProcedureContext, workerProcedure } from './procedure-type.ts';
 
@@ -50,7 +52,7 @@ function recordQuery(
 ): unknown {
   const query = readQuery(queryTextOf(inputData));
   const progress = context.steps(
-    query.from === undefined
+    !hasTable(query)
       ? []
       : [
           { name: 'binding', type: 'percentile' },
@@ -61,7 +63,8 @@ function recordQuery(
   const prepared = context.query(inputData);
   const output = context.output(spec, 'sparse.mutable');
   progress.next();
-  const keepsDatelessNulls = query.from !== undefined && !isGrouped(prepared.plan.root);
+  const keepsDatelessNulls = hasTable(query) && !isGrouped(prepared.plan.root);
+  const orderCells = cellOrder(prepared.order);
   let rowCount = 0;
   for (const { name, row } of prepared.run()) {
     if (rowCount++ % ROWS_PER_REPORT === 0) {
@@ -71,7 +74,7 @@ function recordQuery(
     if (name.length === 0) {
       throw failure('SQL_EXECUTION', "Can't create a row with a null name");
     }
-    const cells = cellsOfRow(row);
+    const cells = orderCells(row, cellsOfRow(row));
     if (skipEmptyRows && cells.every(([, atom]) => atom === null)) continue;
     output.record({
       name,
@@ -98,4 +101,29 @@ function isGrouped(node: PlanNode): boolean {
     default:
       return false;
   }
+}
+
+/** Cells in the order of the select list, in which ordered datasets keep their columns. */
+function cellOrder(
+  order: ColumnOrder,
+): (row: Row, cells: readonly RecordedCell[]) => readonly RecordedCell[] {
+  const compare = comparerOf(order);
+  let names: readonly string[] | undefined;
+  let positions: readonly number[] = [];
+  return (row, cells) => {
+    // Rows of one query mostly have the same columns, each with one value.
+    const isFlat = cells.length === row.length;
+    if (!isFlat) return [...cells].sort((a, b) => compare(a[0].elements, b[0].elements));
+    if (row.names !== names) {
+      names = row.names;
+      positions = cells
+        .map((_, index) => index)
+        .sort((a, b) => compare(pathAt(cells, a), pathAt(cells, b)));
+    }
+    return positions.map((index) => cells[index] as RecordedCell);
+  };
+}
+
+function pathAt(cells: readonly RecordedCell[], index: number): readonly string[] {
+  return (cells[index] as RecordedCell)[0].elements;
 }

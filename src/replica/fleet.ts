@@ -10,7 +10,7 @@ import type { Web } from '../rest/web.ts';
 import type { FileLimits } from '../service/engine/file-host.ts';
 import { StoredRecords } from '../service/persist/stored-records.ts';
 import type { RowanExtension } from '../service/rowan.ts';
-import type { Service } from '../service/service.ts';
+import type { Service, SqlSettings } from '../service/service.ts';
 import { AnnouncingCatalogue } from '../store/announcing-catalogue.ts';
 import type { Catalogue } from '../store/catalogue.ts';
 import { assert } from '../util/assert.ts';
@@ -25,6 +25,7 @@ export interface FleetOptions {
   readonly rest: Partial<RestOptions>;
   readonly files: FileLimits;
   /** bytes that the columns of one replica may take */
+  readonly sql: SqlSettings;
   readonly memoryBytes: number;
 }
 
@@ -65,10 +66,10 @@ export class ReplicaFleet implements RowanExtension, PortSharing {
   }
 
   launch(web: Web): void {
-    const { entry, args, count, dataDir, rest, files, memoryBytes } = this.#options;
+    const { entry, args, count, dataDir, rest, files, sql, memoryBytes } = this.#options;
     web.keys.onChange = () => this.#announceKeys();
     web.metrics.others = () => Promise.all(this.#replicas.map((replica) => replica.metrics()));
-    const common = { dataDir, rest, files, memoryBytes, privatePath: this.privatePath };
+    const common = { dataDir, rest, files, sql, memoryBytes, privatePath: this.privatePath };
     this.#replicas = Array.from({ length: count }, (_, index) => {
       const number = index + 1;
       return new ReplicaHandle({

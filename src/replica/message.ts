@@ -1,6 +1,7 @@
 // What the primary and its replicas tell one another.
 import type { RestOptions } from '../rest/options.ts';
 import type { FileLimits } from '../service/engine/file-host.ts';
+import type { SqlSettings } from '../service/service.ts';
 import type { ChangedRecord } from '../store/announcing-catalogue.ts';
 
 export interface ReplicaSettings {
@@ -10,6 +11,7 @@ export interface ReplicaSettings {
   readonly privatePath: string;
   readonly rest: Partial<RestOptions>;
   readonly files: FileLimits;
+  readonly sql: SqlSettings;
   /** bytes that its columns may take */
   readonly memoryBytes: number;
   /** functions that were saved up to this number were bound when the primary started */

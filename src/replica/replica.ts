@@ -87,7 +87,7 @@ export class Replica implements PassingOn {
     logger: Logger,
     adminKey: string | undefined,
   ): Promise<Replica> {
-    const { dataDir, files, memoryBytes } = settings;
+    const { dataDir, files, sql, memoryBytes } = settings;
     const service = new Service({
       types: new TypeRegistry(BUILT_IN_TYPES),
       catalogue: await openCatalogue({ directory: dataDir, readOnly: true }),
@@ -96,6 +96,7 @@ export class Replica implements PassingOn {
       threadCount: 1,
       taskCountMax: TASK_COUNT_MAX,
       memoryBytes,
+      sql,
       runOnCreation: false,
       files: { ...files, dataDirectory: dataDir },
       credentials: new CredentialStore({ directory: undefined, logger }),

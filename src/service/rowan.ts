@@ -21,7 +21,7 @@ import type { Role } from './route/request.ts';
 import type { Route } from './route/route.ts';
 import { RouteDispatcher } from './route/route-dispatcher.ts';
 import { ROUTES } from './route/table/index.ts';
-import { Service } from './service.ts';
+import { DEFAULT_SQL_SETTINGS, Service } from './service.ts';
 
 export interface RowanOptions extends CredentialOptions {
   /** directory for everything durable; null: nothing is kept */
@@ -34,6 +34,10 @@ export interface RowanOptions extends CredentialOptions {
   readonly memoryBytes?: number;
   /** whether a new procedure runs when its configuration does not say; default false */
   readonly runOnCreation?: boolean;
+  /** `name`: columns of answers in the order of their names, as MLDB has them; default `select` */
+  readonly columnOrder?: 'select' | 'name';
+  /** refuses queries that are warned about; default false */
+  readonly strictSql?: boolean;
   readonly files?: FileLimits;
   /** bytes that all uploads together may take; default 10 GiB */
   readonly uploadQuotaBytes?: number;
@@ -115,6 +119,10 @@ export class RowanService extends LocalClient {
       taskCountMax: Math.max(4, threadCount * 2),
       memoryBytes: options.memoryBytes,
       runOnCreation: options.runOnCreation ?? false,
+      sql: {
+        columnOrder: options.columnOrder ?? DEFAULT_SQL_SETTINGS.columnOrder,
+        strict: options.strictSql ?? DEFAULT_SQL_SETTINGS.strict,
+      },
       files: fileLimitsOf(options),
       uploadQuotaBytes: options.uploadQuotaBytes,
       spoolBytesMax: options.spoolBytes,

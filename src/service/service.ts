@@ -36,6 +36,16 @@ import { RunExecutor } from './run/run-executor.ts';
 import { ServiceTally } from './service-tally.ts';
 import { UploadStore } from './upload-store.ts';
 
+/** What all queries of a service have in common. */
+export interface SqlSettings {
+  /** `name`: columns of answers in natural order, and only those that occur */
+  readonly columnOrder: 'select' | 'name';
+  /** whether queries are refused that are warned about, where they do not say */
+  readonly strict: boolean;
+}
+
+export const DEFAULT_SQL_SETTINGS: SqlSettings = { columnOrder: 'select', strict: false };
+
 export interface ServiceOptions {
   readonly types: TypeRegistry;
   /** records that are no entities: credentials, keys */
@@ -48,6 +58,7 @@ export interface ServiceOptions {
   readonly memoryBytes: number | undefined;
   /** what `runOnCreation` means when it is not given */
   readonly runOnCreation: boolean;
+  readonly sql: SqlSettings;
   /** what is limited when files and addresses are read */
   readonly files: FileLimits;
   readonly credentials: CredentialStore;

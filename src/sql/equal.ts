@@ -1,5 +1,13 @@
 // Structural equality of syntax trees: what GROUP BY and DISTINCT ON match by.
-import type { Exclusion, NamePath, SqlNode, Star } from './node.ts';
+import type {
+  CallModifiers,
+  Exclusion,
+  NamePath,
+  QueryNode,
+  SqlNode,
+  Star,
+  TableNaming,
+} from './node.ts';
 import { outputName, unreachable } from './node.ts';
 import { childrenOf, nodesBottomUp } from './walk.ts';
 
@@ -50,7 +58,31 @@ function labelOf(node: SqlNode): string {
     case 'column':
       return label(node.kind, ...node.path);
     case 'call':
-      return label(node.kind, has(node.table), node.table ?? '', node.name, node.star);
+      return label(
+        node.kind,
+        has(node.table),
+        node.table ?? '',
+        node.name,
+        node.star,
+        ...modifierLabel(node.modifiers),
+      );
+    case 'window':
+      return label(
+        node.kind,
+        has(node.base),
+        node.base ?? '',
+        node.partitionBy.length,
+        node.orderBy.length,
+        has(node.frame),
+      );
+    case 'frame':
+      return label(node.kind, node.unit, node.from.place, node.to.place, node.exclude);
+    case 'scalar-query':
+    case 'exists':
+    case 'tuple':
+      return node.kind;
+    case 'quantified':
+      return label(node.kind, node.operator, node.quantifier);
     case 'extract':
     case 'row':
     case 'embedding':
@@ -61,18 +93,21 @@ function labelOf(node: SqlNode): string {
     case 'binary':
       return label(node.kind, node.operator);
     case 'between':
+      return label(node.kind, node.negated, node.symmetric === true);
+    case 'like':
+      return label(node.kind, node.negated, node.anyCase === true, has(node.escape));
     case 'in-list':
     case 'in-query':
     case 'in-keys':
     case 'in-values':
-    case 'like':
+    case 'distinct-from':
       return label(node.kind, node.negated);
     case 'is':
       return label(node.kind, node.test, node.negated);
     case 'case':
       return label(node.kind, has(node.operand), has(node.otherwise));
     case 'cast':
-      return label(node.kind, node.type);
+      return label(node.kind, node.type, node.scale ?? '');
     case 'wildcard': {
       const replacement =
         node.replacement === undefined ? [has(undefined)] : starLabel(node.replacement);
@@ -92,20 +127,34 @@ function labelOf(node: SqlNode): string {
         node.limit ?? '',
       );
     case 'order-key':
-      return label(node.kind, node.descending);
+      return label(node.kind, node.descending, node.nulls ?? '');
     case 'dataset-table':
-      return label(node.kind, node.name, has(node.alias), node.alias ?? '');
+      return label(node.kind, node.name, ...namingLabel(node));
     case 'function-table':
-      return label(node.kind, node.name, has(node.options), has(node.alias), node.alias ?? '');
+      return label(node.kind, node.name, has(node.options), ...namingLabel(node));
+    case 'series-table':
+      return label(node.kind, node.name, ...namingLabel(node));
     case 'row-dataset-table':
     case 'atom-dataset-table':
+      return label(node.kind, ...namingLabel(node));
     case 'subquery':
-      return label(node.kind, has(node.alias), node.alias ?? '');
+      return label(node.kind, node.lateral === true, ...namingLabel(node));
     case 'join':
-      return label(node.kind, node.joinKind, has(node.on));
+      return label(
+        node.kind,
+        node.joinKind,
+        has(node.on),
+        node.natural === true,
+        has(node.using),
+        ...(node.using ?? []),
+      );
+    case 'common-table':
+      return label(node.kind, node.name, String(node.materialized), ...(node.columnNames ?? []));
     case 'query':
       return label(
         node.kind,
+        ...frameLabel(node),
+        node.distinct === true,
         node.distinctOn.length,
         node.select.length,
         has(node.named),
@@ -113,13 +162,41 @@ function labelOf(node: SqlNode): string {
         has(node.when),
         has(node.where),
         node.groupBy.length,
+        node.groupByAll === true,
+        JSON.stringify(node.groupingSets ?? null),
         has(node.having),
-        node.limit ?? '',
-        node.offset ?? '',
+        ...(node.windows ?? []).map(({ name }) => name),
+        has(node.qualify),
       );
+    case 'set-query':
+      return label(node.kind, ...frameLabel(node), node.operator, node.all, node.byName);
+    case 'values-query':
+      return label(node.kind, ...frameLabel(node), ...node.rows.map((row) => row.length));
     default:
       return unreachable(node);
   }
+}
+
+function modifierLabel(modifiers: CallModifiers | undefined): readonly (string | boolean)[] {
+  if (modifiers === undefined) return [];
+  const { distinct, orderBy, ignoreNulls, filter, over } = modifiers;
+  return [distinct, String(orderBy.length), ignoreNulls, has(filter), has(over)];
+}
+
+function namingLabel(naming: TableNaming): readonly (string | boolean)[] {
+  const { alias, columnNames, sample } = naming;
+  return [has(alias), alias ?? '', JSON.stringify([columnNames ?? null, sample ?? null])];
+}
+
+function frameLabel(query: QueryNode): readonly (string | number | boolean)[] {
+  return [
+    query.with?.recursive === true,
+    query.with?.tables.length ?? 0,
+    query.orderBy.length,
+    query.orderByAll === undefined ? '' : String(query.orderByAll.descending),
+    has(query.limit),
+    has(query.offset),
+  ];
 }
 
 function label(...parts: readonly (string | number | boolean)[]): string {

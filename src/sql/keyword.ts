@@ -27,6 +27,8 @@ export const CLAUSES = [
   'WHERE',
   'GROUP BY',
   'HAVING',
+  'WINDOW',
+  'QUALIFY',
   'ORDER BY',
   'LIMIT',
   'OFFSET',
@@ -39,12 +41,38 @@ export const KEYWORDS: ReadonlySet<string> = new Set([
   ...['AND', 'AS', 'ASC', 'BETWEEN', 'COLUMN', 'DESC', 'DISTINCT', 'ELSE', 'END', 'EXCLUDING'],
   ...['EXPR', 'FULL', 'IN', 'INNER', 'IS', 'JOIN', 'KEYS', 'LEFT', 'LIKE', 'OF', 'ON', 'OR'],
   ...['OUTER', 'RIGHT', 'STRUCTURED', 'THEN', 'VALUES'],
+  ...['USING', 'CROSS', 'NATURAL', 'SEMI', 'ANTI', 'LATERAL', 'TABLESAMPLE', 'UNION', 'EXCEPT'],
+  ...['INTERSECT', 'ILIKE', 'NULLS', 'OVER', 'FILTER', 'WITHIN', 'FETCH', 'EXISTS', 'DATE'],
+  ...['TRY_CAST', 'CURRENT_DATE', 'CURRENT_TIMESTAMP', 'SIMILAR', 'ESCAPE', 'WITH'],
+]);
+
+/** Words that are no alias where AS may be left out: something else begins with them there. */
+export const NO_ALIAS_WORDS: ReadonlySet<string> = new Set([
+  ...['FROM', 'WHEN', 'WHERE', 'GROUP', 'HAVING', 'QUALIFY', 'WINDOW', 'ORDER', 'LIMIT', 'OFFSET'],
+  ...['FETCH', 'NAMED', 'AS', 'ON', 'USING', 'JOIN', 'INNER', 'LEFT', 'RIGHT', 'FULL', 'OUTER'],
+  ...['CROSS', 'NATURAL', 'SEMI', 'ANTI', 'LATERAL', 'TABLESAMPLE', 'UNION', 'EXCEPT', 'INTERSECT'],
+  ...[
+    'AND',
+    'OR',
+    'NOT',
+    'IN',
+    'IS',
+    'LIKE',
+    'ILIKE',
+    'SIMILAR',
+    'BETWEEN',
+    'ASC',
+    'DESC',
+    'NULLS',
+  ],
+  ...['EXCLUDING', 'OVER', 'FILTER', 'WITHIN', 'END', 'THEN', 'ELSE', 'ESCAPE'],
 ]);
 
 /** Words that can follow a complete operand, so that a name before them is an operand. */
 export const OPERATOR_WORDS: ReadonlySet<string> = new Set([
   'AND',
   'BETWEEN',
+  'ILIKE',
   'IN',
   'IS',
   'LIKE',

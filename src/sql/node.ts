@@ -51,6 +51,57 @@ export interface CallNode extends Span {
   readonly name: string;
   readonly args: readonly Expression[];
   readonly star: boolean;
+  /** what only calls of aggregates and window functions have; undefined: none of it was written */
+  readonly modifiers?: CallModifiers | undefined;
+}
+
+/** `name(DISTINCT … ORDER BY … IGNORE NULLS) FILTER (WHERE …) OVER (…)` */
+export interface CallModifiers {
+  readonly distinct: boolean;
+  readonly orderBy: readonly OrderKey[];
+  readonly ignoreNulls: boolean;
+  readonly filter: Expression | undefined;
+  readonly over: WindowNode | undefined;
+}
+
+/** `(base PARTITION BY … ORDER BY … frame)`; `OVER name` has a base and nothing else. */
+export interface WindowNode extends Span {
+  readonly kind: 'window';
+  readonly base: string | undefined;
+  readonly partitionBy: readonly Expression[];
+  readonly orderBy: readonly OrderKey[];
+  readonly frame: FrameNode | undefined;
+}
+
+export const FRAME_UNITS = ['rows', 'range', 'groups'] as const;
+export type FrameUnit = (typeof FRAME_UNITS)[number];
+
+export const FRAME_EXCLUSIONS = ['no others', 'current row', 'group', 'ties'] as const;
+export type FrameExclusion = (typeof FRAME_EXCLUSIONS)[number];
+
+export interface FrameNode extends Span {
+  readonly kind: 'frame';
+  readonly unit: FrameUnit;
+  readonly from: FrameBoundNode;
+  readonly to: FrameBoundNode;
+  readonly exclude: FrameExclusion;
+}
+
+/** `offset` is there for `preceding` and `following` alone. */
+export interface FrameBoundNode {
+  readonly place:
+    | 'unbounded-preceding'
+    | 'preceding'
+    | 'current-row'
+    | 'following'
+    | 'unbounded-following';
+  readonly offset: Expression | undefined;
+}
+
+/** `WINDOW name AS (…)` */
+export interface NamedWindow {
+  readonly name: string;
+  readonly window: WindowNode;
 }
 
 /** `operand[index]`; columns in `index` are members of the operand. */
@@ -90,8 +141,8 @@ export type ArithmeticOperator = (typeof ARITHMETIC_OPERATORS)[number];
 export const BITWISE_OPERATORS = ['&', '|', '^'] as const;
 export type BitwiseOperator = (typeof BITWISE_OPERATORS)[number];
 
-/** `<>` is read as `!=`; `@` sets the timestamp of its left operand. */
-export type BinaryOperator = ArithmeticOperator | BitwiseOperator | ComparisonOperator | '@';
+/** `<>` is read as `!=`; `@` sets the timestamp of its left operand, `||` joins texts. */
+export type BinaryOperator = ArithmeticOperator | BitwiseOperator | ComparisonOperator | '@' | '||';
 
 export interface BinaryNode extends Span {
   readonly kind: 'binary';
@@ -118,6 +169,8 @@ export interface BetweenNode extends Span {
   readonly low: Expression;
   readonly high: Expression;
   readonly negated: boolean;
+  /** BETWEEN SYMMETRIC: the bounds in either order */
+  readonly symmetric?: boolean | undefined;
 }
 
 /** `operand [NOT] IN (choice, …)`, at least one choice. */
@@ -132,7 +185,42 @@ export interface InListNode extends Span {
 export interface InQueryNode extends Span {
   readonly kind: 'in-query';
   readonly operand: Expression;
-  readonly query: Query;
+  readonly query: QueryNode;
+  readonly negated: boolean;
+}
+
+/** `(SELECT …)` as a value */
+export interface ScalarQueryNode extends Span {
+  readonly kind: 'scalar-query';
+  readonly query: QueryNode;
+}
+
+/** `EXISTS (SELECT …)` */
+export interface ExistsNode extends Span {
+  readonly kind: 'exists';
+  readonly query: QueryNode;
+}
+
+/** `operand = ANY (SELECT …)`, `operand > ALL (SELECT …)` */
+export interface QuantifiedNode extends Span {
+  readonly kind: 'quantified';
+  readonly operator: ComparisonOperator;
+  readonly quantifier: 'any' | 'all';
+  readonly operand: Expression;
+  readonly query: QueryNode;
+}
+
+/** `(a, b)` with at least two elements: only beside IN, `=` and `!=` */
+export interface TupleNode extends Span {
+  readonly kind: 'tuple';
+  readonly elements: readonly Expression[];
+}
+
+/** `left IS [NOT] DISTINCT FROM right` */
+export interface DistinctFromNode extends Span {
+  readonly kind: 'distinct-from';
+  readonly left: Expression;
+  readonly right: Expression;
   readonly negated: boolean;
 }
 
@@ -157,6 +245,10 @@ export interface LikeNode extends Span {
   readonly operand: Expression;
   readonly pattern: Expression;
   readonly negated: boolean;
+  /** ILIKE */
+  readonly anyCase?: boolean | undefined;
+  /** ESCAPE */
+  readonly escape?: Expression | undefined;
 }
 
 export const IS_TESTS = [
@@ -197,6 +289,8 @@ export const CAST_TYPES = [
   'number',
   'boolean',
   'timestamp',
+  'date',
+  'interval',
   'path',
   'blob',
 ] as const;
@@ -206,6 +300,8 @@ export interface CastNode extends Span {
   readonly kind: 'cast';
   readonly operand: Expression;
   readonly type: CastType;
+  /** digits after the point that `decimal(p, s)` keeps */
+  readonly scale?: number | undefined;
 }
 
 export type Expression =
@@ -224,6 +320,11 @@ export type Expression =
   | BetweenNode
   | InListNode
   | InQueryNode
+  | ScalarQueryNode
+  | ExistsNode
+  | QuantifiedNode
+  | TupleNode
+  | DistinctFromNode
   | InKeysNode
   | InValuesNode
   | LikeNode
@@ -281,46 +382,67 @@ export interface OrderKey extends Span {
   readonly kind: 'order-key';
   readonly expression: Expression;
   readonly descending: boolean;
+  /** undefined: first ascending, last descending */
+  readonly nulls?: 'first' | 'last' | undefined;
+}
+
+/** What a table may be called: `AS alias (column, …)`, and `TABLESAMPLE`. */
+export interface TableNaming {
+  readonly alias: string | undefined;
+  /** new names of its columns, by position */
+  readonly columnNames?: readonly string[] | undefined;
+  readonly sample?: TableSample | undefined;
+}
+
+/** `TABLESAMPLE 10 PERCENT [REPEATABLE (7)]` */
+export interface TableSample {
+  readonly amount: number;
+  readonly unit: 'rows' | 'percent';
+  readonly seed: number | undefined;
 }
 
 /** `name [AS alias]` */
-export interface DatasetTable extends Span {
+export interface DatasetTable extends Span, TableNaming {
   readonly kind: 'dataset-table';
   readonly name: string;
-  readonly alias: string | undefined;
 }
 
 /** `name(table, …, {options}) [AS alias]`, such as `transpose`, `merge` and `sample`. */
-export interface FunctionTable extends Span {
+export interface FunctionTable extends Span, TableNaming {
   readonly kind: 'function-table';
   readonly name: string;
   readonly tables: readonly TableExpression[];
   readonly options: RowNode | undefined;
-  readonly alias: string | undefined;
+}
+
+/** `generate_series(a, b, step) [AS alias]`, `range(…)` */
+export interface SeriesTable extends Span, TableNaming {
+  readonly kind: 'series-table';
+  readonly name: 'generate_series' | 'range';
+  readonly args: readonly Expression[];
 }
 
 /** `row_dataset(expression) [AS alias]` */
-export interface RowDatasetTable extends Span {
+export interface RowDatasetTable extends Span, TableNaming {
   readonly kind: 'row-dataset-table';
   readonly expression: Expression;
-  readonly alias: string | undefined;
 }
 
 /** `atom_dataset(expression) [AS alias]` */
-export interface AtomDatasetTable extends Span {
+export interface AtomDatasetTable extends Span, TableNaming {
   readonly kind: 'atom-dataset-table';
   readonly expression: Expression;
-  readonly alias: string | undefined;
 }
 
-/** `(SELECT …) [AS alias]` */
-export interface SubqueryTable extends Span {
+/** `[LATERAL] (SELECT …) [AS alias]` */
+export interface SubqueryTable extends Span, TableNaming {
   readonly kind: 'subquery';
-  readonly query: Query;
-  readonly alias: string | undefined;
+  readonly query: QueryNode;
+  /** true: the query may name columns of the tables to its left */
+  readonly lateral?: boolean | undefined;
 }
 
-export const JOIN_KINDS = ['inner', 'left', 'right', 'full'] as const;
+export const JOIN_KINDS = ['inner', 'left', 'right', 'full', 'semi', 'anti'] as const;
 export type JoinKind = (typeof JOIN_KINDS)[number];
 
 /** A join; a chain nests to the left, a parenthesised join on the right stays on the right. */
@@ -330,23 +452,53 @@ export interface JoinTable extends Span {
   readonly left: TableExpression;
   readonly right: TableExpression;
   readonly on: Expression | undefined;
+  /** USING (x, y) */
+  readonly using?: readonly string[] | undefined;
+  /** NATURAL */
+  readonly natural?: boolean | undefined;
 }
 
 export type TableExpression =
   | DatasetTable
   | FunctionTable
+  | SeriesTable
   | RowDatasetTable
   | AtomDatasetTable
   | SubqueryTable
   | JoinTable;
 
-/**
- * `SELECT …`; a clause that was left out is undefined or an empty list.
- * `text` is the whole source text that all offsets refer to, also in a sub-select.
- */
-export interface Query extends Span {
-  readonly kind: 'query';
+/** One table of WITH: `name (column, …) AS [NOT] MATERIALIZED (query)`. */
+export interface CommonTable extends Span {
+  readonly kind: 'common-table';
+  readonly name: string;
+  readonly columnNames: readonly string[] | undefined;
+  /** true and false as written; undefined: nothing was */
+  readonly materialized: boolean | undefined;
+  readonly query: QueryNode;
+}
+
+export interface WithClause {
+  readonly recursive: boolean;
+  readonly tables: readonly CommonTable[];
+}
+
+/** What every form of query may have around its body. */
+export interface QueryFrame extends Span {
+  /** the whole source text that all offsets refer to, also in a sub-select */
   readonly text: string;
+  readonly with?: WithClause | undefined;
+  readonly orderBy: readonly OrderKey[];
+  /** ORDER BY ALL */
+  readonly orderByAll?: { readonly descending: boolean } | undefined;
+  readonly limit: Expression | undefined;
+  readonly offset: Expression | undefined;
+}
+
+/** `SELECT …`; a clause that was left out is undefined or an empty list. */
+export interface Query extends QueryFrame {
+  readonly kind: 'query';
+  /** SELECT DISTINCT */
+  readonly distinct?: boolean | undefined;
   readonly distinctOn: readonly Expression[];
   readonly select: readonly SelectItem[];
   readonly named: Expression | undefined;
@@ -354,13 +506,45 @@ export interface Query extends Span {
   readonly when: Expression | undefined;
   readonly where: Expression | undefined;
   readonly groupBy: readonly Expression[];
+  /** GROUP BY ALL */
+  readonly groupByAll?: boolean | undefined;
+  /** GROUPING SETS, ROLLUP and CUBE as sets of positions in `groupBy` */
+  readonly groupingSets?: readonly (readonly number[])[] | undefined;
   readonly having: Expression | undefined;
-  readonly orderBy: readonly OrderKey[];
-  readonly limit: number | undefined;
-  readonly offset: number | undefined;
+  readonly windows?: readonly NamedWindow[] | undefined;
+  readonly qualify?: Expression | undefined;
 }
 
-export type SqlNode = Expression | SelectItem | OrderKey | TableExpression | Query;
+export const SET_OPERATORS = ['union', 'except', 'intersect'] as const;
+export type SetOperator = (typeof SET_OPERATORS)[number];
+
+/** `left UNION [ALL] [BY NAME] right` */
+export interface SetQuery extends QueryFrame {
+  readonly kind: 'set-query';
+  readonly operator: SetOperator;
+  readonly all: boolean;
+  readonly byName: boolean;
+  readonly left: QueryNode;
+  readonly right: QueryNode;
+}
+
+/** `VALUES (1, 'a'), (2, NULL)` */
+export interface ValuesQuery extends QueryFrame {
+  readonly kind: 'values-query';
+  readonly rows: readonly (readonly Expression[])[];
+}
+
+export type QueryNode = Query | SetQuery | ValuesQuery;
+
+export type SqlNode =
+  | Expression
+  | SelectItem
+  | OrderKey
+  | WindowNode
+  | FrameNode
+  | TableExpression
+  | CommonTable
+  | QueryNode;
 
 /**
  * The name of the output column of an item: the written name, else the full path of a plain

@@ -34,6 +34,7 @@ const BINARY_LEVELS: Readonly<Record<BinaryOperator, number>> = {
   '/': LEVEL.product,
   '%': LEVEL.product,
   '@': LEVEL.product,
+  '||': LEVEL.sum,
 };
 
 export function binaryLevel(operator: BinaryOperator): number {
@@ -53,6 +54,8 @@ export function levelOf(expression: Expression): number {
     case 'in-values':
     case 'like':
       return LEVEL.member;
+    case 'quantified':
+      return LEVEL.comparison;
     case 'between':
       return LEVEL.comparison;
     case 'binary':
@@ -60,6 +63,9 @@ export function levelOf(expression: Expression): number {
     case 'unary':
       if (expression.operator === 'not') return LEVEL.negation;
       return expression.operator === '+' || expression.operator === '-' ? LEVEL.sum : LEVEL.prefix;
+    case 'distinct-from':
+      // Its left side is an operand of IS, its right side a sum: as an operand it needs parentheses.
+      return LEVEL.comparison;
     case 'is':
     case 'extract':
       return LEVEL.postfix;

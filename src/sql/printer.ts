@@ -3,18 +3,26 @@ import { KEYWORDS } from './keyword.ts';
 import type {
   CallNode,
   CaseNode,
+  CastNode,
   ColumnExpressionItem,
+  CommonTable,
   Exclusion,
   Expression,
+  FrameBoundNode,
+  FrameNode,
   LiteralValue,
   NamedItem,
   NamePath,
+  OrderKey,
   Query,
+  QueryNode,
   SqlNode,
   Star,
   TableExpression,
+  TableNaming,
   UnaryNode,
   WildcardItem,
+  WindowNode,
 } from './node.ts';
 import { outputName, unreachable } from './node.ts';
 import { LEVEL, levelOf } from './precedence.ts';
@@ -72,6 +80,25 @@ export class SqlPrinter {
         return `[${this.list(node.elements)}]`;
       case 'unary':
         return this.unary(node);
+      case 'scalar-query':
+        return `(${this.text(node.query)})`;
+      case 'exists':
+        return `EXISTS (${this.text(node.query)})`;
+      case 'quantified': {
+        const operand = this.leftOperand(node.operand, LEVEL.comparison);
+        return `${operand} ${node.operator} ${node.quantifier.toUpperCase()} (${this.text(node.query)})`;
+      }
+      case 'tuple':
+        return `(${this.list(node.elements)})`;
+      case 'distinct-from': {
+        const left = this.operand(node.left, LEVEL.postfix);
+        const right = this.operand(node.right, LEVEL.sum);
+        return `${left} IS ${not(node.negated)}DISTINCT FROM ${right}`;
+      }
+      case 'window':
+        return this.window(node);
+      case 'frame':
+        return this.frame(node);
       case 'binary': {
         const level = levelOf(node);
         const left = this.leftOperand(node.left, level);
@@ -85,7 +112,8 @@ export class SqlPrinter {
         const operand = this.leftOperand(node.operand, LEVEL.comparison);
         const low = this.operand(node.low, LEVEL.sum);
         const high = this.operand(node.high, LEVEL.sum);
-        return `${operand} ${not(node.negated)}BETWEEN ${low} AND ${high}`;
+        const symmetric = node.symmetric === true ? 'SYMMETRIC ' : '';
+        return `${operand} ${not(node.negated)}BETWEEN ${symmetric}${low} AND ${high}`;
       }
       case 'in-list':
         return this.member(node.operand, node.negated, this.list(node.choices));
@@ -97,7 +125,10 @@ export class SqlPrinter {
         return this.member(node.operand, node.negated, `VALUES OF ${this.text(node.row)}`);
       case 'like': {
         const pattern = this.operand(node.pattern, LEVEL.sum);
-        return `${this.memberOperand(node.operand)} ${not(node.negated)}LIKE ${pattern}`;
+        const word = node.anyCase === true ? 'ILIKE' : 'LIKE';
+        const escaped =
+          node.escape === undefined ? '' : ` ESCAPE ${this.operand(node.escape, LEVEL.sum)}`;
+        return `${this.memberOperand(node.operand)} ${not(node.negated)}${word} ${pattern}${escaped}`;
       }
       case 'is': {
         const operand = this.operand(node.operand, LEVEL.postfix);
@@ -106,7 +137,7 @@ export class SqlPrinter {
       case 'case':
         return this.case(node);
       case 'cast':
-        return `CAST(${this.text(node.operand)} AS ${node.type})`;
+        return `CAST(${this.text(node.operand)} AS ${castTypeText(node)})`;
       case 'wildcard':
         return this.wildcard(node);
       case 'named-expression':
@@ -114,15 +145,20 @@ export class SqlPrinter {
       case 'column-expression':
         return this.columnExpression(node);
       case 'order-key':
-        return `${this.text(node.expression)}${node.descending ? ' DESC' : ''}`;
+        return `${this.text(node.expression)}${node.descending ? ' DESC' : ''}${nullsText(node)}`;
       case 'dataset-table':
       case 'function-table':
+      case 'series-table':
       case 'row-dataset-table':
       case 'atom-dataset-table':
       case 'subquery':
       case 'join':
         return this.table(node);
+      case 'common-table':
+        return this.commonTable(node);
       case 'query':
+      case 'set-query':
+      case 'values-query':
         return this.query(node);
       default:
         return unreachable(node);
@@ -163,7 +199,41 @@ export class SqlPrinter {
 
   protected call(node: CallNode): string {
     const name = this.name(node.table === undefined ? [node.name] : [node.table, node.name]);
-    return `${name}(${node.star ? '*' : this.list(node.args)})`;
+    const { modifiers } = node;
+    const args = node.star ? '*' : this.list(node.args);
+    if (modifiers === undefined) return `${name}(${args})`;
+    const inside = [
+      `${modifiers.distinct ? 'DISTINCT ' : ''}${args}`,
+      ...(modifiers.ignoreNulls && !node.star && node.args.length > 0 ? ['IGNORE NULLS'] : []),
+      ...this.listClause('ORDER BY', modifiers.orderBy),
+    ];
+    const { filter, over } = modifiers;
+    return [
+      `${name}(${inside.join(' ')})`,
+      ...(modifiers.ignoreNulls && (node.star || node.args.length === 0) ? ['IGNORE NULLS'] : []),
+      ...(filter === undefined ? [] : [`FILTER (WHERE ${this.text(filter)})`]),
+      ...(over === undefined ? [] : [`OVER ${this.text(over)}`]),
+    ].join(' ');
+  }
+
+  protected window(node: WindowNode): string {
+    const parts = [
+      ...(node.base === undefined ? [] : [this.identifier(node.base)]),
+      ...this.listClause('PARTITION BY', node.partitionBy),
+      ...this.listClause('ORDER BY', node.orderBy),
+      ...(node.frame === undefined ? [] : [this.text(node.frame)]),
+    ];
+    return `(${parts.join(' ')})`;
+  }
+
+  protected frame(node: FrameNode): string {
+    const bound = ({ place, offset }: FrameBoundNode) => {
+      const words = place.replace('-', ' ').toUpperCase();
+      return offset === undefined ? words : `${this.operand(offset, LEVEL.sum)} ${words}`;
+    };
+    const range = `BETWEEN ${bound(node.from)} AND ${bound(node.to)}`;
+    const exclude = node.exclude === 'no others' ? '' : ` EXCLUDE ${node.exclude.toUpperCase()}`;
+    return `${node.unit.toUpperCase()} ${range}${exclude}`;
   }
 
   protected unary(node: UnaryNode): string {
@@ -202,51 +272,133 @@ export class SqlPrinter {
     return samePath(name, automatic) ? text : `${text} AS ${this.name(name)}`;
   }
 
-  protected query(node: Query): string {
-    const distinct =
-      node.distinctOn.length > 0 ? `DISTINCT ON (${this.list(node.distinctOn)}) ` : '';
+  protected query(node: QueryNode): string {
+    const { orderByAll } = node;
+    const descending = orderByAll?.descending === true ? ' DESC' : '';
+    return [
+      ...this.withClause(node),
+      this.queryBody(node),
+      ...this.listClause('ORDER BY', node.orderBy),
+      ...(orderByAll === undefined ? [] : [`ORDER BY ALL${descending}`]),
+      ...this.countClause('LIMIT', node.limit),
+      ...this.countClause('OFFSET', node.offset),
+    ].join(' ');
+  }
+
+  private withClause(node: QueryNode): readonly string[] {
+    if (node.with === undefined) return [];
+    return [`WITH ${node.with.recursive ? 'RECURSIVE ' : ''}${this.list(node.with.tables)}`];
+  }
+
+  private commonTable(node: CommonTable): string {
+    const { materialized } = node;
+    const hint = materialized === undefined ? '' : `${materialized ? '' : 'NOT '}MATERIALIZED `;
+    const name = this.identifier(node.name) + this.columnNames(node.columnNames);
+    return `${name} AS ${hint}(${this.text(node.query)})`;
+  }
+
+  private columnNames(names: readonly string[] | undefined): string {
+    if (names === undefined) return '';
+    return ` (${names.map((name) => this.identifier(name)).join(', ')})`;
+  }
+
+  protected queryBody(node: QueryNode): string {
+    switch (node.kind) {
+      case 'query':
+        return this.selectBody(node);
+      case 'set-query': {
+        const words = [node.operator.toUpperCase()];
+        if (node.all) words.push('ALL');
+        if (node.byName) words.push('BY NAME');
+        return `(${this.text(node.left)}) ${words.join(' ')} (${this.text(node.right)})`;
+      }
+      case 'values-query':
+        return `VALUES ${node.rows.map((row) => `(${this.list(row)})`).join(', ')}`;
+      default:
+        return unreachable(node);
+    }
+  }
+
+  private selectBody(node: Query): string {
+    const on = node.distinctOn.length > 0 ? `DISTINCT ON (${this.list(node.distinctOn)}) ` : '';
+    const distinct = node.distinct === true ? 'DISTINCT ' : on;
+    const windows = (node.windows ?? []).map(
+      ({ name, window }) => `${this.identifier(name)} AS ${this.text(window)}`,
+    );
     return [
       `SELECT ${distinct}${this.list(node.select)}`,
       ...this.clause('NAMED', node.named),
       ...this.clause('FROM', node.from),
       ...this.clause('WHEN', node.when),
       ...this.clause('WHERE', node.where),
-      ...this.listClause('GROUP BY', node.groupBy),
+      ...this.grouping(node),
       ...this.clause('HAVING', node.having),
-      ...this.listClause('ORDER BY', node.orderBy),
-      ...countClause('LIMIT', node.limit),
-      ...countClause('OFFSET', node.offset),
+      ...(windows.length === 0 ? [] : [`WINDOW ${windows.join(', ')}`]),
+      ...this.clause('QUALIFY', node.qualify),
     ].join(' ');
+  }
+
+  private grouping(node: Query): readonly string[] {
+    if (node.groupByAll === true) return ['GROUP BY ALL'];
+    if (node.groupingSets === undefined) return this.listClause('GROUP BY', node.groupBy);
+    const sets = node.groupingSets.map(
+      (set) => `(${this.list(set.map((index) => node.groupBy[index] as Expression))})`,
+    );
+    return [`GROUP BY GROUPING SETS (${sets.join(', ')})`];
+  }
+
+  private countClause(keyword: string, count: Expression | undefined): readonly string[] {
+    if (count === undefined) return [];
+    const plain = count.kind === 'literal' || count.kind === 'parameter';
+    // Digits alone, however large: an exponent would be no count.
+    if (count.kind === 'literal' && typeof count.value === 'number') {
+      return [`${keyword} ${BigInt(count.value)}`];
+    }
+    return [`${keyword} ${plain ? this.text(count) : `(${this.text(count)})`}`];
   }
 
   protected table(node: TableExpression): string {
     switch (node.kind) {
       case 'dataset-table':
-        return this.aliased(this.identifier(node.name), node.alias);
+        return this.aliased(this.identifier(node.name), node);
       case 'function-table': {
         const args = this.list(node.options ? [...node.tables, node.options] : node.tables);
-        return this.aliased(`${this.identifier(node.name)}(${args})`, node.alias);
+        return this.aliased(`${this.identifier(node.name)}(${args})`, node);
       }
+      case 'series-table':
+        return this.aliased(`${node.name}(${this.list(node.args)})`, node);
       case 'row-dataset-table':
-        return this.aliased(`row_dataset(${this.text(node.expression)})`, node.alias);
+        return this.aliased(`row_dataset(${this.text(node.expression)})`, node);
       case 'atom-dataset-table':
-        return this.aliased(`atom_dataset(${this.text(node.expression)})`, node.alias);
+        return this.aliased(`atom_dataset(${this.text(node.expression)})`, node);
       case 'subquery':
-        return this.aliased(`(${this.text(node.query)})`, node.alias);
+        return this.aliased(
+          `${node.lateral === true ? 'LATERAL ' : ''}(${this.text(node.query)})`,
+          node,
+        );
       case 'join': {
         const right =
           node.right.kind === 'join' ? `(${this.text(node.right)})` : this.text(node.right);
-        const word = node.joinKind === 'inner' ? 'JOIN' : `${node.joinKind.toUpperCase()} JOIN`;
+        const natural = node.natural === true ? 'NATURAL ' : '';
+        const kind = node.joinKind === 'inner' ? '' : `${node.joinKind.toUpperCase()} `;
         const on = node.on === undefined ? '' : ` ON ${this.text(node.on)}`;
-        return `${this.text(node.left)} ${word} ${right}${on}`;
+        const using = node.using === undefined ? on : ` USING${this.columnNames(node.using)}`;
+        return `${this.text(node.left)} ${natural}${kind}JOIN ${right}${using}`;
       }
       default:
         return unreachable(node);
     }
   }
 
-  protected aliased(text: string, alias: string | undefined): string {
-    return alias === undefined ? text : `${text} AS ${this.identifier(alias)}`;
+  protected aliased(text: string, naming: TableNaming): string {
+    const { alias, sample } = naming;
+    const named =
+      alias === undefined
+        ? text
+        : `${text} AS ${this.identifier(alias)}${this.columnNames(naming.columnNames)}`;
+    if (sample === undefined) return named;
+    const seed = sample.seed === undefined ? '' : ` REPEATABLE (${this.number(sample.seed)})`;
+    return `${named} TABLESAMPLE ${this.number(sample.amount)} ${sample.unit.toUpperCase()}${seed}`;
   }
 
   protected clause(keyword: string, node: SqlNode | undefined): readonly string[] {
@@ -307,6 +459,14 @@ export function printSql(node: SqlNode): string {
 
 function not(negated: boolean): string {
   return negated ? 'NOT ' : '';
+}
+
+function castTypeText(node: CastNode): string {
+  return node.scale === undefined ? node.type : `decimal(38, ${node.scale})`;
+}
+
+function nullsText(node: OrderKey): string {
+  return node.nulls === undefined ? '' : ` NULLS ${node.nulls.toUpperCase()}`;
 }
 
 function countClause(keyword: string, count: number | undefined): readonly string[] {

@@ -1,5 +1,13 @@
 // Walking the syntax tree without recursion: chains may be as deep as the text is long.
-import type { CallNode, ColumnNode, Expression, ParameterNode, SqlNode } from './node.ts';
+import type {
+  CallModifiers,
+  CallNode,
+  ColumnNode,
+  Expression,
+  ParameterNode,
+  QueryNode,
+  SqlNode,
+} from './node.ts';
 import { unreachable } from './node.ts';
 
 /** The direct children of a node in the order in which they were written. */
@@ -13,13 +21,28 @@ export function childrenOf(node: SqlNode): readonly SqlNode[] {
     case 'dataset-table':
       return NONE;
     case 'call':
-      return node.args;
+      return node.modifiers === undefined
+        ? node.args
+        : [...node.args, ...modifierChildren(node.modifiers)];
+    case 'window':
+      return [...node.partitionBy, ...node.orderBy, ...present(node.frame)];
+    case 'frame':
+      return [...present(node.from.offset), ...present(node.to.offset)];
     case 'extract':
       return [node.operand, node.index];
     case 'row':
       return node.items;
     case 'embedding':
+    case 'tuple':
       return node.elements;
+    case 'scalar-query':
+    case 'exists':
+    case 'common-table':
+      return [node.query];
+    case 'quantified':
+      return [node.operand, node.query];
+    case 'distinct-from':
+      return [node.left, node.right];
     case 'unary':
     case 'is':
     case 'cast':
@@ -39,7 +62,7 @@ export function childrenOf(node: SqlNode): readonly SqlNode[] {
     case 'in-values':
       return [node.operand, node.row];
     case 'like':
-      return [node.operand, node.pattern];
+      return [node.operand, node.pattern, ...present(node.escape)];
     case 'case':
       return [
         ...present(node.operand),
@@ -58,6 +81,8 @@ export function childrenOf(node: SqlNode): readonly SqlNode[] {
         ...present(node.where),
         ...node.orderBy,
       ];
+    case 'series-table':
+      return node.args;
     case 'function-table':
       return [...node.tables, ...present(node.options)];
     case 'subquery':
@@ -66,6 +91,7 @@ export function childrenOf(node: SqlNode): readonly SqlNode[] {
       return [node.left, node.right, ...present(node.on)];
     case 'query':
       return [
+        ...(node.with?.tables ?? NONE),
         ...node.distinctOn,
         ...node.select,
         ...present(node.named),
@@ -74,7 +100,28 @@ export function childrenOf(node: SqlNode): readonly SqlNode[] {
         ...present(node.where),
         ...node.groupBy,
         ...present(node.having),
+        ...(node.windows ?? []).map(({ window }) => window),
+        ...present(node.qualify),
         ...node.orderBy,
+        ...present(node.limit),
+        ...present(node.offset),
+      ];
+    case 'set-query':
+      return [
+        ...(node.with?.tables ?? NONE),
+        node.left,
+        node.right,
+        ...node.orderBy,
+        ...present(node.limit),
+        ...present(node.offset),
+      ];
+    case 'values-query':
+      return [
+        ...(node.with?.tables ?? NONE),
+        ...node.rows.flat(),
+        ...node.orderBy,
+        ...present(node.limit),
+        ...present(node.offset),
       ];
     default:
       return unreachable(node);
@@ -82,6 +129,10 @@ export function childrenOf(node: SqlNode): readonly SqlNode[] {
 }
 
 const NONE: readonly SqlNode[] = [];
+
+function modifierChildren(modifiers: CallModifiers): readonly SqlNode[] {
+  return [...modifiers.orderBy, ...present(modifiers.filter), ...present(modifiers.over)];
+}
 
 function present<Node extends SqlNode>(node: Node | undefined): readonly Node[] {
   return node === undefined ? [] : [node];
@@ -120,4 +171,9 @@ export function findParameters(root: SqlNode): ParameterNode[] {
 
 function pushReversed(pending: SqlNode[], nodes: readonly SqlNode[]): void {
   for (let index = nodes.length - 1; index >= 0; index--) pending.push(nodes[index] as SqlNode);
+}
+
+/** True for every form of query. */
+export function isQuery(node: SqlNode): node is QueryNode {
+  return node.kind === 'query' || node.kind === 'set-query' || node.kind === 'values-query';
 }

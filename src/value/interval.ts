@@ -62,6 +62,7 @@ const UNITS: Readonly<
   week: { days: 7, name: 'week' },
   w: { days: 7, name: 'week' },
   month: { months: 1, name: 'month' },
+  quarter: { months: 3, name: 'quarter' },
   year: { months: 12, name: 'year' },
   y: { months: 12, name: 'year' },
 };
@@ -78,9 +79,7 @@ export function parseInterval(text: string): Interval {
   while (rest !== '') {
     const match = /^(\d+(?:\.\d*)?|\.\d+)\s*([a-z]+|[A-Z]+)\s*/.exec(rest);
     if (match === null) throw unexpectedSymbol(text);
-    const unit = Object.hasOwn(UNITS, (match[2] as string).toLowerCase())
-      ? UNITS[(match[2] as string).toLowerCase()]
-      : undefined;
+    const unit = unitNamed((match[2] as string).toLowerCase());
     if (unit === undefined) throw unexpectedSymbol(text);
     const count = Number(match[1]);
     if (unit.name !== 'second' && !Number.isInteger(count)) {
@@ -101,6 +100,12 @@ export function parseInterval(text: string): Interval {
     );
   }
   return new Interval(months, days, seconds, negative);
+}
+
+/** A unit by its name, its plural or its letter. */
+function unitNamed(name: string): (typeof UNITS)[string] | undefined {
+  const singular = name.length > 2 && name.endsWith('s') ? name.slice(0, -1) : name;
+  return Object.hasOwn(UNITS, singular) ? UNITS[singular] : undefined;
 }
 
 function unexpectedSymbol(text: string): Error {

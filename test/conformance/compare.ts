@@ -55,6 +55,14 @@ function differ(
   if (isNumeric(expected) && isNumeric(actual)) {
     return rules.numbersAgree(expected, actual) ? undefined : unequal(expected, actual, place);
   }
+  if (rules.allowsFurtherKeys && Array.isArray(expected) && Array.isArray(actual)) {
+    const missing = expected.find((wanted) =>
+      actual.every((item) => differ(rules, wanted, item, place) !== undefined),
+    );
+    return missing === undefined
+      ? undefined
+      : `${place} has no element like ${show(missing)}: ${show(actual)}`;
+  }
   if (Array.isArray(expected) && Array.isArray(actual)) {
     if (expected.length !== actual.length) {
       return `${place} has ${actual.length} elements, expected ${expected.length}: ${show(actual)}`;

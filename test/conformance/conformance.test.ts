@@ -1,4 +1,4 @@
-// Every case of cases/ against one server, over HTTP. README.md describes the format.
+// Every case of cases/ over HTTP, against the server with the order of columns that it is for. README.md describes the format.
 
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { HttpClient } from '../support/http.ts';
@@ -13,23 +13,30 @@ const writesPending = process.env.ROWAN_CONFORMANCE_PENDING === 'write';
 const failing = new Set<string>();
 const passing = new Set<string>();
 
-let service: TestService | undefined;
-let client: HttpClient | undefined;
+/** Files of cases that were written for the order of columns that MLDB has. */
+const isByName = (file: string) => file !== 'sql-standard';
+
+const services: TestService[] = [];
+/** a server for each order of columns */
+const clients = new Map<'name' | 'select', HttpClient>();
 let startError: unknown = new Error('the server was not started');
 
 beforeAll(async () => {
   try {
-    service = await openRowan();
-    const address = await service.listen({ host: '127.0.0.1', port: 0 });
-    client = new HttpClient(new URL(address).origin);
+    for (const columnOrder of ['name', 'select'] as const) {
+      const service = await openRowan({ columnOrder });
+      services.push(service);
+      const address = await service.listen({ host: '127.0.0.1', port: 0 });
+      clients.set(columnOrder, new HttpClient(new URL(address).origin));
+    }
   } catch (error) {
     startError = error; // each case reports it, pending ones as a reason to wait
   }
 });
 
 afterAll(async () => {
-  client?.close();
-  await service?.close();
+  for (const client of clients.values()) client.close();
+  for (const service of services) await service.close();
   if (!writesPending) return;
   const names = new Set([...pending, ...failing]);
   for (const name of passing) names.delete(name);
@@ -42,6 +49,7 @@ for (const file of selected) {
       const { name } = conformanceCase;
       test(name, async (context) => {
         try {
+          const client = clients.get(isByName(file.name) ? 'name' : 'select');
           if (client === undefined) throw startError;
           await runCase(client, conformanceCase);
         } catch (error) {

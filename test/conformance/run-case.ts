@@ -55,7 +55,7 @@ function send(client: HttpClient, [verb, path, body, headers]: Request): Promise
 function parseBody(reply: HttpReply): unknown {
   if (reply.text === '') return null;
   const type = String(reply.headers['content-type'] ?? '');
-  return type.includes('json') ? parseJson(reply.text) : reply.text;
+  return type.includes('json') && !type.includes('ndjson') ? parseJson(reply.text) : reply.text;
 }
 
 function hasStatus(reply: HttpReply, status: number | string): boolean {

@@ -15,14 +15,19 @@ const allPaths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .sort();
 const paths = allPaths.filter((path) => path.includes(process.env.ROWAN_SLT ?? ''));
 
-let service: TestService | undefined;
+/** Files of `standard/` have columns as selected, the others by name, as MLDB has them. */
+const orderOf = (path: string) => (path.startsWith('standard/') ? 'select' : 'name');
+
+const services = new Map<'select' | 'name', TestService>();
 
 beforeAll(async () => {
-  if (paths.length > 0) service = await openRowan();
+  for (const columnOrder of new Set(paths.map(orderOf))) {
+    services.set(columnOrder, await openRowan({ columnOrder }));
+  }
 });
 
 afterAll(async () => {
-  await service?.close();
+  for (const service of services.values()) await service.close();
 });
 
 for (const path of paths) {
@@ -32,6 +37,7 @@ for (const path of paths) {
     let run: SltRun;
 
     beforeAll(() => {
+      const service = services.get(orderOf(path));
       if (service === undefined) throw new Error('the service did not start');
       run = new SltRun(service, { completes });
     });

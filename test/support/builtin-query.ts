@@ -1,7 +1,7 @@
 // Queries of a test with all builtins.
 import { builtinCatalog } from '../../src/builtin/index.ts';
 import { DEFAULT_OUTPUT } from '../../src/exec/output/options.ts';
-import { writeQuery } from '../../src/exec/query.ts';
+import { writeQuery } from '../../src/exec/write-query.ts';
 import type { Catalog } from '../../src/plan/catalog.ts';
 import type { CallHost } from '../../src/plan/function.ts';
 import { MemoryCatalog } from './memory-catalog.ts';

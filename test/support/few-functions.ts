@@ -99,5 +99,6 @@ const BY_NAME = new Map(DECLARATIONS.map((declaration) => [declaration.name, dec
 
 export const FEW_FUNCTIONS: FunctionCatalog = {
   findFunction: (name) => BY_NAME.get(name),
+  findInAnyCase: (name) => BY_NAME.get(name.toLowerCase()),
   functionNames: () => [...BY_NAME.keys()],
 };

@@ -1,7 +1,8 @@
 // Queries of a test against relations in memory: SQL in, the JSON of a format out.
 import { type FormatName, writeRows } from '../../src/exec/output/format.ts';
 import { DEFAULT_OUTPUT, type OutputOptions } from '../../src/exec/output/options.ts';
-import { prepareQuery, writeQuery } from '../../src/exec/query.ts';
+import { prepareQuery } from '../../src/exec/query.ts';
+import { writeQuery } from '../../src/exec/write-query.ts';
 import type { RelationRow } from '../../src/plan/catalog.ts';
 import { explainPlan } from '../../src/plan/explain.ts';
 import { FEW_FUNCTIONS } from './few-functions.ts';

@@ -14,9 +14,12 @@ export interface TestReply {
 }
 
 /** A service that keeps nothing. */
-export async function openRowan(): Promise<TestService> {
+export async function openRowan(
+  options: { columnOrder?: 'select' | 'name'; strictSql?: boolean } = {},
+): Promise<TestService> {
   const entry = new URL('../../src/index.ts', import.meta.url).href;
-  const library: { Rowan: { open(options: { dataDir: null }): Promise<TestService> } } =
-    await import(/* @vite-ignore */ entry);
-  return library.Rowan.open({ dataDir: null });
+  const library: {
+    Rowan: { open(options: { dataDir: null; columnOrder?: string }): Promise<TestService> };
+  } = await import(/* @vite-ignore */ entry);
+  return library.Rowan.open({ dataDir: null, ...options });
 }

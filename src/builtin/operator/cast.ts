@@ -1,7 +1,8 @@
 // CAST(e AS type).
 import type { CastType } from '../../sql/node.ts';
-import { failure } from '../../util/error.ts';
+import { failure, RowanError } from '../../util/error.ts';
 import { type Atom, isTrue, normalizeInteger } from '../../value/atom.ts';
+import { Interval, parseInterval } from '../../value/interval.ts';
 import { parseNumber } from '../../value/number-text.ts';
 import { Path } from '../../value/path.ts';
 import { atomText } from '../../value/text.ts';
@@ -61,6 +62,11 @@ const CASTS: Readonly<Record<CastType, (atom: NonNullAtom) => Atom>> = {
   number: toNumber,
   boolean: toBoolean,
   timestamp: toTimestamp,
+  date: toDate,
+  interval: (atom) => {
+    if (atom instanceof Interval) return atom;
+    return typeof atom === 'string' ? readInterval(atom) : null;
+  },
   path: atomToPath,
   blob: (atom) => (atom instanceof Uint8Array ? atom : new TextEncoder().encode(atomText(atom))),
 };
@@ -99,6 +105,22 @@ function toTimestamp(atom: NonNullAtom): Timestamp | null {
     }
   }
   return atom instanceof Timestamp ? atom : null;
+}
+
+/** Midnight UTC of the day. */
+function toDate(atom: NonNullAtom): Timestamp | null {
+  const time = toTimestamp(atom);
+  return time === null ? null : new Timestamp(Math.floor(time.seconds / 86_400) * 86_400);
+}
+
+/** The interval of a text; null when it is none. */
+function readInterval(text: string): Interval | null {
+  try {
+    return parseInterval(text);
+  } catch (error) {
+    if (error instanceof RowanError) return null;
+    throw error;
+  }
 }
 
 function pathElement(text: string): string {

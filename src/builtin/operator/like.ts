@@ -60,9 +60,43 @@ function segmentMatcher(segments: readonly string[]): TextMatcher {
   };
 }
 
-/** With _ the texts are compared by code point, going back to the last % on a mismatch. */
+const ANY_RUN = Symbol('%');
+const ANY_ONE = Symbol('_');
+
+type PatternPart = string | typeof ANY_RUN | typeof ANY_ONE;
+
+/** A pattern in which a character takes the meaning of the one behind it. */
+export function escapedMatcher(pattern: string, escapeWith: string, anyCase: boolean): TextMatcher {
+  const parts: PatternPart[] = [];
+  const characters = [...pattern];
+  for (let i = 0; i < characters.length; i++) {
+    const character = characters[i] as string;
+    if (character === escapeWith) {
+      const next = characters[++i];
+      if (next === undefined) {
+        throw failure('SQL_EXECUTION', `the pattern '${pattern}' ends with its escape character`);
+      }
+      parts.push(anyCase ? next.toLowerCase() : next);
+    } else if (character === '%') parts.push(ANY_RUN);
+    else if (character === '_') parts.push(ANY_ONE);
+    else parts.push(anyCase ? character.toLowerCase() : character);
+  }
+  const test = partsMatcher(parts);
+  return anyCase ? (text) => test(text.toLowerCase()) : test;
+}
+
+/** With _ the texts are compared by code point. */
 function characterMatcher(pattern: string): TextMatcher {
-  const wanted = [...pattern];
+  return partsMatcher(
+    [...pattern].map((character) => {
+      if (character === '%') return ANY_RUN;
+      return character === '_' ? ANY_ONE : character;
+    }),
+  );
+}
+
+/** Goes back to the last run of any characters on a mismatch. */
+function partsMatcher(wanted: readonly PatternPart[]): TextMatcher {
   return (text) => {
     const given = [...text];
     let i = 0;
@@ -70,10 +104,10 @@ function characterMatcher(pattern: string): TextMatcher {
     let starAt = -1;
     let resumeAt = 0;
     while (i < given.length) {
-      if (j < wanted.length && wanted[j] === '%') {
+      if (j < wanted.length && wanted[j] === ANY_RUN) {
         starAt = j++;
         resumeAt = i;
-      } else if (j < wanted.length && (wanted[j] === '_' || wanted[j] === given[i])) {
+      } else if (j < wanted.length && (wanted[j] === ANY_ONE || wanted[j] === given[i])) {
         i++;
         j++;
       } else if (starAt !== -1) {
@@ -81,7 +115,7 @@ function characterMatcher(pattern: string): TextMatcher {
         i = ++resumeAt;
       } else return false;
     }
-    while (wanted[j] === '%') j++;
+    while (wanted[j] === ANY_RUN) j++;
     return j === wanted.length;
   };
 }

@@ -1,13 +1,15 @@
 // One aggregate of a query: over values, or over each column when its argument is a row.
 
 import type { AggregateFunction } from '../../plan/function.ts';
-import type { AggregateCall } from '../../plan/plan.ts';
+import type { AggregateCall, AggregateModifiers } from '../../plan/plan.ts';
 import { isStructuredType } from '../../plan/type.ts';
 import { failure } from '../../util/error.ts';
+import { type CanonicalKey, keyOfTuple } from '../../value/canonical-key.ts';
 import { EMPTY_ROW, type Row, Scalar, sortedRow, type Value } from '../../value/value.ts';
 import type { Compiler } from './compiler.ts';
 import { placeErrors } from './error-place.ts';
 import type { Evaluator, Frame } from './frame.ts';
+import { compileKeyOrder, type KeyOrder } from './key-order.ts';
 import { asRow, latestVersions } from './lookup.ts';
 
 export interface AggregateState {
@@ -35,10 +37,86 @@ export function compileAggregate(call: AggregateCall, compiler: Compiler): Aggre
 type StateMaker = Pick<Aggregator, 'countsEmpty' | 'init'>;
 
 function compileStates(call: AggregateCall, compiler: Compiler): StateMaker {
-  const declaration = compiler.runtime.catalog.builtins.findFunction(call.name);
-  if (declaration?.kind !== 'aggregate') {
-    throw failure('SQL_BINDING', `Unable to find function '${call.name}'`);
-  }
+  const { modifiers } = call;
+  if (modifiers === undefined) return compilePlainStates(call, compiler);
+  const { filter, distinct, orderBy } = modifiers;
+  const chosen =
+    distinct || orderBy.length > 0
+      ? compileChosenStates(call, modifiers, compiler)
+      : compilePlainStates(call, compiler);
+  if (filter === undefined) return chosen;
+  const test = compiler.predicate(filter);
+  return {
+    countsEmpty: chosen.countsEmpty,
+    init() {
+      const state = chosen.init();
+      return {
+        update(frame) {
+          if (test(frame)) state.update(frame);
+        },
+        finish: () => state.finish(),
+      };
+    },
+  };
+}
+
+/** DISTINCT and ORDER BY: the arguments of all rows are kept until the group is complete. */
+function compileChosenStates(
+  call: AggregateCall,
+  modifiers: AggregateModifiers,
+  compiler: Compiler,
+): StateMaker {
+  const declaration = aggregateNamed(call.name, compiler);
+  const args = call.args.map((arg) => compiler.evaluator(arg));
+  const keys = modifiers.orderBy.map((key) => compiler.evaluator(key.expression));
+  const orders = modifiers.orderBy.map(compileKeyOrder);
+  const compare = (a: ChosenRow, b: ChosenRow) => {
+    for (let i = 0; i < orders.length; i++) {
+      const order = (orders[i] as KeyOrder)(a.keys[i] as Value, b.keys[i] as Value);
+      if (order !== 0) return order;
+    }
+    return 0;
+  };
+  const { distinct } = modifiers;
+  return {
+    countsEmpty: declaration.countsEmpty,
+    init() {
+      const rows: ChosenRow[] = [];
+      const met = new Set<CanonicalKey>();
+      return {
+        update(frame) {
+          const values = args.map((arg) => latestVersions(arg(frame)));
+          if (distinct) {
+            const key = keyOfTuple(values);
+            if (met.has(key)) return;
+            met.add(key);
+          }
+          rows.push({ values, keys: keys.map((key) => key(frame)) });
+        },
+        finish() {
+          if (orders.length > 0) rows.sort(compare);
+          const state = declaration.init();
+          for (const { values } of rows) declaration.update(state, values);
+          return declaration.finish(state);
+        },
+      };
+    },
+  };
+}
+
+interface ChosenRow {
+  readonly values: readonly Value[];
+  readonly keys: readonly Value[];
+}
+
+export function aggregateNamed(name: string, compiler: Compiler): AggregateFunction {
+  const declaration = compiler.runtime.catalog.builtins.findFunction(name);
+  if (declaration?.kind === 'aggregate') return declaration;
+  throw failure('SQL_BINDING', `Unable to find function '${name}'`);
+}
+
+function compilePlainStates(call: AggregateCall, compiler: Compiler): StateMaker {
+  const declaration = aggregateNamed(call.name, compiler);
   const args = call.args.map((arg) => compiler.evaluator(arg));
   const { countsEmpty } = declaration;
   const [only] = args;

@@ -28,7 +28,7 @@ import { isNull, latestVersions } from './lookup.ts';
 
 export function compileCall(expression: CallExpression, compiler: Compiler): Evaluator {
   const declaration = compiler.runtime.catalog.builtins.findFunction(expression.name);
-  if (declaration === undefined || declaration.kind === 'aggregate') {
+  if (declaration?.kind !== 'scalar' && declaration?.kind !== 'value') {
     throw failure('SQL_BINDING', `Unable to find function '${expression.name}'`);
   }
   return declaration.kind === 'scalar'

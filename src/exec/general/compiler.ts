@@ -24,6 +24,14 @@ export interface Runtime {
   scopeCalls: (name: string) => Value;
   /** the cells of the sub-select of that number */
   subqueryCells: (index: number) => readonly Value[];
+  /** the rows of the sub-select of that number, with what `outer` has for it */
+  subqueryRows: (index: number) => Iterable<ExecRow>;
+  /** the rows of a sub-select that runs once a run for all who read it */
+  sharedRows: (index: number) => readonly ExecRow[];
+  /** what each sub-select reads of the row around it: see OuterExpression */
+  readonly outer: (readonly Value[])[];
+  /** the rows that came last in the recursion of that number */
+  readonly recursions: (readonly ExecRow[])[];
   /** A faster way to the rows of a node, where there is one: tried before the general operators. */
   readonly accelerate: Accelerator | undefined;
   /** false: nobody looks at the timestamps of the result, and nothing computes with them */

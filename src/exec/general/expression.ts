@@ -41,6 +41,7 @@ import {
 } from './operator-call.ts';
 import { GroupRow } from './row.ts';
 import { compileColumnFunction, compileRowFunction } from './row-function.ts';
+import { compileSubquery } from './subquery.ts';
 import { isTrue } from './truth.ts';
 
 /** The latest value of an expression. */
@@ -138,6 +139,20 @@ function compileKind(expression: BoundExpression, compiler: Compiler): Evaluator
       const { index } = expression;
       return (frame) => groupOf(frame).aggregates[index] as Value;
     }
+    case 'grouping': {
+      const { index } = expression;
+      return (frame) => constant(groupOf(frame).set?.includes(index) === false ? 1 : 0);
+    }
+    case 'window-result': {
+      const { index } = expression;
+      return (frame) => frame.windows[index] as Value;
+    }
+    case 'outer': {
+      const { subquery, index } = expression;
+      return () => runtime.outer[subquery]?.[index] ?? NULL_VALUE;
+    }
+    case 'subquery':
+      return compileSubquery(expression, compiler);
   }
 }
 

@@ -1,7 +1,7 @@
 // What an expression is evaluated against. An operator owns one frame and moves it from row to row.
 import { Path } from '../../value/path.ts';
 import { EMPTY_ROW, type Row, type Value } from '../../value/value.ts';
-import { type ExecRow, SINGLE_ROW } from './row.ts';
+import { type ExecRow, SINGLE_ROW, WindowRow } from './row.ts';
 
 export class Frame {
   /** the row whose name, sides or group are asked for */
@@ -17,9 +17,17 @@ export class Frame {
   /** the column that COLUMN EXPR looks at */
   column: ColumnCursor = NO_COLUMN;
 
+  /** the results of window functions for the row */
+  windows: readonly Value[] = [];
+
   /** Moves to a row. */
   at(row: ExecRow): this {
-    this.current = row;
+    if (row instanceof WindowRow) {
+      this.windows = row.results;
+      this.current = row.input;
+    } else {
+      this.current = row;
+    }
     this.row = row.row;
     return this;
   }

@@ -12,6 +12,7 @@ import type {
 import type { ComparisonOperator, IsTest } from '../../sql/node.ts';
 import { type Atom, isInteger } from '../../value/atom.ts';
 import { Interval } from '../../value/interval.ts';
+import { compareReadable } from '../../value/readable-order.ts';
 import { earlierOf, laterOf, Timestamp } from '../../value/timestamp.ts';
 import {
   compareValues,
@@ -48,7 +49,8 @@ export function compileComparison(expression: ComparisonExpression, compiler: Co
     const b = right(frame);
     const ts = laterOf(effectiveTs(a), effectiveTs(b));
     if (isNull(a) || isNull(b)) return new Scalar(null, ts);
-    return truthValue(holds(compareLatest(a, b)), ts);
+    const order = compareLatest(a, b);
+    return Number.isNaN(order) ? new Scalar(null, ts) : truthValue(holds(order), ts);
   };
 }
 
@@ -63,12 +65,15 @@ export function compileComparisonTest(
   return (frame) => {
     const a = left(frame);
     const b = right(frame);
-    return !isNull(a) && !isNull(b) && holds(compareLatest(a, b));
+    if (isNull(a) || isNull(b)) return false;
+    const order = compareLatest(a, b);
+    return !Number.isNaN(order) && holds(order);
   };
 }
 
+/** The order of two values; NaN, which is null, for a timestamp and a text that is none. */
 function compareLatest(a: Value, b: Value): number {
-  if (a instanceof Scalar && b instanceof Scalar) return compareValues(a, b);
+  if (a instanceof Scalar && b instanceof Scalar) return compareReadable(a.atom, b.atom);
   return compareValues(latestVersions(a), latestVersions(b));
 }
 
@@ -196,10 +201,14 @@ export function compileBetween(expression: BetweenExpression, compiler: Compiler
     if (isNull(value)) return new Scalar(null, ts);
     const lowTs = laterOf(ts, effectiveTs(lowest));
     if (isNull(lowest)) return new Scalar(null, lowTs);
-    if (compareLatest(value, lowest) < 0) return truthValue(negated, lowTs);
+    const fromLow = compareLatest(value, lowest);
+    if (Number.isNaN(fromLow)) return new Scalar(null, lowTs);
+    if (fromLow < 0) return truthValue(negated, lowTs);
     const highTs = laterOf(ts, effectiveTs(highest));
     if (isNull(highest)) return new Scalar(null, highTs);
-    if (compareLatest(value, highest) > 0) return truthValue(negated, highTs);
+    const fromHigh = compareLatest(value, highest);
+    if (Number.isNaN(fromHigh)) return new Scalar(null, highTs);
+    if (fromHigh > 0) return truthValue(negated, highTs);
     return truthValue(!negated, laterOf(lowTs, highTs));
   };
 }

@@ -8,8 +8,15 @@ import type {
 import { type CanonicalKey, keyOfValue } from '../../value/canonical-key.ts';
 import { Path } from '../../value/path.ts';
 import { atomText } from '../../value/text.ts';
-import { laterOf } from '../../value/timestamp.ts';
-import { compareValues, effectiveTs, type Row, Scalar, type Value } from '../../value/value.ts';
+import { laterOf, parseTimestamp, Timestamp } from '../../value/timestamp.ts';
+import {
+  compareValues,
+  effectiveTs,
+  NULL_VALUE,
+  type Row,
+  Scalar,
+  type Value,
+} from '../../value/value.ts';
 import type { Compiler } from './compiler.ts';
 import type { Evaluator } from './frame.ts';
 import { truthValue } from './logic.ts';
@@ -23,11 +30,21 @@ export function compileInList(expression: InListExpression, compiler: Compiler):
   );
   if (constants.every((value) => value !== undefined)) {
     const timestamps = firstTimestamps(constants);
+    // A text beside a timestamp is read as one.
+    const times = firstTimestamps(constants.map((choice) => asTime(choice)));
+    const hasTimes = constants.some(
+      (choice) => choice instanceof Scalar && choice.atom instanceof Timestamp,
+    );
+    const readAmong = (value: Value): number | undefined => {
+      const atom = value instanceof Scalar ? value.atom : undefined;
+      const read = atom instanceof Timestamp || (hasTimes && typeof atom === 'string');
+      return read ? times.get(keyOfValue(asTime(value))) : undefined;
+    };
     return (frame) => {
       const value = latestVersions(operand(frame));
       const ts = effectiveTs(value);
       if (isNull(value)) return new Scalar(null, ts);
-      const found = timestamps.get(keyOfValue(value));
+      const found = timestamps.get(keyOfValue(value)) ?? readAmong(value);
       if (found === undefined) return truthValue(negated, ts);
       return truthValue(!negated, laterOf(ts, found));
     };
@@ -45,6 +62,14 @@ export function compileInList(expression: InListExpression, compiler: Compiler):
     }
     return truthValue(negated, ts);
   };
+}
+
+/** A timestamp or a text that is one; everything else is null. */
+function asTime(value: Value): Value {
+  if (!(value instanceof Scalar)) return NULL_VALUE;
+  if (value.atom instanceof Timestamp) return value;
+  const seconds = typeof value.atom === 'string' ? parseTimestamp(value.atom) : null;
+  return seconds === null ? NULL_VALUE : new Scalar(new Timestamp(seconds), value.ts);
 }
 
 /** The first timestamp of each distinct non-null choice. */

@@ -6,21 +6,28 @@ import { listColumns } from './column-list.ts';
 import type { Compiler, InputColumns, Runtime } from './compiler.ts';
 import { compileEvaluator, compilePoints, compilePredicate } from './expression.ts';
 import type { LookAhead } from './look-ahead.ts';
-import { compileAggregation } from './operator/aggregate.ts';
+import { compileAggregation, compileGroupingSets } from './operator/aggregate.ts';
+import { compileDistinct, compileSetOperation } from './operator/distinct.ts';
 import { compileDistinctOn } from './operator/distinct-on.ts';
 import { compileFilter } from './operator/filter.ts';
 import { compileJoin } from './operator/join.ts';
-import { compileLimit } from './operator/limit.ts';
+import { compileLateral } from './operator/lateral.ts';
+import { compileLimit, compileLimitBy } from './operator/limit.ts';
 import { compileMerge } from './operator/merge.ts';
 import { observedSource } from './operator/observe.ts';
 import { compileProject } from './operator/project.ts';
+import { compileRecursive } from './operator/recursive.ts';
+import { compileRejoin } from './operator/rejoin.ts';
 import { compileRowDataset } from './operator/row-dataset.ts';
 import { compileSample } from './operator/sample.ts';
 import { compileScan } from './operator/scan.ts';
+import { compileSeries } from './operator/series.ts';
 import { compileSort } from './operator/sort.ts';
 import type { RowSource } from './operator/source.ts';
 import { compileTranspose } from './operator/transpose.ts';
+import { compileValues } from './operator/values.ts';
 import { compileWhen } from './operator/when.ts';
+import { compileWindow } from './operator/window.ts';
 import { SINGLE_ROW } from './row.ts';
 
 export function compilePlan(node: PlanNode, runtime: Runtime): RowSource {
@@ -64,6 +71,32 @@ function compileNode(node: PlanNode, runtime: Runtime): RowSource {
       return compileDistinctOn(node, compile(node.input), compilerOver(node.input, runtime));
     case 'limit':
       return compileLimit(node, compile(node.input));
+    case 'limit-by':
+      return compileLimitBy(node, compile(node.input), makeCompiler(runtime, NO_COLUMNS));
+    case 'grouping-sets':
+      return compileGroupingSets(node, compile(node.input), compilerOver(node.input, runtime));
+    case 'window':
+      return compileWindow(node, compile(node.input), compilerOver(node.input, runtime));
+    case 'distinct':
+      return compileDistinct(node, compile(node.input), runtime);
+    case 'set-operation':
+      return compileSetOperation(node, compile(node.left), compile(node.right), runtime);
+    case 'values':
+      return compileValues(node, makeCompiler(runtime, NO_COLUMNS));
+    case 'series':
+      return compileSeries(node, makeCompiler(runtime, NO_COLUMNS));
+    case 'shared':
+      return () => runtime.sharedRows(node.subquery);
+    case 'recursive':
+      return compileRecursive(node, compile(node.base), compile(node.step), runtime);
+    case 'recursive-table':
+      return () => runtime.recursions[node.table] ?? [];
+    case 'lateral': {
+      const compiler = makeCompiler(runtime, inputColumnsOf(node, runtime));
+      return compileLateral(node, compile(node.left.input), compile(node.right.input), compiler);
+    }
+    case 'rejoin':
+      return compileRejoin(node, compile(node.input));
     default:
       return unreachable(node);
   }
@@ -114,6 +147,9 @@ function sourceOf(node: PlanNode): PlanNode {
     case 'sort':
     case 'distinct-on':
     case 'limit':
+    case 'limit-by':
+    case 'window':
+    case 'rejoin':
       return sourceOf(node.input);
     case 'project':
       return node.keepsInput ? sourceOf(node.input) : node;

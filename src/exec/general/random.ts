@@ -1,5 +1,7 @@
 // Seeded random numbers: the same seed gives the same sequence on every machine.
 
+import type { RandomDraws } from '../../plan/function.ts';
+
 /**
  * Uniform numbers in [0, 1).
  * @see Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014 (mixing
@@ -14,5 +16,16 @@ export function makeRandom(seed: number): () => number {
     mixed ^= mixed >>> 15;
     mixed = Math.imul(mixed, 0x735a2d97);
     return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Draws that can begin anew with another seed. */
+export function seededDraws(seed: number): RandomDraws {
+  let random = makeRandom(seed);
+  return {
+    next: () => random(),
+    restart(other) {
+      random = makeRandom(other);
+    },
   };
 }

@@ -79,15 +79,37 @@ export class JoinedRow implements ExecRow {
   }
 }
 
+/** A row with the results of window functions. */
+export class WindowRow implements ExecRow {
+  readonly input: ExecRow;
+  readonly results: readonly Value[];
+
+  constructor(input: ExecRow, results: readonly Value[]) {
+    this.input = input;
+    this.results = results;
+  }
+
+  get name(): Path {
+    return this.input.name;
+  }
+
+  get row(): Row {
+    return this.input.row;
+  }
+}
+
 /** A group: its keys, its aggregates, and no columns of its own. */
 export class GroupRow implements ExecRow {
   readonly keys: readonly Value[];
   readonly aggregates: readonly Value[];
+  /** the positions of the keys of its grouping set; undefined: all */
+  readonly set: readonly number[] | undefined;
   #name: Path | undefined;
 
-  constructor(keys: readonly Value[], aggregates: readonly Value[]) {
+  constructor(keys: readonly Value[], aggregates: readonly Value[], set?: readonly number[]) {
     this.keys = keys;
     this.aggregates = aggregates;
+    this.set = set;
   }
 
   get row(): Row {
@@ -107,7 +129,7 @@ function keyToJsonText(key: Value): string {
 
 /** The row that a side of a join contributed; undefined where an outer join found no partner. */
 export function sideOf(row: ExecRow, side: readonly JoinSide[]): ExecRow | undefined {
-  let current: ExecRow | undefined = row;
+  let current: ExecRow | undefined = row instanceof WindowRow ? row.input : row;
   for (const step of side) {
     if (!(current instanceof JoinedRow)) return undefined;
     current = current[step];

@@ -6,6 +6,7 @@ import { flatten, NULL_VALUE, Scalar, type Value } from '../../value/value.ts';
 import type { Accelerator, Observe, Runtime } from './compiler.ts';
 import type { RowSource } from './operator/source.ts';
 import { compilePlan } from './plan.ts';
+import type { ExecRow } from './row.ts';
 
 export interface RuntimeOptions {
   readonly catalog: Catalog;
@@ -23,6 +24,12 @@ export function makeRuntime(
   { catalog, scope, accelerate, text, observe, exactTimestamps = true }: RuntimeOptions,
 ): Runtime {
   const sources: RowSource[] = [];
+  const sourceOf = (index: number): RowSource => {
+    const source = sources[index];
+    if (source === undefined) throw new Error(`there is no sub-select ${index}`);
+    return source;
+  };
+  const shared = new Map<number, { readonly run: number; readonly rows: readonly ExecRow[] }>();
   const runtime: Runtime = {
     catalog,
     text,
@@ -33,14 +40,23 @@ export function makeRuntime(
     parameters: () => NULL_VALUE,
     scopeCalls: () => NULL_VALUE,
     subqueryCells(index) {
-      const source = sources[index];
-      if (source === undefined) throw new Error(`there is no sub-select ${index}`);
       const cells: Value[] = [];
-      for (const { row } of source()) {
+      for (const { row } of sourceOf(index)()) {
         flatten(row, [], (_path, atom, ts) => cells.push(new Scalar(atom, ts)));
       }
       return cells;
     },
+    subqueryRows: (index) => sourceOf(index)(),
+    sharedRows(index) {
+      let known = shared.get(index);
+      if (known === undefined || known.run !== runtime.run) {
+        known = { run: runtime.run, rows: [...sourceOf(index)()] };
+        shared.set(index, known);
+      }
+      return known.rows;
+    },
+    outer: [],
+    recursions: [],
     run: 0,
   };
   for (const subquery of subqueries) sources.push(compilePlan(subquery, runtime));

@@ -30,7 +30,8 @@ export function joinPipelines(
   context: OperatorContext,
 ): JoinedPipeline {
   const { joinKind, equalities, own, residual } = node;
-  if (joinKind === 'full' || equalities.length === 0) throw new NotSuited();
+  if (joinKind === 'full' || joinKind === 'semi' || joinKind === 'anti') throw new NotSuited();
+  if (equalities.length === 0) throw new NotSuited();
   const outer = joinKind === 'inner' ? undefined : joinKind;
   // Conditions decide which rows have partners; those of the side that stays keep its rows.
   if (outer !== undefined && (residual !== undefined || own[outer] !== undefined)) {

@@ -1,7 +1,13 @@
 // `aos`: an array of objects, each with the columns that its row has.
 import type { RelationRow } from '../../plan/catalog.ts';
 import { ColumnPrinter } from './cell.ts';
-import { extraColumns, extraValues, jsonWriter, type OutputOptions } from './options.ts';
+import {
+  columnComparer,
+  extraColumns,
+  extraValues,
+  jsonWriter,
+  type OutputOptions,
+} from './options.ts';
 import type { ChunkSink } from './sink.ts';
 
 export function writeAos(
@@ -20,7 +26,7 @@ export function writeAos(
 
 /** The JSON object of a row: the latest value of each column under its printed path. */
 export function objectWriter(options: OutputOptions): (row: RelationRow) => string {
-  const printer = new ColumnPrinter();
+  const printer = new ColumnPrinter(columnComparer(options));
   const keys = new Map<string, string>();
   const keyText = (key: string): string => {
     let text = keys.get(key);

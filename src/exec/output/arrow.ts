@@ -14,9 +14,11 @@ import {
 } from 'apache-arrow';
 import type { RelationRow } from '../../plan/catalog.ts';
 import type { Atom } from '../../value/atom.ts';
+import { Path } from '../../value/path.ts';
 import { atomReader, ColumnRows, type ColumnValues } from '../column-rows.ts';
 import { type ArrowColumnType, arrowColumnType, arrowData, TEXT_COLUMN } from './arrow-column.ts';
 import { extraColumns, extraValues, type OutputOptions } from './options.ts';
+import { presentedColumns } from './presented-columns.ts';
 import type { ChunkSink } from './sink.ts';
 import { type SpooledRow, type SpooledTable, spoolTable } from './spool.ts';
 
@@ -53,9 +55,9 @@ export function writeArrow(
 function writeColumns(rows: ColumnRows, options: OutputOptions, sink: ChunkSink): void {
   const extras = extraColumns(options);
   const { rowCount } = rows;
-  const columns = rowCount === 0 ? [] : rows.columns;
+  const columns = presentedColumns(rows, options);
   const types = columns.map(({ values }) => arrowColumnType(typicalAtoms(values, rows)));
-  const names = rowCount === 0 ? [] : rows.printedNames;
+  const names = columns.map(({ name }) => new Path([name]).toString());
   const schema = new Schema([
     ...extras.map((name) => new Field(name, TEXT_COLUMN.type, true)),
     ...names.map((name, column) => toField(name, types[column] as ArrowColumnType)),

@@ -4,8 +4,17 @@ import { Path } from '../../value/path.ts';
 import { compareSeconds } from '../../value/timestamp.ts';
 import { type Cell, flatten, type Row, Scalar } from '../../value/value.ts';
 
-/** All values of all cells: columns in natural order, values ascending, then by timestamp. */
-export function allCells(row: Row): Cell[] {
+/** Compares column paths; undefined: natural order. */
+export type PathComparer = ((a: readonly string[], b: readonly string[]) => number) | undefined;
+
+/** All values of all cells: columns in order, values ascending, then by timestamp. */
+export function allCells(row: Row, compare?: PathComparer): Cell[] {
+  const cells = naturalCells(row);
+  if (compare === undefined) return cells;
+  return cells.sort((a, b) => compare(a.path.elements, b.path.elements));
+}
+
+function naturalCells(row: Row): Cell[] {
   const cells: Cell[] = [];
   let repeated = false;
   flatten(row, [], (path, atom, ts) => {
@@ -37,13 +46,21 @@ export type LatestVisitor = (key: string, atom: Atom) => void;
 
 /** Printed column paths of rows that share a list of names, so that they are printed once. */
 export class ColumnPrinter {
+  readonly #compare: PathComparer;
   #names: readonly string[] | undefined;
+  /** positions of the names in the order of the columns */
+  #positions: number[] = [];
   #printed: string[] = [];
 
-  /** Visits the latest value of each column in natural order. */
+  /** @param compare the order of the columns; absent: natural order */
+  constructor(compare?: PathComparer) {
+    this.#compare = compare;
+  }
+
+  /** Visits the latest value of each column in order. */
   visitLatest(row: Row, visit: LatestVisitor): void {
     if (this.#visitFlat(row, visit)) return;
-    const cells = allCells(row);
+    const cells = allCells(row, this.#compare);
     for (let i = 0; i < cells.length; ) {
       let best = cells[i] as Cell;
       let end = i + 1;
@@ -62,13 +79,21 @@ export class ColumnPrinter {
     for (let i = 0; i < names.length; i++) {
       if (!(values[i] instanceof Scalar) || names[i] === names[i - 1]) return false;
     }
-    if (names !== this.#names) {
-      this.#names = names;
-      this.#printed = names.map((name) => new Path([name]).toString());
-    }
-    for (let i = 0; i < names.length; i++) {
-      visit(this.#printed[i] as string, (values[i] as Scalar).atom);
+    if (names !== this.#names) this.#print(names);
+    const positions = this.#positions;
+    for (let i = 0; i < positions.length; i++) {
+      visit(this.#printed[i] as string, (values[positions[i] as number] as Scalar).atom);
     }
     return true;
+  }
+
+  #print(names: readonly string[]): void {
+    const compare = this.#compare;
+    this.#names = names;
+    this.#positions = names.map((_, index) => index);
+    if (compare !== undefined) {
+      this.#positions.sort((a, b) => compare([names[a] as string], [names[b] as string]));
+    }
+    this.#printed = this.#positions.map((index) => new Path([names[index] as string]).toString());
   }
 }

@@ -6,6 +6,7 @@ import { Path } from '../../value/path.ts';
 import { atomText } from '../../value/text.ts';
 import { ColumnRows, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
 import { extraColumns, extraValues, type OutputOptions } from './options.ts';
+import { presentedColumns } from './presented-columns.ts';
 import type { ChunkSink } from './sink.ts';
 import { spoolTable } from './spool.ts';
 
@@ -35,11 +36,12 @@ export function writeCsv(
 
 /** Cells are written as they lie in columns; there is nothing to spool. */
 function writeColumns(rows: ColumnRows, options: OutputOptions, sink: ChunkSink): void {
-  const { rowCount, columns } = rows;
+  const { rowCount } = rows;
+  const columns = presentedColumns(rows, options);
   if (options.headers) {
     const names = [
       ...extraColumns(options),
-      ...(rowCount === 0 ? [] : rows.printedNames.map(headerName)),
+      ...columns.map(({ name }) => headerName(new Path([name]).toString())),
     ];
     sink.write(`${names.map(quoteField).join(',')}\n`);
   }

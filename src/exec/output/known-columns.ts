@@ -2,12 +2,16 @@
 import type { PlanNode } from '../../plan/plan.ts';
 import { isAtomType } from '../../plan/type.ts';
 import { comparePaths, Path } from '../../value/path.ts';
+import type { PathComparer } from './cell.ts';
 
 /**
- * Printed paths in natural order when every item of the select list is a named atom: then each row
- * has each of these columns, so their first appearance is this order.
+ * Printed paths in their order (absent: natural order) when every item of the select list is a
+ * named atom: then each row has each of these columns.
  */
-export function knownColumnsOf(root: PlanNode): readonly string[] | undefined {
+export function knownColumnsOf(
+  root: PlanNode,
+  compare: PathComparer,
+): readonly string[] | undefined {
   const project = findProject(root);
   if (project === undefined) return undefined;
   const paths: Path[] = [];
@@ -15,7 +19,10 @@ export function knownColumnsOf(root: PlanNode): readonly string[] | undefined {
     if (item.kind !== 'named' || !isAtomType(item.expression.type)) return undefined;
     paths.push(new Path(item.path));
   }
-  const columns = paths.sort(comparePaths).map((path) => path.toString());
+  const ordered = paths.sort((a, b) =>
+    compare === undefined ? comparePaths(a, b) : compare(a.elements, b.elements),
+  );
+  const columns = ordered.map((path) => path.toString());
   return [...new Set(columns)];
 }
 
@@ -24,6 +31,7 @@ function findProject(node: PlanNode): Extract<PlanNode, { kind: 'project' }> | u
     case 'project':
       return node;
     case 'limit':
+    case 'limit-by':
     case 'sort':
     case 'distinct-on':
       return findProject(node.input);

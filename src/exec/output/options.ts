@@ -1,4 +1,5 @@
 // What a caller may choose about an output format, and the columns that choice adds.
+import { type ColumnOrder, comparerOf } from '../../plan/column-order.ts';
 import type { Atom } from '../../value/atom.ts';
 import { atomToJsonText } from '../../value/json.ts';
 import type { Path } from '../../value/path.ts';
@@ -12,11 +13,13 @@ export interface OutputOptions {
   readonly rowNames: boolean;
   /** adds `_rowHash`; not in full and atom */
   readonly rowHashes: boolean;
-  /** table, csv: columns in natural order instead of the order of first appearance */
+  /** columns in natural order instead of that of the select list */
   readonly sortColumns: boolean;
   /** aos, soa, ndjson: timestamps as `{"ts": text}`, the default, or as ISO text alone */
   readonly timestamps?: TimestampForm | undefined;
-  /** columns in natural order where the query alone tells them: nothing is spooled then */
+  /** the order of the columns; undefined: natural order, and only columns that occur */
+  readonly order?: ColumnOrder | undefined;
+  /** printed columns in their order where the query alone tells them: nothing is spooled then */
   readonly knownColumns?: readonly string[] | undefined;
 }
 
@@ -47,4 +50,12 @@ export function extraValues(name: Path, options: OutputOptions): string[] {
     ...(options.rowNames ? [name.toString()] : []),
     ...(options.rowHashes ? [hashPathHex(name)] : []),
   ];
+}
+
+/** Compares printed columns by the order that is asked for; undefined: natural order. */
+export function columnComparer(
+  options: OutputOptions,
+): ((a: readonly string[], b: readonly string[]) => number) | undefined {
+  const { order, sortColumns } = options;
+  return order === undefined || sortColumns ? undefined : comparerOf(order);
 }

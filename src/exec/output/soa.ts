@@ -11,7 +11,8 @@ export function writeSoa(
 ): void {
   const table = spoolTable(rows, { ...options, knownColumns: undefined });
   const all = [...table.rows];
-  if (all.length === 0) {
+  // Without an order of columns nobody counts on those that do not occur.
+  if (all.length === 0 && options.order === undefined) {
     sink.write('{}');
     return;
   }

@@ -2,7 +2,7 @@
 import type { RelationRow } from '../../plan/catalog.ts';
 import { atomToJsonText } from '../../value/json.ts';
 import { allCells } from './cell.ts';
-import { extraColumns, extraValues, type OutputOptions } from './options.ts';
+import { columnComparer, extraColumns, extraValues, type OutputOptions } from './options.ts';
 import type { ChunkSink } from './sink.ts';
 
 export function writeSparse(
@@ -11,11 +11,12 @@ export function writeSparse(
   sink: ChunkSink,
 ): void {
   const extras = extraColumns(options);
+  const compare = columnComparer(options);
   let separator = '[';
   for (const { name, row } of rows) {
     const values = extraValues(name, options);
     const pairs = extras.map((key, i) => `["${key}",${JSON.stringify(values[i])}]`);
-    for (const { path, atom } of allCells(row)) {
+    for (const { path, atom } of allCells(row, compare)) {
       pairs.push(`[${JSON.stringify(path.toString())},${atomToJsonText(atom)}]`);
     }
     sink.write(`${separator}[${pairs.join(',')}]`);

@@ -1,9 +1,9 @@
-// Results as a table: column numbers in order of first appearance, one latest value a cell.
+// Results as a table: numbered columns, one latest value a cell.
 import type { RelationRow } from '../../plan/catalog.ts';
 import type { Atom } from '../../value/atom.ts';
 import { comparePaths, Path } from '../../value/path.ts';
 import { ColumnPrinter } from './cell.ts';
-import { extraValues, type OutputOptions } from './options.ts';
+import { columnComparer, extraValues, type OutputOptions } from './options.ts';
 
 export interface SpooledRow {
   readonly extras: readonly string[];
@@ -28,8 +28,21 @@ export function spoolTable(rows: Iterable<RelationRow>, options: OutputOptions):
   const spooled = spoolRows(rows, options, numbers);
   if (knownColumns !== undefined) return { columns: knownColumns, rows: spooled };
   const all = [...spooled];
+  // Without rows, the columns that the select list names are all that is known.
+  if (all.length === 0) return { columns: namedColumns(options), rows: all };
   const columns = [...numbers.keys()];
-  return options.sortColumns ? sortColumns(columns, all) : { columns, rows: all };
+  const compare = columnComparer(options);
+  if (compare === undefined && !options.sortColumns) return { columns, rows: all };
+  return sortColumns(columns, all, compare ?? compareNaturally);
+}
+
+function namedColumns({ order, sortColumns: sorts }: OutputOptions): string[] {
+  const paths = (order?.paths ?? []).map((elements) => new Path(elements));
+  return (sorts ? paths.sort(comparePaths) : paths).map(String);
+}
+
+function compareNaturally(a: readonly string[], b: readonly string[]): number {
+  return comparePaths(new Path(a), new Path(b));
 }
 
 function* spoolRows(
@@ -37,7 +50,7 @@ function* spoolRows(
   options: OutputOptions,
   numbers: Map<string, number>,
 ): Iterable<SpooledRow> {
-  const printer = new ColumnPrinter();
+  const printer = new ColumnPrinter(columnComparer(options));
   for (const { name, row } of rows) {
     const columns: number[] = [];
     const atoms: Atom[] = [];
@@ -54,10 +67,14 @@ function* spoolRows(
   }
 }
 
-function sortColumns(columns: readonly string[], rows: readonly SpooledRow[]): SpooledTable {
+function sortColumns(
+  columns: readonly string[],
+  rows: readonly SpooledRow[],
+  compare: (a: readonly string[], b: readonly string[]) => number,
+): SpooledTable {
   const paths = columns.map((column) => Path.parse(column));
   const order = columns.map((_, index) => index);
-  order.sort((a, b) => comparePaths(paths[a] as Path, paths[b] as Path));
+  order.sort((a, b) => compare((paths[a] as Path).elements, (paths[b] as Path).elements));
   const position = new Array<number>(columns.length);
   order.forEach((column, index) => {
     position[column] = index;

@@ -1,8 +1,10 @@
 // `table`: an array of arrays, the first of them the names of the columns.
 import type { RelationRow } from '../../plan/catalog.ts';
 import { atomToPlainJsonText } from '../../value/json.ts';
+import { Path } from '../../value/path.ts';
 import { ColumnRows, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
 import { extraColumns, extraValues, type OutputOptions } from './options.ts';
+import { presentedColumns } from './presented-columns.ts';
 import type { ChunkSink } from './sink.ts';
 import { spoolTable } from './spool.ts';
 
@@ -25,8 +27,9 @@ export function writeTable(
   const iterator = table.rows[Symbol.iterator]();
   let next = iterator.next();
   if (options.headers) {
-    // A result without rows has a header without columns, whatever the query says.
-    const columns = next.done === true ? [] : table.columns;
+    // Without an order, a result without rows has a header without columns.
+    const bare = next.done === true && options.order === undefined;
+    const columns = bare ? [] : table.columns;
     writeLine([...extraColumns(options), ...columns].map((name) => JSON.stringify(name)));
   }
   for (; next.done !== true; next = iterator.next()) {
@@ -42,12 +45,13 @@ export function writeTable(
 
 /** Cells are written as they lie in columns; there is nothing to spool. */
 function writeColumns(rows: ColumnRows, options: OutputOptions, sink: ChunkSink): void {
-  const { rowCount, columns } = rows;
+  const { rowCount } = rows;
+  const columns = presentedColumns(rows, options);
   const extras = extraColumns(options);
   const readers = columns.map(({ values }) => textReader(values, atomToPlainJsonText));
   let separator = '[';
   if (options.headers) {
-    const names = rowCount === 0 ? [] : rows.printedNames;
+    const names = columns.map(({ name }) => new Path([name]).toString());
     sink.write(`[${JSON.stringify([...extras, ...names])}`);
     separator = ',';
   }

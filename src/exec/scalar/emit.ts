@@ -11,6 +11,7 @@ import type { IsTest } from '../../sql/node.ts';
 import type { Atom } from '../../value/atom.ts';
 import { keyOfAtom } from '../../value/canonical-key.ts';
 import { atomText } from '../../value/text.ts';
+import { Timestamp } from '../../value/timestamp.ts';
 import { Scalar } from '../../value/value.ts';
 import { atomCall } from '../general/atom-call.ts';
 
@@ -167,6 +168,11 @@ class Emitter {
       if (choice.kind !== 'constant' || !(choice.value instanceof Scalar)) throw NOT_SCALAR;
       return choice.value.atom;
     });
+    // A text among the choices may be a time, and the other way round.
+    const [first] = atoms.filter((atom) => atom !== null);
+    const isTyped = operand.type.kind === 'atom' && operand.type.atom !== 'atom';
+    const isMixed = typeof first === 'string' || first instanceof Timestamp;
+    if (!isTyped && isMixed) throw NOT_SCALAR;
     const keys = new Set(atoms.filter((atom) => atom !== null).map(keyOfAtom));
     const found = `${value} === null ? null : ${this.#constant(keys)}.has(h.key(${value})) ? 1 : 0`;
     return this.#negated(found, negated);
@@ -240,23 +246,24 @@ const FAST_ARITHMETIC: Readonly<
 
 /** NaN is equal to itself and below every other number: the helper knows. */
 const COMPARISON: Readonly<Record<'=' | '!=' | '<' | '<=' | '>' | '>=', EmitPair>> = {
-  '=': equality('1 : 0'),
-  '!=': equality('0 : 1'),
+  '=': equality('1', 'equal'),
+  '!=': equality('0', 'unequal'),
   '<': inequality('<', '>='),
   '<=': inequality('<=', '>'),
   '>': inequality('>', '<='),
   '>=': inequality('>=', '<'),
 };
 
-function equality(outcome: string): EmitPair {
+function equality(same: string, helper: string): EmitPair {
   return (a, b) =>
-    `${a} === null || ${b} === null ? null : ${a} === ${b} || h.compare(${a}, ${b}) === 0 ? ${outcome}`;
+    `${a} === null || ${b} === null ? null : ${a} === ${b} ? ${same} : h.${helper}(${a}, ${b})`;
 }
 
 function inequality(holds: string, fails: string): EmitPair {
   return (a, b) =>
     `${a} === null || ${b} === null ? null : ${bothNumbers(a, b)} && ${a} ${holds} ${b} ? 1 : ` +
-    `${bothNumbers(a, b)} && ${a} ${fails} ${b} ? 0 : h.compare(${a}, ${b}) ${holds} 0 ? 1 : 0`;
+    `${bothNumbers(a, b)} && ${a} ${fails} ${b} ? 0 : h.order(${a}, ${b}) ${holds} 0 ? 1 : ` +
+    `h.order(${a}, ${b}) ${fails} 0 ? 0 : null`;
 }
 
 const IS_TEST: Readonly<Record<IsTest, (atom: string) => string>> = {

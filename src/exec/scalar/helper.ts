@@ -6,6 +6,7 @@ import { likeAtoms } from '../../builtin/operator/like.ts';
 import { type Atom, compareAtoms, isFalse, isInteger, isTrue } from '../../value/atom.ts';
 import { keyOfAtom } from '../../value/canonical-key.ts';
 import { Interval } from '../../value/interval.ts';
+import { compareReadable } from '../../value/readable-order.ts';
 import { Timestamp } from '../../value/timestamp.ts';
 
 /** The `h` of generated code. */
@@ -13,6 +14,16 @@ export const SCALAR_HELPERS = Object.freeze({
   arithmetic: { ...ARITHMETIC, ...BITWISE },
   prefix: { '-': negateAtom, '~': complementAtom },
   compare: compareAtoms,
+  equal: (a: Atom, b: Atom) => {
+    const order = compareReadable(a, b);
+    return Number.isNaN(order) ? null : Number(order === 0);
+  },
+  unequal: (a: Atom, b: Atom) => {
+    const order = compareReadable(a, b);
+    return Number.isNaN(order) ? null : Number(order !== 0);
+  },
+  /** the order, or null as a condition that no order is */
+  order: compareReadable,
   isTrue,
   isFalse,
   isInteger,
@@ -28,7 +39,11 @@ export const SCALAR_HELPERS = Object.freeze({
 
 function between(value: Atom, low: Atom, high: Atom): Atom {
   if (value === null || low === null) return null;
-  if (compareAtoms(value, low) < 0) return 0;
+  const fromLow = compareReadable(value, low);
+  if (Number.isNaN(fromLow)) return null;
+  if (fromLow < 0) return 0;
   if (high === null) return null;
-  return compareAtoms(value, high) > 0 ? 0 : 1;
+  const fromHigh = compareReadable(value, high);
+  if (Number.isNaN(fromHigh)) return null;
+  return fromHigh > 0 ? 0 : 1;
 }

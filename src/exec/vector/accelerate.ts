@@ -1,6 +1,8 @@
 // Chooses the vector operators for the nodes of a plan that suit them. Whether they really do is
 // decided by the data of each run; the general operators stand by.
+import { someExpression } from '../../plan/children.ts';
 import type { BoundExpression, NamedProjectItem } from '../../plan/expression.ts';
+import { expressionsOf, inputsOf } from '../../plan/map-plan.ts';
 import type { AggregateNode, LimitNode, PlanNode, ProjectNode, SortNode } from '../../plan/plan.ts';
 import type { Accelerator, Compiler, Runtime } from '../general/compiler.ts';
 import { compileProject } from '../general/operator/project.ts';
@@ -179,10 +181,35 @@ function isOverGroups(node: PlanNode): boolean {
   return isGroupSort(node) || isVectorAggregate(node);
 }
 
+/** Whether a node and those below it ask for nothing that kernels do not know. */
+export function suitsVectors(node: PlanNode): boolean {
+  if (RUN_BY_REFERENCE.has(node.kind)) return true;
+  const aggregates = node.kind === 'aggregate' ? node.aggregates : [];
+  const keys = node.kind === 'sort' ? node.keys : [];
+  return (
+    aggregates.every(({ modifiers }) => modifiers === undefined) &&
+    keys.every(({ nulls }) => nulls === undefined) &&
+    !(node.kind === 'distinct-on' && !node.sorted) &&
+    expressionsOf(node).every((expression) => !someExpression(expression, isOfOtherRows)) &&
+    inputsOf(node).every(suitsVectors)
+  );
+}
+
+/** What runs by itself, so that nothing below it matters here. */
+const RUN_BY_REFERENCE: ReadonlySet<PlanNode['kind']> = new Set([
+  ...(['window', 'grouping-sets', 'distinct', 'set-operation', 'values', 'series'] as const),
+  ...(['shared', 'recursive', 'recursive-table', 'lateral', 'rejoin', 'limit-by'] as const),
+]);
+
+/** Values that differ although the row is the same. */
+function isOfOtherRows({ kind }: BoundExpression): boolean {
+  return kind === 'outer' || kind === 'subquery' || kind === 'window-result' || kind === 'grouping';
+}
+
 type VectorOperator = (compiler: Compiler) => Iterable<ExecRow> | undefined;
 
 function vectorOperator(node: PlanNode, engine: VectorEngine): VectorOperator | undefined {
-  if (!isVectorNode(node)) return undefined;
+  if (!isVectorNode(node) || !suitsVectors(node)) return undefined;
   if (isGroupSort(node)) {
     const { keys: sortKeys, keep } = node;
     return (compiler) =>

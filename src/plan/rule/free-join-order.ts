@@ -12,7 +12,7 @@ export const freeJoinOrder: Rule = {
 function relax(node: PlanNode, free: boolean): PlanNode {
   switch (node.kind) {
     case 'aggregate':
-      return mapInputs(node, (input) => relax(input, true));
+      return mapInputs(node, (input) => relax(input, !readsOrder(node)));
     case 'sort':
       return mapInputs(node, (input) => relax(input, node.ties === 'row-hash'));
     case 'project':
@@ -20,6 +20,9 @@ function relax(node: PlanNode, free: boolean): PlanNode {
     case 'when':
       return mapInputs(node, (input) => relax(input, free));
     case 'join': {
+      const isSemi = node.joinKind === 'semi' || node.joinKind === 'anti';
+      if (isSemi)
+        return { ...mapInputs(node, (input) => relax(input, free)), order: 'any' } as PlanNode;
       const ordersRows = node.equalities.length > 0;
       const relaxed = mapInputs(node, (input) => relax(input, free || ordersRows));
       return free ? { ...(relaxed as typeof node), order: 'any' } : relaxed;
@@ -28,3 +31,14 @@ function relax(node: PlanNode, free: boolean): PlanNode {
       return mapInputs(node, (input) => relax(input, false));
   }
 }
+
+/** Aggregates that take the first or last of rows without an order of their own. */
+function readsOrder(node: Extract<PlanNode, { kind: 'aggregate' }>): boolean {
+  return node.aggregates.some(
+    ({ name, modifiers }) => ORDERED.has(name) && (modifiers?.orderBy.length ?? 0) === 0,
+  );
+}
+
+const ORDERED: ReadonlySet<string> = new Set([
+  ...['first', 'last', 'any_value', 'array_agg', 'string_agg', 'arg_min', 'arg_max', 'mode'],
+]);

@@ -2,7 +2,7 @@
 // sub-select of plain columns is tested on the rows below it. Conditions that can fail stay where
 // they were: a row that a join leaves out must not fail the query.
 import { someExpression } from '../children.ts';
-import { cannotFail, conjunctsOf } from '../conjunction.ts';
+import { cannotFail, conjunctionOf, conjunctsOf } from '../conjunction.ts';
 import type { BoundExpression, JoinSide } from '../expression.ts';
 import { onSide, readsWholeTable, sideOfExpression } from '../join-side.ts';
 import { mapExpression } from '../map-expression.ts';
@@ -25,9 +25,22 @@ function push(node: PlanNode): PlanNode {
 function pushOne(node: FilterNode): PlanNode {
   const { input } = node;
   const parts = conjunctsOf(node.condition);
-  if (input.kind === 'join') return pushBelowJoin(parts, input);
+  if (input.kind === 'join') {
+    const isSemi = input.joinKind === 'semi' || input.joinKind === 'anti';
+    return isSemi ? pushBelowSemiJoin(parts, input) : pushBelowJoin(parts, input);
+  }
   if (input.kind === 'project') return pushBelowProject(parts, input);
   return node;
+}
+
+/** Its rows are those of the left side as they are. */
+function pushBelowSemiJoin(parts: readonly BoundExpression[], join: JoinNode): PlanNode {
+  const movable = parts.filter(cannotFail);
+  const left = { ...join.left, input: withFilter(join.left.input, movable) };
+  return withFilter(
+    { ...join, left },
+    parts.filter((part) => !movable.includes(part)),
+  );
 }
 
 function pushBelowJoin(parts: readonly BoundExpression[], join: JoinNode): PlanNode {
@@ -39,13 +52,27 @@ function pushBelowJoin(parts: readonly BoundExpression[], join: JoinNode): PlanN
     if (movable && isUnpadded(side, join)) filters[side].push(onSide(part, side, join));
     else kept.push(part);
   }
-  if (kept.length === parts.length) return withFilter(join, parts);
+  // Of both sides: a part of ON, where equalities become keys.
+  const paired = join.joinKind === 'inner' ? kept.filter(isPaired) : [];
+  if (kept.length === parts.length && paired.length === 0) return withFilter(join, parts);
+  const residual = conjunctionOf([
+    ...(join.residual === undefined ? [] : [join.residual]),
+    ...paired,
+  ]);
   const lowered: JoinNode = {
     ...join,
+    residual,
     left: { ...join.left, input: withFilter(join.left.input, filters.left) },
     right: { ...join.right, input: withFilter(join.right.input, filters.right) },
   };
-  return withFilter(lowered, kept);
+  return withFilter(
+    lowered,
+    kept.filter((part) => !paired.includes(part)),
+  );
+}
+
+function isPaired(part: BoundExpression): boolean {
+  return part.kind === 'comparison' && cannotFail(part) && !readsWholeTable(part);
 }
 
 /** Rows of the side always take part with a row: an outer join puts nothing in their place. */
@@ -69,6 +96,7 @@ function pushBelowProject(parts: readonly BoundExpression[], project: ProjectNod
 function isRowwise(node: PlanNode): boolean {
   switch (node.kind) {
     case 'limit':
+    case 'limit-by':
     case 'distinct-on':
       return false;
     case 'when':

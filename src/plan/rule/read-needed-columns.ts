@@ -3,9 +3,10 @@
 import type { NeededColumns } from '../catalog.ts';
 import { cannotFail } from '../conjunction.ts';
 import type { BoundExpression, JoinSide, ProjectItem } from '../expression.ts';
+import { callExpressions, expressionsOf } from '../map-plan.ts';
 import { NeededSet } from '../needed.ts';
 import { isWholeRow } from '../pattern.ts';
-import type { JoinInput, JoinNode, PlanNode, ProjectNode } from '../plan.ts';
+import type { JoinInput, JoinNode, LateralNode, PlanNode, ProjectNode } from '../plan.ts';
 import type { Rule } from './rule.ts';
 
 export const readNeededColumns: Rule = {
@@ -47,11 +48,49 @@ function narrow(node: PlanNode, needed: NeededColumns, late: readonly BoundExpre
     }
     case 'project':
       return narrowProject(node, needed, late);
-    case 'aggregate': {
-      const args = node.aggregates.flatMap((call) => call.args);
+    case 'aggregate':
+    case 'grouping-sets': {
+      const args = node.aggregates.flatMap(callExpressions);
       return { ...node, input: narrow(node.input, adding([], [...node.keys, ...args]), []) };
     }
+    case 'window': {
+      const input = narrow(node.input, adding(needed, expressionsOf(node)), late);
+      return { ...node, input };
+    }
+    case 'rejoin':
+      return { ...node, input: narrow(node.input, needed, late) };
+    case 'limit-by':
+      return { ...node, input: narrow(node.input, needed, late) };
+    case 'distinct':
+      return { ...node, input: narrow(node.input, 'all', []) };
+    case 'set-operation': {
+      // Rows that are told apart by their columns need all of them.
+      const read = node.operator === 'union' && node.all ? needed : 'all';
+      return { ...node, left: narrow(node.left, read, []), right: narrow(node.right, read, []) };
+    }
+    case 'recursive':
+      return { ...node, base: narrow(node.base, 'all', []), step: narrow(node.step, 'all', []) };
+    case 'lateral':
+      return narrowLateral(node, needed);
+    case 'values':
+    case 'series':
+    case 'shared':
+    case 'recursive-table':
+      return node;
   }
+}
+
+function narrowLateral(node: LateralNode, above: NeededColumns): PlanNode {
+  const needed = adding(above, node.condition === undefined ? [] : [node.condition]);
+  const read = adding(neededOfSide(needed, node.left), node.args);
+  return {
+    ...node,
+    left: { ...node.left, input: narrow(node.left.input, read, []) },
+    right: {
+      ...node.right,
+      input: narrow(node.right.input, neededOfSide(needed, node.right), []),
+    },
+  };
 }
 
 function adding(needed: NeededColumns, expressions: readonly BoundExpression[]): NeededColumns {
@@ -100,13 +139,19 @@ function isRead(item: ProjectItem, needed: Exclude<NeededColumns, 'all'>): boole
 }
 
 function narrowJoin(node: JoinNode, above: NeededColumns): PlanNode {
-  const needed = adding(above, node.residual === undefined ? [] : [node.residual]);
+  const isSemi = node.joinKind === 'semi' || node.joinKind === 'anti';
+  const needed = adding(isSemi ? [] : above, node.residual === undefined ? [] : [node.residual]);
   const side = (name: JoinSide): JoinInput => {
     const input = node[name];
     const own = node.own[name];
     const keys = node.equalities.map((equality) => equality[name]);
     const read = own === undefined ? keys : [...keys, own];
-    return { ...input, input: narrow(input.input, adding(neededOfSide(needed, input), read), []) };
+    // A semi join hands on the rows of its left side as they are.
+    const passed = name === 'left' && isSemi ? above : [];
+    const set = new NeededSet();
+    set.add(passed);
+    set.add(adding(neededOfSide(needed, input), read));
+    return { ...input, input: narrow(input.input, set.columns, []) };
   };
   return { ...node, left: side('left'), right: side('right') };
 }

@@ -61,5 +61,5 @@ function equalityOf(part: BoundExpression, join: JoinNode): JoinEquality | undef
 
 /** Whether rows of the side without a partner stay. */
 function isKept(side: JoinSide, { joinKind }: JoinNode): boolean {
-  return joinKind === 'full' || joinKind === side;
+  return joinKind === 'full' || joinKind === side || (joinKind === 'anti' && side === 'left');
 }

@@ -131,6 +131,10 @@ export class CatalogMirror implements Catalog {
     ];
   }
 
+  datasetNames(): readonly string[] {
+    return [...this.#datasets.keys()];
+  }
+
   dataset(name: string): Relation {
     const definition = this.datasetWithContent(name);
     const known = this.#relations.get(definition);

@@ -37,7 +37,15 @@ export type ApplicationFormat = 'compat' | 'json' | 'dated';
 export interface EngineTasks {
   /** Emits the bytes of the result. */
   query: {
-    args: { readonly text: string; readonly format: FormatName; readonly output: OutputOptions };
+    args: {
+      readonly text: string;
+      readonly format: FormatName;
+      readonly output: OutputOptions;
+      readonly columnOrder: 'select' | 'name';
+      readonly strict: boolean;
+      readonly seed?: number | undefined;
+    };
+    /** Its progress documents are lists of warnings, sent before the first bytes. */
     result: { readonly rowCount: number };
   };
   /** Parses and admits rows; nothing is stored yet. */

@@ -12,6 +12,8 @@ export interface StreamOptions {
   readonly signal: AbortSignal;
   /** buffers of the arguments that are handed over instead of copied */
   readonly transfer?: readonly ArrayBuffer[];
+  /** Headers for what the task said of its progress before its first bytes. */
+  headersOf?(document: unknown): Record<string, string>;
   /** Bytes that tell a reader of a broken stream what happened. */
   onBreak?(error: unknown): Uint8Array | undefined;
 }
@@ -21,15 +23,24 @@ export async function streamTask<Kind extends 'query' | 'read' | 'apply' | 'batc
   service: Service,
   kind: Kind,
   args: EngineTasks[Kind]['args'],
-  { contentType, signal, transfer = [], onBreak }: StreamOptions,
+  { contentType, signal, transfer = [], headersOf, onBreak }: StreamOptions,
 ): Promise<Reply> {
   const abort = new AbortController();
   const cancel = () => abort.abort();
   if (signal.aborted) cancel();
   signal.addEventListener('abort', cancel, { once: true });
+  let headers: { headers?: Record<string, string> } = {};
+  const onProgress = (document: unknown) => {
+    if (headersOf !== undefined) headers = { headers: headersOf(document) };
+  };
   const pipe = new BytePipe(service.spool, cancel);
   const work = service
-    .compute(kind, args, { signal: abort.signal, transfer, onChunk: (bytes) => pipe.write(bytes) })
+    .compute(kind, args, {
+      signal: abort.signal,
+      transfer,
+      onProgress,
+      onChunk: (bytes) => pipe.write(bytes),
+    })
     .then(async (result) => {
       if (result !== undefined) service.tally.queryRowCount += result.rowCount;
       await pipe.end();
@@ -37,10 +48,10 @@ export async function streamTask<Kind extends 'query' | 'read' | 'apply' | 'batc
     .catch((error: unknown) => pipe.fail(error, onBreak?.(error)))
     .finally(() => signal.removeEventListener('abort', cancel));
   await pipe.held;
-  if (pipe.isOpen) return { status: 200, contentType, stream: pipe.read(), work };
+  if (pipe.isOpen) return { status: 200, contentType, ...headers, stream: pipe.read(), work };
   await work;
   if (pipe.error !== undefined) throw pipe.error.thrown;
-  return { status: 200, contentType, bytes: pipe.takeAll() };
+  return { status: 200, contentType, ...headers, bytes: pipe.takeAll() };
 }
 
 /** How long the worker of one reply waits for its reader in all. */

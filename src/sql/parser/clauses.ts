@@ -63,19 +63,25 @@ export function parseClauses(clauses: QueryClauses): Query {
   const orderBy = sources.get('orderBy');
   const having = expression('having');
   const limit = countOf('limit', clauses.limit, -1);
+  const offset = countOf('offset', clauses.offset, 0);
   return makeQuery(text, 0, text.length, {
     ...parseSelectOf(select),
     named: expression('named'),
     from: from && parseTableExpressionOf(from),
     when: expression('when'),
     where: expression('where'),
-    groupBy: groupBy === undefined ? [] : parseGroupByOf(groupBy),
+    ...(groupBy === undefined ? {} : parseGroupByOf(groupBy)),
     // The documented default, written out: it must not count as a HAVING without GROUP BY.
     having: having?.kind === 'literal' && having.value === 1 ? undefined : having,
     orderBy: orderBy === undefined ? [] : parseOrderByOf(orderBy),
-    limit: limit === -1 ? undefined : limit,
-    offset: countOf('offset', clauses.offset, 0) || undefined,
+    limit: limit === -1 ? undefined : countNode(limit),
+    offset: offset === 0 ? undefined : countNode(offset),
   });
+}
+
+/** A count that stands in no text. */
+function countNode(value: number): Expression {
+  return Object.freeze({ kind: 'literal', value, start: 0, end: 0 });
 }
 
 /** Joins the clauses to one text, and remembers where each stands in it. */

@@ -2,7 +2,14 @@
 import { type SqlSource, SqlSyntaxError, type SyntaxProblem } from '../error.ts';
 import { KEYWORDS } from '../keyword.ts';
 import { Lexer, type Token } from '../lexer.ts';
-import type { Expression, OrderKey, Query, RowNode, SelectItem, TableExpression } from '../node.ts';
+import type {
+  Expression,
+  OrderKey,
+  QueryNode,
+  RowNode,
+  SelectItem,
+  TableExpression,
+} from '../node.ts';
 import { hintFor } from './hint.ts';
 
 /**
@@ -19,7 +26,9 @@ export interface Grammar {
   row(cursor: Cursor): RowNode;
   selectItem(cursor: Cursor): SelectItem;
   orderKeys(cursor: Cursor): OrderKey[];
-  query(cursor: Cursor): Query;
+  query(cursor: Cursor): QueryNode;
+  /** Goes on with a query that was read in parentheses: `… UNION …`, `… ORDER BY …`. */
+  continueQuery(cursor: Cursor, query: QueryNode): QueryNode;
   table(cursor: Cursor): TableExpression;
 }
 

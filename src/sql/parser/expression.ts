@@ -1,20 +1,33 @@
 // Expressions by precedence climbing: prefix operators, then operators while they bind tightly enough.
 import {
   type BinaryOperator,
+  COMPARISON_OPERATORS,
+  type ComparisonOperator,
   type Expression,
   IS_TESTS,
   type IsTest,
   type UnaryOperator,
 } from '../node.ts';
 import { binaryLevel, LEVEL } from '../precedence.ts';
+import { parseCastType } from './cast.ts';
 import type { Cursor } from './cursor.ts';
-import { startsQuery } from './lookahead.ts';
+import { startsItem, startsQuery } from './lookahead.ts';
 import { parsePrimary } from './primary.ts';
 
 /** An operator that follows an operand; the words of `[NOT] IN`, `LIKE`, `BETWEEN`, `IS` too. */
 interface Operator {
   readonly level: number;
-  readonly kind: 'binary' | 'and' | 'or' | 'in' | 'like' | 'between' | 'is' | 'extract';
+  readonly kind:
+    | 'binary'
+    | 'and'
+    | 'or'
+    | 'in'
+    | 'like'
+    | 'ilike'
+    | 'between'
+    | 'is'
+    | 'extract'
+    | 'cast';
   /** of `binary` */
   readonly operator?: BinaryOperator;
 }
@@ -22,6 +35,7 @@ interface Operator {
 const BINARY_SYMBOLS: Readonly<Record<string, BinaryOperator>> = {
   ...{ '=': '=', '!=': '!=', '<>': '!=', '<': '<', '<=': '<=', '>': '>', '>=': '>=' },
   ...{ '+': '+', '-': '-', '&': '&', '|': '|', '^': '^', '*': '*', '/': '/', '%': '%', '@': '@' },
+  '||': '||',
 };
 
 const SYMBOL_OPERATORS = new Map<string, Operator>(
@@ -29,18 +43,21 @@ const SYMBOL_OPERATORS = new Map<string, Operator>(
     symbol,
     { level: binaryLevel(operator), kind: 'binary', operator },
   ]),
-).set('[', { level: LEVEL.postfix, kind: 'extract' });
+)
+  .set('[', { level: LEVEL.postfix, kind: 'extract' })
+  .set('::', { level: LEVEL.postfix, kind: 'cast' });
 
 const WORD_OPERATORS = new Map<string, Operator>([
   ['OR', { level: LEVEL.or, kind: 'or' }],
   ['AND', { level: LEVEL.and, kind: 'and' }],
   ['IN', { level: LEVEL.member, kind: 'in' }],
   ['LIKE', { level: LEVEL.member, kind: 'like' }],
+  ['ILIKE', { level: LEVEL.member, kind: 'ilike' }],
   ['BETWEEN', { level: LEVEL.comparison, kind: 'between' }],
   ['IS', { level: LEVEL.postfix, kind: 'is' }],
 ]);
 
-const NEGATABLE: ReadonlySet<string> = new Set(['IN', 'LIKE', 'BETWEEN']);
+const NEGATABLE: ReadonlySet<string> = new Set(['IN', 'LIKE', 'ILIKE', 'BETWEEN']);
 
 /**
  * Reads an expression whose operators all bind at least as tightly as `level`.
@@ -104,8 +121,12 @@ function parseRest(
   if (operator.kind !== 'and' && operator.kind !== 'or') cursor.advance();
   switch (operator.kind) {
     case 'binary': {
-      const right = parseExpression(cursor, operator.level + 1);
       const symbol = operator.operator as BinaryOperator;
+      const quantifier = quantifierAt(cursor, symbol);
+      if (quantifier !== undefined) {
+        return parseQuantified(cursor, symbol as ComparisonOperator, quantifier, left, start);
+      }
+      const right = parseExpression(cursor, operator.level + 1);
       return Object.freeze({
         kind: 'binary',
         operator: symbol,
@@ -122,26 +143,49 @@ function parseRest(
     }
     case 'in':
       return parseIn(cursor, left, negated, start);
-    case 'like': {
+    case 'like':
+    case 'ilike': {
       const pattern = parseExpression(cursor, LEVEL.comparison);
+      const escapeWith = cursor.acceptKeyword('ESCAPE')
+        ? parseExpression(cursor, LEVEL.comparison)
+        : undefined;
       return Object.freeze({
         kind: 'like',
         operand: left,
         pattern,
         negated,
+        ...(operator.kind === 'ilike' ? { anyCase: true } : {}),
+        ...(escapeWith === undefined ? {} : { escape: escapeWith }),
         start,
         end: cursor.end,
       });
     }
     case 'between': {
+      const symmetric = startsSymmetric(cursor);
+      if (symmetric) cursor.advance();
       const low = parseExpression(cursor, LEVEL.comparison);
       cursor.expectKeyword('AND');
       const high = parseExpression(cursor, LEVEL.comparison);
-      const end = cursor.end;
-      return Object.freeze({ kind: 'between', operand: left, low, high, negated, start, end });
+      return Object.freeze({
+        kind: 'between',
+        operand: left,
+        low,
+        high,
+        negated,
+        ...(symmetric ? { symmetric } : {}),
+        start,
+        end: cursor.end,
+      });
     }
     case 'is': {
       const negatedTest = cursor.acceptKeyword('NOT');
+      if (cursor.token.word === 'DISTINCT' && cursor.peek(1).word === 'FROM') {
+        cursor.advance();
+        cursor.advance();
+        const right = parseExpression(cursor, LEVEL.sum);
+        const sides = { left, right, negated: negatedTest };
+        return Object.freeze({ kind: 'distinct-from', ...sides, start, end: cursor.end });
+      }
       const test = parseTest(cursor);
       const end = cursor.end;
       return Object.freeze({ kind: 'is', operand: left, test, negated: negatedTest, start, end });
@@ -151,7 +195,43 @@ function parseRest(
       cursor.expectSymbol(']');
       return Object.freeze({ kind: 'extract', operand: left, index, start, end: cursor.end });
     }
+    case 'cast': {
+      const type = parseCastType(cursor);
+      return Object.freeze({ kind: 'cast', operand: left, ...type, start, end: cursor.end });
+    }
   }
+}
+
+/** SYMMETRIC is no column here when an operand follows it. */
+function startsSymmetric(cursor: Cursor): boolean {
+  return (
+    cursor.token.word === 'SYMMETRIC' && cursor.peek(1).word !== 'AND' && startsItem(cursor.peek(1))
+  );
+}
+
+/** ANY, SOME or ALL with a sub-select behind a comparison. */
+function quantifierAt(cursor: Cursor, operator: BinaryOperator): 'any' | 'all' | undefined {
+  if (!COMPARISON_OPERATORS.some((candidate) => candidate === operator)) return undefined;
+  const { word } = cursor.token;
+  if (cursor.peek(1).symbol !== '(') return undefined;
+  if (word === 'ALL') return 'all';
+  return word === 'ANY' || word === 'SOME' ? 'any' : undefined;
+}
+
+function parseQuantified(
+  cursor: Cursor,
+  operator: ComparisonOperator,
+  quantifier: 'any' | 'all',
+  operand: Expression,
+  start: number,
+): Expression {
+  cursor.advance();
+  cursor.expectSymbol('(');
+  if (!startsQuery(cursor)) cursor.fail('SELECT');
+  const query = cursor.grammar.query(cursor);
+  cursor.expectSymbol(')');
+  const end = cursor.end;
+  return Object.freeze({ kind: 'quantified', operator, quantifier, operand, query, start, end });
 }
 
 /** Reads a chain of AND or OR into one node; `(a AND b) AND c` is the chain `a AND b AND c`. */

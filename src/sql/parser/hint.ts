@@ -7,23 +7,14 @@ const SYMBOL_HINTS: Readonly<Record<string, string>> = {
   '==': 'equality is written =',
   '!<': 'write >= instead',
   '!>': 'write <= instead',
-  '||': 'strings are concatenated with +, conditions combined with OR',
   '&&': 'conditions are combined with AND',
-  '::': 'write CAST(… AS type)',
   '!': 'write NOT, or != to compare',
-  ';': 'leave out the semicolon: a text holds one query',
+  ';': 'a text holds one query, and a semicolon stands at its end',
 };
 
 const WORD_HINTS: Readonly<Record<string, string>> = {
-  UNION: 'UNION is not supported: use merge(…) in FROM or a union dataset',
-  INTERSECT: 'INTERSECT is not supported: use IN (SELECT …) or a join',
-  EXCEPT: 'EXCEPT is not supported: use NOT IN (SELECT …)',
-  WITH: 'WITH is not supported: write the sub-select in FROM',
-  OVER: 'window functions are not supported',
-  CROSS: 'write JOIN without ON for a cross join',
-  NATURAL: 'write the condition after ON',
-  USING: 'write the condition after ON',
-  EXISTS: 'EXISTS is not supported: use IN (SELECT …)',
+  SIMILAR: "write regex_match(text, 'pattern') instead of SIMILAR TO",
+  WITHIN: 'write the order inside the parentheses: f(x ORDER BY y)',
   NOT: 'put parentheses around NOT …',
 };
 
@@ -37,9 +28,14 @@ export function hintFor(
   if (token.kind === 'number') return numberHint(previous, token);
   if (token.kind === 'string' && expectsName(expected)) return 'names take double quotes';
   if (token.word === '') return undefined;
-  if (token.word === 'SELECT') return 'a sub-select can stand only in FROM and IN';
-  if (previous?.word === 'DISTINCT') return 'DISTINCT inside a call is not supported';
-  return WORD_HINTS[token.word] ?? orderHint(token, expected) ?? spellingHint(token, expected);
+  if (token.word === 'SELECT') return 'a sub-select needs parentheses of its own';
+  return (
+    WORD_HINTS[token.word] ??
+    orderHint(token, expected) ??
+    spellingHint(token, expected) ??
+    // A misspelt clause reads as an alias, and the error comes behind it.
+    (previous?.kind === 'name' ? spellingHint(previous, CLAUSES) : undefined)
+  );
 }
 
 function symbolHint(previous: Token | undefined, token: Token): string | undefined {

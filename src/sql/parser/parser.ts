@@ -1,10 +1,12 @@
 // The parser's entry points: each reads the whole of a text or says where it is wrong.
 import { type SqlSource, wholeText } from '../error.ts';
-import type { Expression, OrderKey, Query, SelectItem, TableExpression } from '../node.ts';
+import type { Expression, OrderKey, QueryNode, SelectItem, TableExpression } from '../node.ts';
 import { Cursor, type Grammar } from './cursor.ts';
 import { parseExpression as readExpression } from './expression.ts';
 import {
-  parseGroupKeys,
+  continueQuery,
+  type Grouping,
+  parseGrouping,
   parseOrderKeys,
   parseSelect,
   parseSelectItems,
@@ -12,6 +14,7 @@ import {
   type SelectClause,
 } from './query.ts';
 import { parseRow, parseSelectItem } from './select-item.ts';
+import { refuseWritingStatement } from './statement.ts';
 import { parseTableExpression as readTable } from './table.ts';
 
 const GRAMMAR: Grammar = {
@@ -20,6 +23,7 @@ const GRAMMAR: Grammar = {
   selectItem: parseSelectItem,
   orderKeys: parseOrderKeys,
   query: readQuery,
+  continueQuery,
   table: readTable,
 };
 
@@ -32,12 +36,22 @@ function parseWhole<Result>(source: SqlSource, read: (cursor: Cursor) => Result)
 }
 
 /**
- * Reads `SELECT …`.
+ * Reads a query: SELECT, VALUES, set operations of them, WITH before them. A semicolon may end it.
  * @throws SqlSyntaxError with the line and column of the first thing that does not fit; so does
  *   every other entry point
  */
-export function parseQuery(text: string): Query {
-  return parseWhole(wholeText(text), readQuery);
+export function parseQuery(text: string): QueryNode {
+  return parseQueryOf(wholeText(text));
+}
+
+/** The same for a part of a text, for instance behind EXPLAIN. */
+export function parseQueryOf(source: SqlSource): QueryNode {
+  return parseWhole(source, (cursor) => {
+    refuseWritingStatement(cursor);
+    const query = readQuery(cursor);
+    cursor.acceptSymbol(';');
+    return query;
+  });
 }
 
 /** Reads one expression. */
@@ -61,7 +75,7 @@ export function parseOrderBy(text: string): readonly OrderKey[] {
 }
 
 /** Reads what follows GROUP BY. */
-export function parseGroupBy(text: string): readonly Expression[] {
+export function parseGroupBy(text: string): Grouping {
   return parseGroupByOf(wholeText(text));
 }
 
@@ -83,6 +97,6 @@ export function parseOrderByOf(source: SqlSource): readonly OrderKey[] {
   return parseWhole(source, parseOrderKeys);
 }
 
-export function parseGroupByOf(source: SqlSource): readonly Expression[] {
-  return parseWhole(source, parseGroupKeys);
+export function parseGroupByOf(source: SqlSource): Grouping {
+  return parseWhole(source, parseGrouping);
 }

@@ -12,18 +12,19 @@ import type {
 } from '../node.ts';
 import { parseLimitCount } from './count.ts';
 import type { Cursor } from './cursor.ts';
-import { endsWildcard } from './lookahead.ts';
+import { endsWildcard, startsBareAlias } from './lookahead.ts';
 
-export function parseSelectItem(cursor: Cursor): SelectItem {
+/** `takesBareAlias`: AS may be left out, as in a select list and unlike in `{ }`. */
+export function parseSelectItem(cursor: Cursor, takesBareAlias = true): SelectItem {
   const { token } = cursor;
   if (token.word === 'COLUMN' && cursor.peek(1).word === 'EXPR') return parseColumns(cursor);
   if (startsStar(cursor)) return parseWildcard(cursor);
   if (token.kind === 'name' && cursor.peek(1).symbol === ':') {
     cursor.advance();
     cursor.advance();
-    return parseNamed(cursor, token.start, token.path);
+    return parseNamed(cursor, token.start, token.path, false);
   }
-  return parseNamed(cursor, token.start, undefined);
+  return parseNamed(cursor, token.start, undefined, takesBareAlias);
 }
 
 /** `{ item, … }` */
@@ -32,7 +33,7 @@ export function parseRow(cursor: Cursor): RowNode {
   const items: SelectItem[] = [];
   if (!cursor.acceptSymbol('}')) {
     do {
-      items.push(parseSelectItem(cursor));
+      items.push(parseSelectItem(cursor, false));
     } while (cursor.acceptSymbol(','));
     cursor.expectSymbol('}');
   }
@@ -40,13 +41,20 @@ export function parseRow(cursor: Cursor): RowNode {
   return Object.freeze({ kind: 'row', items, start, end: cursor.end });
 }
 
-function parseNamed(cursor: Cursor, start: number, written: NamePath | undefined): NamedItem {
+function parseNamed(
+  cursor: Cursor,
+  start: number,
+  written: NamePath | undefined,
+  takesBareAlias: boolean,
+): NamedItem {
   const surfaceStart = cursor.token.start;
   const expression = cursor.grammar.expression(cursor);
   const surface = cursor.source.text.slice(surfaceStart, cursor.end);
   let name: NamePath | '*' | undefined = written;
   if (written === undefined && cursor.acceptKeyword('AS')) {
     name = cursor.acceptSymbol('*') ? '*' : parseName(cursor, 'a name');
+  } else if (written === undefined && takesBareAlias && startsBareAlias(cursor)) {
+    name = cursor.advance().path;
   }
   const end = cursor.end;
   return Object.freeze({ kind: 'named-expression', expression, name, surface, start, end });

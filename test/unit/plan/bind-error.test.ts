@@ -67,7 +67,7 @@ const CASES: readonly [sql: string, message: string, place: [line: number, colum
   ['SELECT sum(x, 1) FROM d', 'Binding error: function sum expected 1 argument, got 2', [1, 8]],
   [
     'SELECT sum(count(x)) FROM d',
-    "Binding error: Unable to find function 'count' binding function call 'count(x)'. Aggregates are only for SELECT, NAMED, HAVING and ORDER BY of a query with FROM, and not inside one another.",
+    "Binding error: aggregate 'count(x)' stands inside 'sum(count(x))': aggregate in a sub-select first",
     [1, 12],
   ],
   [
@@ -107,13 +107,13 @@ const CASES: readonly [sql: string, message: string, place: [line: number, colum
   ],
   [
     'SELECT * FROM d JOIN e ON x = e.x',
-    "Binding error: Join condition refers to unknown variables: 'x' does not begin with one of the tables d, e",
+    "Binding error: Column 'x' is ambiguous: d.x, e.x",
     [1, 27],
   ],
   [
-    'SELECT DISTINCT ON (x) x FROM d',
+    'SELECT DISTINCT ON (x, y) x FROM d ORDER BY x',
     'Binding error: DISTINCT ON expression cannot have more clauses than ORDER BY expression',
-    [1, 21],
+    [1, 24],
   ],
   [
     'SELECT DISTINCT ON (x) x FROM d ORDER BY y',

@@ -64,8 +64,11 @@ const binaryOperator = fc.constantFrom(
 );
 
 type NodeOf<Kind extends SqlNode['kind']> = Extract<SqlNode, { kind: Kind }>;
+/** Arbitraries of the parts; those that a node may leave out may be left out here too. */
 type PartsOf<Kind extends SqlNode['kind']> = {
-  [Part in Exclude<keyof NodeOf<Kind>, 'kind' | 'start' | 'end'>]: fc.Arbitrary<NodeOf<Kind>[Part]>;
+  [Part in Exclude<keyof NodeOf<Kind>, 'kind' | 'start' | 'end'>]?: fc.Arbitrary<
+    NodeOf<Kind>[Part]
+  >;
 };
 
 function node<Kind extends SqlNode['kind']>(
@@ -192,12 +195,16 @@ export const { expression: arbitraryExpression, query: arbitraryQuery } = fc.let
         groupBy: fc.array(expression, { maxLength: 2 }),
         having: optional,
         orderBy: keys,
-        limit: count,
-        offset: count,
+        limit: count.map(countNode),
+        offset: count.map(countNode),
       }),
     };
   },
 );
+
+function countNode(value: number | undefined): Expression | undefined {
+  return value === undefined ? undefined : { kind: 'literal', value, start: 0, end: 0 };
+}
 
 /** A chain as the parser makes it: its first operand is no chain of the same kind. */
 function chain(kind: 'and' | 'or', expression: fc.Arbitrary<Expression>): fc.Arbitrary<Expression> {

@@ -7,12 +7,15 @@ import { Frame, type Predicate } from '../frame.ts';
 import { LookAhead } from '../look-ahead.ts';
 import { isTrue } from '../truth.ts';
 import { compileColumnLookup } from './column-lookup.ts';
+import { compileKeyedFilter } from './keyed-filter.ts';
 import type { RowSource } from './source.ts';
 
 export function compileFilter(node: FilterNode, input: RowSource, compiler: Compiler): RowSource {
   if (node.condition.kind === 'constant') {
     return isTrue(node.condition.value) ? input : () => [];
   }
+  const keyed = compileKeyedFilter(node, input, compiler);
+  if (keyed !== undefined) return keyed;
   const lookAhead = new LookAhead([node.condition]);
   const test = compileCondition(node, compiler.lookingAhead(lookAhead));
   const rows = lookAhead.over(input);

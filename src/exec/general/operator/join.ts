@@ -25,6 +25,9 @@ export function compileJoin(
   const { joinKind, residual } = node;
   const makeRow = pairMaker(node);
   const matches = residual === undefined ? undefined : compiler.predicate(residual);
+  if (joinKind === 'semi' || joinKind === 'anti') {
+    return compileSemiJoin(node, left, right, compiler);
+  }
   const keepsLeft = joinKind === 'left' || joinKind === 'full';
   const keepsRight = joinKind === 'right' || joinKind === 'full';
   if (node.order === 'value' && node.equalities.length > 0) {
@@ -59,6 +62,32 @@ export function compileJoin(
     for (const row of unmatchedLeft) yield makeRow(row, undefined);
     if (matchedRight === undefined) return;
     for (const row of side.all) if (!matchedRight.has(row)) yield makeRow(undefined, row);
+  };
+}
+
+/** Rows of the left side that have a partner, or that have none, in their order. */
+function compileSemiJoin(
+  node: JoinNode,
+  left: RowSource,
+  right: RowSource,
+  compiler: Compiler,
+): RowSource {
+  const { residual } = node;
+  const makeRow = pairMaker(node);
+  const matches = residual === undefined ? undefined : compiler.predicate(residual);
+  const candidates = compileCandidates(node, right, compiler);
+  const wanted = node.joinKind === 'semi';
+  return function* () {
+    const test = pairTest(matches, compiler);
+    const side = candidates();
+    for (const row of left()) {
+      const partners = side.of(row);
+      const matched =
+        matches === undefined
+          ? partners.length > 0
+          : partners.some((partner) => test(makeRow(row, partner)));
+      if (matched === wanted) yield row;
+    }
   };
 }
 
@@ -172,7 +201,7 @@ function refuseTooManyPairs(pairCount: number): void {
 type PairMaker = (left: ExecRow | undefined, right: ExecRow | undefined) => JoinedRow;
 
 /** Puts the columns of both sides together, each below the alias of its table. */
-function pairMaker(node: JoinNode): PairMaker {
+export function pairMaker(node: Pick<JoinNode, 'left' | 'right'>): PairMaker {
   const shape: JoinShape = {
     leftTableCount: node.left.tableCount,
     rightTableCount: node.right.tableCount,

@@ -2,9 +2,10 @@
 import type { SortNode } from '../../../plan/plan.ts';
 import { comparePaths } from '../../../value/path.ts';
 import { hashPath } from '../../../value/path-hash.ts';
-import { compareValues, type Value } from '../../../value/value.ts';
+import type { Value } from '../../../value/value.ts';
 import type { Compiler } from '../compiler.ts';
 import { Frame } from '../frame.ts';
+import { compileKeyOrder, type KeyOrder } from '../key-order.ts';
 import type { ExecRow } from '../row.ts';
 import { moveTo } from './order-frame.ts';
 import { comparingWithCancellation, type RowSource, withCancellation } from './source.ts';
@@ -52,12 +53,12 @@ function* rowsOf(entries: readonly SortEntry[]): Iterable<ExecRow> {
 }
 
 function makeComparer(node: SortNode): Comparer {
-  const signs = node.keys.map((key) => (key.descending ? -1 : 1));
+  const comparers = node.keys.map(compileKeyOrder);
   const breakTie = node.ties === 'row-hash' ? compareNames : compareIndexes;
   return (a, b) => {
-    for (let i = 0; i < signs.length; i++) {
-      const order = compareValues(a.keys[i] as Value, b.keys[i] as Value);
-      if (order !== 0) return order * (signs[i] as number);
+    for (let i = 0; i < comparers.length; i++) {
+      const order = (comparers[i] as KeyOrder)(a.keys[i] as Value, b.keys[i] as Value);
+      if (order !== 0) return order;
     }
     return breakTie(a, b);
   };

@@ -1,13 +1,12 @@
 import { operatorPaths } from '../../../exec/operator/explain.ts';
 import { loadFormat } from '../../../exec/output/format.ts';
-import { writeQuery } from '../../../exec/query.ts';
 import type { Task } from '../../../exec/task.ts';
-
+import { writeQuery } from '../../../exec/write-query.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import type { WorkerContext } from '../worker-context.ts';
 
 export async function queryTask(
-  { text, format, output }: EngineTasks['query']['args'],
+  { text, format, output, columnOrder, strict, seed }: EngineTasks['query']['args'],
   task: Task,
   { mirror, callScope, accelerate, engine, queries }: WorkerContext,
 ): Promise<EngineTasks['query']['result']> {
@@ -27,6 +26,10 @@ export async function queryTask(
       pathOf: operatorPaths(engine),
       format,
       output,
+      columnOrder,
+      strict,
+      seed,
+      warn: (warnings) => task.progress(warnings),
       cache: queries,
       emit(piece) {
         handOn((bytes) => task.emit(bytes));

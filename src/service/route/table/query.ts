@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { contentTypeOf, formatNamed } from '../../../exec/output/format.ts';
 import { TIMESTAMP_FORMS, type TimestampForm } from '../../../exec/output/options.ts';
+import type { QueryWarning } from '../../../plan/warning.ts';
 import { errorBody, failure, RowanError } from '../../../util/error.ts';
 import { type ErrorCode, isErrorCode } from '../../../util/error-catalogue.ts';
 import { stringifyJson } from '../../../util/exact-json.ts';
@@ -31,27 +32,43 @@ const QUERY_PARAMETERS: ParameterSet = {
       'aos, soa, ndjson: timestamps as object, {"ts": text}, or as iso, text alone, which other tools read as times',
     default: 'object',
   },
+  strict: {
+    type: 'boolean',
+    description: 'refuse what would only be warned about; default: what --strict-sql says',
+  },
+  seed: { type: 'integer', description: 'of random(): the same seed, the same numbers' },
 };
 
 function handleQuery(request: BoundRequest, service: Service): Promise<Reply> {
-  const { q, headers, rowNames, rowHashes, sortColumns } = request.values as {
+  const { q, headers, rowNames, rowHashes, sortColumns, strict, seed } = request.values as {
     q: string;
     headers: boolean;
     rowNames: boolean;
     rowHashes: boolean;
     sortColumns: boolean;
+    strict: boolean | undefined;
+    seed: number | undefined;
   };
   const timestamps = timestampForm(request.values.timestamps as string);
+  const settings = service.options.sql;
   const named = request.values.format as string;
   const format = named === '' ? acceptedFormat(request.headers.accept ?? '') : formatNamed(named);
   if (q.trim() === '') throw failure('MISSING_PARAMETER', 'the query q is empty');
   return streamTask(
     service,
     'query',
-    { text: q, format, output: { headers, rowNames, rowHashes, sortColumns, timestamps } },
+    {
+      text: q,
+      format,
+      output: { headers, rowNames, rowHashes, sortColumns, timestamps },
+      columnOrder: settings.columnOrder,
+      strict: strict ?? settings.strict,
+      seed,
+    },
     {
       contentType: contentTypeOf(format),
       signal: request.signal,
+      headersOf: warningHeaders,
       ...(format === 'ndjson' ? { onBreak: (error) => errorLine(error, request.requestId) } : {}),
     },
   );
@@ -62,6 +79,28 @@ function timestampForm(text: string): TimestampForm {
   if (form !== undefined) return form;
   const accepted = TIMESTAMP_FORMS.join(' or ');
   throw failure('INVALID_PARAMETER', `timestamps is '${text}'; accepted is ${accepted}`);
+}
+
+/** Most bytes of the header that carries warnings. */
+const WARNING_HEADER_SIZE_MAX = 4096;
+
+/** As many warnings as fit, in characters that headers may have. */
+function warningHeaders(document: unknown): Record<string, string> {
+  const warnings = [...(document as readonly QueryWarning[])];
+  for (;;) {
+    const text = asciiJson(warnings);
+    if (text.length <= WARNING_HEADER_SIZE_MAX || warnings.length === 0) {
+      return { 'X-Rowan-Warnings': text };
+    }
+    warnings.pop();
+  }
+}
+
+function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[\u007f-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 function errorLine(error: unknown, requestId: string): Uint8Array {

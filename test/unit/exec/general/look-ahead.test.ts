@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { builtinCatalog } from '../../../../src/builtin/index.ts';
 import { DEFAULT_OUTPUT } from '../../../../src/exec/output/options.ts';
-import { writeQuery } from '../../../../src/exec/query.ts';
+import { writeQuery } from '../../../../src/exec/write-query.ts';
 import type { CallHost } from '../../../../src/plan/function.ts';
 import { OPEN_ROW_TYPE } from '../../../../src/plan/type.ts';
 import { failure } from '../../../../src/util/error.ts';

@@ -65,7 +65,7 @@ describe('csv', () => {
 
   it('quotes what needs it', () => {
     expect(write('SELECT * FROM d', catalog, 'csv')).toBe(
-      '_rowName,b,a,c\nr1,1,,\n"""r""""2""",1,"say ""x"", y",\nr3,," lead",""\n',
+      '_rowName,a,b,c\nr1,,1,\n"""r""""2""","say ""x"", y",1,\nr3," lead",,""\n',
     );
   });
 
@@ -123,17 +123,17 @@ describe('json formats', () => {
   });
 
   it.each([
-    ['table', '[["_rowName","_rowHash"]]'],
+    ['table', '[["_rowName","_rowHash","a"]]'],
     ['full', '[]'],
     ['aos', '[]'],
-    ['soa', '{}'],
+    ['soa', '{"_rowName":[],"_rowHash":[],"a":[]}'],
     ['sparse', '[]'],
   ] as const)('%s of no rows', (name, text) => {
     expect(write('SELECT 1 AS a WHERE false', EMPTY_CATALOG, name, { rowHashes: true })).toBe(text);
   });
 
   it.each([
-    [{ headers: true, rowNames: false }, '[[]]'],
+    [{ headers: true, rowNames: false }, '[["a"]]'],
     [{ headers: false }, '[]'],
   ])('table of no rows with %j', (options, text) => {
     expect(write('SELECT 1 AS a WHERE false', EMPTY_CATALOG, 'table', options)).toBe(text);

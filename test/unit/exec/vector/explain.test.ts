@@ -5,8 +5,8 @@ import { snapshotRelation } from '../../../../src/dataset/snapshot-relation.ts';
 import { operatorAccelerator } from '../../../../src/exec/operator/accelerate.ts';
 import { operatorPaths } from '../../../../src/exec/operator/explain.ts';
 import { serialParallel } from '../../../../src/exec/parallel.ts';
-import { writeQuery } from '../../../../src/exec/query.ts';
 import { useArenas } from '../../../../src/exec/thread-memory.ts';
+import { writeQuery } from '../../../../src/exec/write-query.ts';
 import type { Catalog, Relation } from '../../../../src/plan/catalog.ts';
 import { ArenaSet } from '../../../../src/value/arena-set.ts';
 import { Path } from '../../../../src/value/path.ts';
@@ -71,7 +71,7 @@ test('EXPLAIN ANALYZE tells the rows of operators that make all of them, and of 
     operator: string;
     path: string;
     rows: number | null;
-    ms: number | null;
+    milliseconds: number | null;
   }[];
   const told = lines.map(({ operator, path, rows }) => [operator.trim().split(' ')[0], path, rows]);
   expect(told).toEqual([
@@ -82,7 +82,7 @@ test('EXPLAIN ANALYZE tells the rows of operators that make all of them, and of 
     ['filter', 'vector', null],
     ['scan', 'scan', null],
   ]);
-  expect(lines[0]?.ms).toBeGreaterThan(0);
+  expect(lines[0]?.milliseconds).toBeGreaterThan(0);
 });
 
 test.each([

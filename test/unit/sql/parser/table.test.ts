@@ -11,7 +11,7 @@ describe('tables', () => {
     });
     expect(() => parseTableExpression('a.b')).toThrow('a single identifier');
     expect(() => parseTableExpression('a AS b.c')).toThrow('a single identifier');
-    expect(() => parseTableExpression('a b')).toThrow('a b:1:3: expected');
+    expect(parseTableExpression('a b')).toMatchObject({ name: 'a', alias: 'b' });
   });
 
   test('sub-selects have an optional alias', () => {
@@ -99,15 +99,7 @@ describe('joins', () => {
     });
   });
 
-  test.each([
-    'a CROSS JOIN b',
-    'a NATURAL JOIN b',
-    'a, b',
-    'a LEFT b',
-    '(a JOIN b) AS c',
-    '()',
-    '(a',
-  ])('%s is an error', (text) => {
+  test.each(['a LEFT b', '(a JOIN b) AS c', '()', '(a'])('%s is an error', (text) => {
     expect(() => parseTableExpression(text)).toThrow(/xpected/);
   });
 });
