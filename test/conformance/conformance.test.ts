@@ -1,4 +1,4 @@
-// Every case of cases/ over HTTP, against the server with the order of columns that it is for. README.md describes the format.
+// Every case of cases/ over HTTP, against a server with the order of columns that its file is for. README.md describes the format.
 
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { HttpClient } from '../support/http.ts';
@@ -16,27 +16,11 @@ const passing = new Set<string>();
 /** Files of cases that were written for the order of columns that MLDB has. */
 const isByName = (file: string) => file !== 'sql-standard';
 
-const services: TestService[] = [];
-/** a server for each order of columns */
-const clients = new Map<'name' | 'select', HttpClient>();
+let service: TestService | undefined;
+let client: HttpClient | undefined;
 let startError: unknown = new Error('the server was not started');
 
-beforeAll(async () => {
-  try {
-    for (const columnOrder of ['name', 'select'] as const) {
-      const service = await openRowan({ columnOrder });
-      services.push(service);
-      const address = await service.listen({ host: '127.0.0.1', port: 0 });
-      clients.set(columnOrder, new HttpClient(new URL(address).origin));
-    }
-  } catch (error) {
-    startError = error; // each case reports it, pending ones as a reason to wait
-  }
-});
-
-afterAll(async () => {
-  for (const client of clients.values()) client.close();
-  for (const service of services) await service.close();
+afterAll(() => {
   if (!writesPending) return;
   const names = new Set([...pending, ...failing]);
   for (const name of passing) names.delete(name);
@@ -45,11 +29,27 @@ afterAll(async () => {
 
 for (const file of selected) {
   describe(file.name, () => {
+    // One after the other: functions that answer at once share what a process has once.
+    beforeAll(async () => {
+      try {
+        service = await openRowan({ columnOrder: isByName(file.name) ? 'name' : 'select' });
+        const address = await service.listen({ host: '127.0.0.1', port: 0 });
+        client = new HttpClient(new URL(address).origin);
+      } catch (error) {
+        startError = error; // each case reports it, pending ones as a reason to wait
+      }
+    });
+
+    afterAll(async () => {
+      client?.close();
+      client = undefined;
+      await service?.close();
+    });
+
     for (const conformanceCase of file.cases) {
       const { name } = conformanceCase;
       test(name, async (context) => {
         try {
-          const client = clients.get(isByName(file.name) ? 'name' : 'select');
           if (client === undefined) throw startError;
           await runCase(client, conformanceCase);
         } catch (error) {
