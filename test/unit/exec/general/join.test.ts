@@ -56,8 +56,8 @@ describe('a join', () => {
 
   it('puts columns of a sub-select without alias beside those with one', () => {
     expect(run('SELECT * FROM (SELECT 1 AS k) JOIN r AS b ON k = b.x', catalog)).toEqual([
-      ['_rowName', 'b.w', 'b.x', 'k'],
-      ['[result]-[r1]', 10, 1, 1],
+      ['_rowName', 'k', 'b.w', 'b.x'],
+      ['[result]-[r1]', 1, 10, 1],
     ]);
   });
 
@@ -65,11 +65,11 @@ describe('a join', () => {
     const sql =
       'SELECT leftRowName() AS l, rightRowName() AS r, b.rowPath() AS p, a.rowHash() AS h FROM l AS a JOIN l AS b ON a.x = b.y FULL JOIN r AS c ON c.x = a.w ORDER BY c.w';
     expect(run(sql, catalog)).toEqual([
-      ['_rowName', 'h', 'l', 'p', 'r'],
-      ['[l2]-[l1]-[]', expect.any(Number), '[l2]-[l1]', 'l1', ''],
-      ['[]-[]-[r1]', null, '', '', 'r1'],
-      ['[]-[]-[r2]', null, '', '', 'r2'],
-      ['[]-[]-[r3]', null, '', '', 'r3'],
+      ['_rowName', 'l', 'r', 'p', 'h'],
+      ['[l2]-[l1]-[]', '[l2]-[l1]', '', 'l1', expect.any(Number)],
+      ['[]-[]-[r1]', '', 'r1', '', null],
+      ['[]-[]-[r2]', '', 'r2', '', null],
+      ['[]-[]-[r3]', '', 'r3', '', null],
     ]);
   });
 

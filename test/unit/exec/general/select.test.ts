@@ -172,9 +172,9 @@ describe('ORDER BY', () => {
   it('keeps the first row of each run for DISTINCT ON', () => {
     const sql = 'SELECT DISTINCT ON (v) v, i FROM n ORDER BY v, i DESC LIMIT 2 OFFSET 1';
     expect(run(sql, numbers)).toEqual([
-      ['_rowName', 'i', 'v'],
-      ['r393', 393, 1],
-      ['r394', 394, 2],
+      ['_rowName', 'v', 'i'],
+      ['r393', 1, 393],
+      ['r394', 2, 394],
     ]);
   });
 });
@@ -193,7 +193,7 @@ describe('evaluation', () => {
       /zero/,
     );
     expect(run('SELECT x1 FROM d WHERE false AND 5 % (x1 - 4) = 1', catalog)).toEqual([
-      ['_rowName'],
+      ['_rowName', 'x1'],
     ]);
   });
 

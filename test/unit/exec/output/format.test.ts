@@ -43,8 +43,8 @@ describe('timestamps', () => {
   it('are objects unless text is asked for', () => {
     const options = { rowNames: false } as const;
     const iso = { ...options, timestamps: 'iso' } as const;
-    const object = '{"r.i":{"interval":"1D"},"t":{"ts":"2024-01-01T00:00:00.25Z"}}';
-    const text = '{"r.i":{"interval":"1D"},"t":"2024-01-01T00:00:00.25Z"}';
+    const object = '{"t":{"ts":"2024-01-01T00:00:00.25Z"},"r.i":{"interval":"1D"}}';
+    const text = '{"t":"2024-01-01T00:00:00.25Z","r.i":{"interval":"1D"}}';
     expect(write(sql, EMPTY_CATALOG, 'ndjson', options)).toBe(`${object}\n`);
     expect(write(sql, EMPTY_CATALOG, 'ndjson', iso)).toBe(`${text}\n`);
     expect(write(sql, EMPTY_CATALOG, 'aos', iso)).toBe(`[${text}]`);
@@ -59,7 +59,7 @@ describe('csv', () => {
   it('quotes a name of a column once', () => {
     const sql = `SELECT 1 AS "petal ""length"" (cm)", 2 AS "a,b", 3 AS "c.d", 4 AS e.f`;
     expect(write(sql, EMPTY_CATALOG, 'csv', { rowNames: false })).toBe(
-      '"a,b","""c.d""",e.f,"petal ""length"" (cm)"\n2,3,4,1\n',
+      '"petal ""length"" (cm)","a,b","""c.d""",e.f\n1,2,3,4\n',
     );
   });
 
