@@ -37,14 +37,12 @@ export function regressionTarget(label: Exclude<Atom, null>): number {
 }
 
 /** Why a training set without usable rows cannot be trained on. */
-export function noRows(datasetIsEmpty: boolean): Error {
+/** @param work what is done with the rows */
+export function noRows(datasetIsEmpty: boolean, work = 'training classifier'): Error {
   const reason = datasetIsEmpty
     ? 'dataset was empty'
     : "all rows were filtered by WHEN, WHERE, OFFSET or LIMIT, or all labels were NULL (or label column doesn't exist)";
-  return failure(
-    'DATA_ERROR',
-    `Error training classifier: No feature vectors were produced as ${reason}`,
-  );
+  return failure('DATA_ERROR', `Error ${work}: No feature vectors were produced as ${reason}`);
 }
 
 /** The refusal of a column that is both feature and label. */

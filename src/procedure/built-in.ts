@@ -3,6 +3,7 @@
 import { bucketize } from './bucketize.ts';
 import { classifierExperiment } from './classifier-experiment.ts';
 import { classifierFolds } from './classifier-folds.ts';
+import { classifierImportance } from './classifier-importance.ts';
 import { classifierTest } from './classifier-test.ts';
 import { classifierTrain } from './classifier-train.ts';
 import { createEntity } from './create-entity.ts';
@@ -47,6 +48,7 @@ export const PROCEDURE_TYPES: readonly ProcedureType[] = [
   bucketize,
   classifierExperiment,
   classifierFolds,
+  classifierImportance,
   classifierTest,
   classifierTrain,
   createEntity,

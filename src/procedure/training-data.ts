@@ -58,6 +58,8 @@ export function twoClasses({ labels, rowCount }: TrainingData): Uint8Array {
 export interface TrainingDataOptions {
   /** rows whose weight is null or 0 are left out, instead of being refused or kept */
   readonly skipsWeightless?: boolean;
+  /** what the rows are for, in messages; default: training */
+  readonly work?: string;
 }
 
 /**
@@ -75,7 +77,9 @@ export function readTrainingData(
   const skips = options.skipsWeightless === true;
   const data =
     readColumns(context, prepared, form, skips) ?? readRows(context, prepared, form, skips);
-  if (data.rowCount === 0) throw noRows(isEmptyDataset(prepared.plan.root, context));
+  if (data.rowCount === 0) {
+    throw noRows(isEmptyDataset(prepared.plan.root, context), options.work);
+  }
   return data;
 }
 

@@ -27,6 +27,11 @@ export interface CalibrationReport {
 /** Probabilities are kept this far from 0 and 1 in logarithms. */
 const CLIP = 1e-15;
 
+/** The loss of a row whose outcome had this probability; finite even for 0. */
+export function logarithmicLoss(probability: number): number {
+  return -Math.log(Math.min(1 - CLIP, Math.max(CLIP, probability)));
+}
+
 /**
  * Compares mean scores with shares of positives, bin by bin. Uniform bins are equally wide, quantile
  * bins hold about the same weight; the last is closed. Everything is weighted.
@@ -64,8 +69,7 @@ export function calibrationReport(
     bin.positive += weight * label;
     total += weight;
     brier += weight * (score - label) ** 2;
-    const p = Math.min(1 - CLIP, Math.max(CLIP, label === 1 ? score : 1 - score));
-    logLoss -= weight * Math.log(p);
+    logLoss += weight * logarithmicLoss(label === 1 ? score : 1 - score);
   }
   let ece = 0;
   let mce = 0;
