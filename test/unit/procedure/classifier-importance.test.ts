@@ -100,9 +100,9 @@ test('features become rows, most important first', async () => {
     format: 'table',
   });
   const [header, ...rows] = reply.json as unknown[][];
-  expect(header).toEqual(['_rowName', 'baseline', 'importance', 'rank', 'std']);
+  expect(header).toEqual(['_rowName', 'importance', 'std', 'baseline', 'rank']);
   expect(rows).toEqual(
-    status.features.map(([name, mean, std], rank) => [name, status.baseline, mean, rank, std]),
+    status.features.map(([name, mean, std], rank) => [name, mean, std, status.baseline, rank]),
   );
 });
 
