@@ -42,7 +42,8 @@ const PARAMETERS = Type.Object({
   ),
   backgroundData: Type.Optional(
     inputQuery({
-      description: 'rows of features, for method interventional; the first 1000 are used',
+      description:
+        'rows of features, for method interventional; the first 1000 are read at the first call',
     }),
   ),
 });
@@ -52,7 +53,7 @@ export const classifierExplain = functionType({
   name: 'classifier.explain',
   summary: 'Tells how much each feature of a row adds to the score of a label.',
   parameters: PARAMETERS,
-  binding: ({ method }) => (method === 'interventional' ? 'use' : 'creation'),
+  binding: () => 'creation',
   check({ method, backgroundData }) {
     if (method === 'interventional' && backgroundData === undefined) {
       throw failure('MISSING_PARAMETER', "method 'interventional' needs backgroundData");

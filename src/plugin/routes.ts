@@ -24,6 +24,7 @@ export function pluginRoutes(runtime: () => ScriptRuntime): Route[] {
         summary: 'Requests that a plugin answers',
         role: verb === 'GET' ? 'reader' : 'editor',
         lenient: true,
+        reply: { description: 'what the plugin answers', contentTypes: ['*/*'] },
         handle: (request, service) =>
           plugin(request, service).handleRequest(request.params.rest as string, request),
       }),
@@ -41,6 +42,7 @@ export function pluginRoutes(runtime: () => ScriptRuntime): Route[] {
       summary: 'The documentation of a plugin',
       role: 'reader',
       lenient: true,
+      reply: { description: 'a page or file', contentTypes: ['*/*'] },
       handle: (request, service) =>
         plugin(request, service).documentation(request.params.rest as string, request),
     }),

@@ -33,7 +33,7 @@ export class Metrics {
       path: '/v1/metrics',
       summary: 'What the service counts about itself, for Prometheus',
       role: 'reader',
-      reply: { description: 'text format 0.0.4' },
+      reply: { description: 'text format 0.0.4', contentTypes: ['text/plain'] },
       examples: [{ path: '/v1/metrics' }],
       handle: async (_request, service) => {
         const exposition = await this.#load(service);

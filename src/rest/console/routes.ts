@@ -31,7 +31,10 @@ export function consoleRoutes(options: () => ConsoleOptions): Route[] {
       role: 'reader',
       isOpenTo: wantsPage,
       lenient: true,
-      reply: { description: 'all routes and what they do, or the page of the console' },
+      reply: {
+        description: 'all routes and what they do, or the page of the console',
+        contentTypes: ['application/json', 'text/html'],
+      },
       handle({ headers }, { dispatcher }) {
         if (!wantsPage(headers)) return jsonReply(dispatcher.help(), 200, { Vary: 'Accept' });
         const { hasConsole, baseUrl } = options();
@@ -45,7 +48,7 @@ export function consoleRoutes(options: () => ConsoleOptions): Route[] {
       summary: 'The files of the console',
       role: 'open',
       lenient: true,
-      reply: { description: 'a file' },
+      reply: { description: 'a file', contentTypes: ['*/*'] },
       async handle(request) {
         const rest = request.params.rest as string;
         if (!options().hasConsole) return { status: 404, text: 'the console is turned off' };

@@ -82,7 +82,7 @@ export function documentationRoutes(
       summary: 'The documentation: guide, reference, and a page to try routes on',
       role: 'open',
       lenient: true,
-      reply: { description: 'a page or file' },
+      reply: { description: 'a page or file', contentTypes: ['*/*'] },
       handle(request, service) {
         const { docPath } = options();
         return docPath === undefined
@@ -96,7 +96,7 @@ export function documentationRoutes(
       summary: 'Static files',
       role: 'open',
       lenient: true,
-      reply: { description: 'a file' },
+      reply: { description: 'a file', contentTypes: ['*/*'] },
       handle(request, service) {
         const { assetsPath } = options();
         const name = (request.params.rest as string).replace(/^\//, '');

@@ -173,11 +173,21 @@ function configReference({ path }: Route): Json | undefined {
   return { $ref: `#/components/schemas/${configName(kind)}` };
 }
 
+/** Media types of routes that hand on what is not theirs. */
+const ANY_CONTENT = '*/*';
+
+const serverFailure = { '5XX': { $ref: '#/components/responses/Error' } };
+
 function responses(route: Route): Json {
   const schema = route.reply?.schema;
   const description = route.reply?.description ?? 'Success';
-  const content = { 'application/json': { schema: schema ?? {} } };
+  const contentTypes = route.reply?.contentTypes ?? ['application/json'];
+  const content = Object.fromEntries(contentTypes.map((type) => [type, { schema: schema ?? {} }]));
   const success: Json = {};
+  if (contentTypes.includes(ANY_CONTENT)) {
+    // Files and what plugins answer: their failures are texts and pages as well.
+    return { '2XX': { description, content }, '4XX': { description, content }, ...serverFailure };
+  }
   if (route.verb === 'DELETE') success['204'] = { description: 'Removed, or was not there' };
   else if (/Redirects/.test(route.summary)) success['3XX'] = { description };
   else if (isCreation(route)) {
@@ -186,10 +196,11 @@ function responses(route: Route): Json {
       headers: { Location: { description: 'path of what was made', schema: { type: 'string' } } },
     };
   } else success['200'] = { description, content };
+  if (route.reply?.mayCreate === true) success['201'] = { description, content };
   return {
     ...success,
     '4XX': { $ref: '#/components/responses/Error' },
-    '5XX': { $ref: '#/components/responses/Error' },
+    ...serverFailure,
   };
 }
 

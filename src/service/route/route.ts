@@ -54,7 +54,14 @@ export interface Route {
   readonly streamsBody?: (headers: Readonly<Record<string, string>>) => boolean;
   /** true: a client may wait as long as it likes between the pieces of its streamed body */
   readonly bodyMayPause?: boolean;
-  readonly reply?: { readonly description: string; readonly schema?: TSchema };
+  readonly reply?: {
+    readonly description: string;
+    readonly schema?: TSchema;
+    /** media types of the reply, JSON when absent; none: it has no content */
+    readonly contentTypes?: readonly string[];
+    /** true: 201 where something is new, 200 where it was there */
+    readonly mayCreate?: boolean;
+  };
   readonly examples?: readonly RouteExample[];
   /** true: needs nothing but data that processes share, so a replica may answer */
   readonly sharedDataOnly?: boolean;

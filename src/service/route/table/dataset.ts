@@ -20,6 +20,8 @@ function streamFormOf(headers: Readonly<Record<string, string>>): StreamForm | u
   return STREAM_TYPES[type.trim().toLowerCase()];
 }
 
+const RECORDED = { description: 'all of it is recorded', contentTypes: [] } as const;
+
 function recordRoute(form: JsonForm, description: string): Route {
   return route({
     verb: 'POST',
@@ -36,6 +38,7 @@ function recordRoute(form: JsonForm, description: string): Route {
     ...(form === 'multirows'
       ? { streamsBody: (headers) => streamFormOf(headers) !== undefined }
       : {}),
+    reply: RECORDED,
     async handle(request, service) {
       const dataset = service.datasets.get(request.params.id as string);
       const streamForm = form === 'multirows' ? streamFormOf(request.headers) : undefined;
@@ -104,6 +107,7 @@ export const DATASET_ROUTES: readonly Route[] = [
     role: 'editor',
     work: 'heavy',
     body: { description: 'ignored' },
+    reply: { description: 'everything is visible', contentTypes: [] },
     async handle(request, service: Service) {
       await service.datasets.get(request.params.id as string).commit();
       return EMPTY_REPLY;

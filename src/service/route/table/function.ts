@@ -131,6 +131,7 @@ export const FUNCTION_ROUTES: readonly Route[] = [
     reply: {
       description:
         'one JSON value a line, in the order of the inputs; a line {"error", "line"} is the last',
+      contentTypes: ['application/x-ndjson'],
     },
     streamsBody: () => true,
     bodyMayPause: true,

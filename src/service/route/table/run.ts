@@ -176,6 +176,7 @@ export const RUN_ROUTES: readonly Route[] = [
     summary: 'States, progress, messages and the result of a run as server-sent events',
     role: 'reader',
     work: 'live',
+    reply: { description: 'events until the run ends', contentTypes: ['text/event-stream'] },
     query: {
       after: { type: 'integer', description: 'only events after this number', default: 0 },
     },

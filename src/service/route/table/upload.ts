@@ -20,6 +20,7 @@ export const UPLOAD_ROUTES: readonly Route[] = [
     role: 'editor',
     lenient: true,
     body: { description: 'the content, of any type and length' },
+    reply: { description: 'its name, size and hash; 201 where the name is new', mayCreate: true },
     streamsBody: () => true,
     bodyMayPause: true,
     async handle(request, service) {
@@ -55,6 +56,7 @@ export const UPLOAD_ROUTES: readonly Route[] = [
     path: '/v1/uploads/:name',
     summary: 'The bytes of a file that was sent, also in ranges',
     role: 'reader',
+    reply: { description: 'the bytes', contentTypes: ['*/*'] },
     async handle(request, service) {
       const name = request.params.name as string;
       checkUploadName(name);
