@@ -74,8 +74,12 @@ export function breakOff(exchange: Exchange): void {
     return;
   }
   if (socket.writableLength > 0) limitSilence(exchange);
-  socket.destroySoon();
+  // Clients that see the end of the connection drop what they have not read of the reply yet.
+  setTimeout(() => socket.destroySoon(), READING_TIME_MS).unref();
 }
+
+/** What a client has to read the last line of a reply that breaks off. */
+const READING_TIME_MS = 500;
 
 /** Closes the connection when the client takes no byte of what is written for so long. */
 function limitSilence({ response, replyIdleTimeoutMs }: Exchange): void {

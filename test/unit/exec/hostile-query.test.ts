@@ -84,7 +84,7 @@ describe('a regular expression that explodes', () => {
 
   it('is stopped when the client goes away, and the service lives on', async () => {
     const text = `${'a'.repeat(40)}!`;
-    const query = rowan.query(`SELECT regex_search('${text}', '(a+)+$') AS x`, {
+    const query = rowan.query(`SELECT regex_search('${text}', '(?=a)(a+)+$') AS x`, {
       signal: AbortSignal.timeout(300),
     });
     await expect(query).rejects.toMatchObject({ code: 'CANCELLED' });

@@ -386,8 +386,8 @@ describe('scripts', () => {
     ]);
     const types = await rowan.query('SELECT d, i, p, b FROM copy', { rowNames: false });
     expect(types).toEqual([
-      ['b', 'd', 'i', 'p'],
-      [2n ** 60n, '1970-01-01T00:00:01Z', '1 MONTH 2D 3S', 'a."b.c"'],
+      ['d', 'i', 'p', 'b'],
+      ['1970-01-01T00:00:01Z', '1 MONTH 2D 3S', 'a."b.c"', 2n ** 60n],
     ]);
   });
 

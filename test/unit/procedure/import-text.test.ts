@@ -322,8 +322,8 @@ describe('expressions', () => {
   test('write nested columns', async () => {
     const table = await rows('a,b\n1,2\n', { select: 'b + 1 AS z.y, a AS z.x' });
     expect(table).toEqual([
-      ['_rowName', 'z.x', 'z.y'],
-      ['2', 1, 3],
+      ['_rowName', 'z.y', 'z.x'],
+      ['2', 3, 1],
     ]);
   });
 });

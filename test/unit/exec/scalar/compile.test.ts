@@ -106,13 +106,21 @@ function same(a: Outcome, b: Outcome): boolean {
   return compareAtoms(a.atom, b.atom) === 0 && !Object.is(b.atom, -0);
 }
 
+const RUN_COUNT = 1500;
+
 describe('generated code', () => {
   it('gives what the general evaluator gives', () => {
+    let compiledCount = 0;
     fc.assert(
       fc.property(expression, arbitraryAtom, arbitraryAtom, arbitraryAtom, (text, ...atoms) => {
         const bound = bind(text);
         const program = compileScalar(bound, FEW_FUNCTIONS);
-        if (program === undefined) throw new Error(`no program for ${text}`);
+        if (program === undefined) {
+          // Times beside texts are compared as times, which is left to the general evaluator.
+          if (text.includes('TIMESTAMP')) return;
+          throw new Error(`no program for ${text}`);
+        }
+        compiledCount++;
         const values = new Map(['x', 'y', 'z'].map((name, i) => [name, atoms[i] as Atom]));
         const general = attempt(() => {
           const frame = new Frame();
@@ -127,8 +135,9 @@ describe('generated code', () => {
         );
         expect(same(general, generated), text).toBe(true);
       }),
-      { numRuns: 1500 },
+      { numRuns: RUN_COUNT },
     );
+    expect(compiledCount).toBeGreaterThan(RUN_COUNT * 0.9);
   });
 
   it('is shared by expressions that differ in constants', () => {
