@@ -194,12 +194,6 @@ class Emitter {
   /** Branches are evaluated only when they are taken. */
   #case(expression: CaseExpression): string {
     if (expression.emptyRow) throw NOT_SCALAR;
-    // A time beside a text is compared as a time, which the general evaluator does.
-    const compared = [expression.operand, ...expression.branches.map(({ when }) => when)];
-    const hasTime = compared.some(
-      (each) => each?.type.kind === 'atom' && each.type.atom === 'timestamp',
-    );
-    if (expression.operand !== undefined && hasTime) throw NOT_SCALAR;
     const operand = expression.operand === undefined ? undefined : this.emit(expression.operand);
     const result = this.#variable();
     this.text += `let ${result} = null;\n`;
@@ -212,7 +206,7 @@ class Emitter {
       const test =
         operand === undefined
           ? `h.isTrue(${condition})`
-          : `${operand} !== null && ${condition} !== null && h.compare(${operand}, ${condition}) === 0`;
+          : `${operand} !== null && ${condition} !== null && h.order(${operand}, ${condition}) === 0`;
       this.text += `if (${test}) {\n`;
       choose(branch);
       this.text += '} else {\n';

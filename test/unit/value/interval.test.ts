@@ -11,6 +11,7 @@ test.each([
   ['0s', '0S'],
   ['1H 16M 7.89S', '1H 16M 7.89S'],
   ['5M 0S', '5M 0S'],
+  ['1 days', '1D'],
 ])('%s prints as %s, which reads back', (text, printed) => {
   const interval = parseInterval(text);
   expect(interval.toString()).toBe(printed);
