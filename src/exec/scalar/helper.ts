@@ -3,7 +3,7 @@ import { ARITHMETIC, negateAtom } from '../../builtin/operator/arithmetic.ts';
 import { BITWISE, complementAtom } from '../../builtin/operator/bitwise.ts';
 import { castAtom } from '../../builtin/operator/cast.ts';
 import { likeAtoms } from '../../builtin/operator/like.ts';
-import { type Atom, compareAtoms, isFalse, isInteger, isTrue } from '../../value/atom.ts';
+import { type Atom, isFalse, isInteger, isTrue } from '../../value/atom.ts';
 import { keyOfAtom } from '../../value/canonical-key.ts';
 import { Interval } from '../../value/interval.ts';
 import { compareReadable } from '../../value/readable-order.ts';
@@ -13,7 +13,6 @@ import { Timestamp } from '../../value/timestamp.ts';
 export const SCALAR_HELPERS = Object.freeze({
   arithmetic: { ...ARITHMETIC, ...BITWISE },
   prefix: { '-': negateAtom, '~': complementAtom },
-  compare: compareAtoms,
   equal: (a: Atom, b: Atom) => {
     const order = compareReadable(a, b);
     return Number.isNaN(order) ? null : Number(order === 0);

@@ -13,6 +13,7 @@ import { OPEN_ROW_TYPE } from '../../../../src/plan/type.ts';
 import { parseExpression } from '../../../../src/sql/parser/parser.ts';
 import { RowanError } from '../../../../src/util/error.ts';
 import { type Atom, compareAtoms } from '../../../../src/value/atom.ts';
+import { Timestamp } from '../../../../src/value/timestamp.ts';
 import { Row, Scalar } from '../../../../src/value/value.ts';
 import { arbitraryAtom } from '../../../support/atoms.ts';
 import { FEW_FUNCTIONS } from '../../../support/few-functions.ts';
@@ -138,6 +139,15 @@ describe('generated code', () => {
       { numRuns: RUN_COUNT },
     );
     expect(compiledCount).toBeGreaterThan(RUN_COUNT * 0.9);
+  });
+
+  it('compares a time with a text as a time, in CASE too', () => {
+    const program = compileScalar(
+      bind("CASE x WHEN '1970-01-01' THEN 1 ELSE 0 END"),
+      FEW_FUNCTIONS,
+    );
+    expect(program?.evaluate([new Timestamp(0)])).toBe(1);
+    expect(program?.evaluate([new Timestamp(1)])).toBe(0);
   });
 
   it('is shared by expressions that differ in constants', () => {
