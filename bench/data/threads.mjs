@@ -10,7 +10,7 @@ import {
 } from 'node:worker_threads';
 import { learnJobs } from '../../build/js/learn/jobs.js';
 import { makeWorkspace } from '../../build/js/learn/workspace.js';
-import { ArenaSet } from '../../build/js/value/arena-set.js';
+import { ArenaSet } from '../../build/js/value/column/arena-set.js';
 
 /** A context for fits whose jobs run on `threadCount` threads, this one included. */
 export async function threadedContext(arenas, threadCount) {

@@ -9,7 +9,7 @@ import { buildMatrix } from '../../build/js/learn/feature/matrix.js';
 import { fitForest } from '../../build/js/learn/forest/forest.js';
 import { areaUnderCurve, booleanCurve } from '../../build/js/learn/metric/boolean.js';
 import { compileScorer, scoreRows, scoreRowsIn } from '../../build/js/learn/tree/scorer.js';
-import { ArenaSet } from '../../build/js/value/arena-set.js';
+import { ArenaSet } from '../../build/js/value/column/arena-set.js';
 import { airlineCsv } from '../data/airline.mjs';
 import { airlineColumns } from '../data/airline-columns.mjs';
 import { threadedContext } from '../data/threads.mjs';

@@ -19,7 +19,7 @@ import {
   scoreColumns,
 } from '../../build/js/learn/model/score.js';
 import { spansOf } from '../../build/js/learn/tree/ensemble.js';
-import { ArenaSet } from '../../build/js/value/arena-set.js';
+import { ArenaSet } from '../../build/js/value/column/arena-set.js';
 import { airlineCsv } from '../data/airline.mjs';
 import { airlineColumns } from '../data/airline-columns.mjs';
 import { threadedContext } from '../data/threads.mjs';

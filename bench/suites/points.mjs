@@ -12,7 +12,7 @@ import { fitTsne } from '../../build/js/learn/layout/tsne.js';
 import { fitUmap } from '../../build/js/learn/layout/umap.js';
 import { allocatePoints, pointColumns } from '../../build/js/learn/points.js';
 import { fitSvm } from '../../build/js/learn/svm/svm.js';
-import { ArenaSet } from '../../build/js/value/arena-set.js';
+import { ArenaSet } from '../../build/js/value/column/arena-set.js';
 import { normalPoints } from '../data/points.mjs';
 import { threadedContext } from '../data/threads.mjs';
 

@@ -5,7 +5,7 @@
 // default 200,000 are, since the whole result of a transposition is held in memory.
 
 import { open } from '../../build/js/index.js';
-import { snapshotSize } from '../../build/js/value/snapshot-memory.js';
+import { snapshotSize } from '../../build/js/value/column/snapshot-memory.js';
 import { randomIntegers } from '../data/random.mjs';
 
 export const description = 'a sparse dataset of 20 cells a row and as many columns as rows';

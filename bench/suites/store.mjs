@@ -15,12 +15,12 @@ import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { readDatasetFile, writeDatasetFile } from '../../build/js/store/dataset-file.js';
 import { openCatalogue } from '../../build/js/store/open-catalogue.js';
-import { ArenaSet } from '../../build/js/value/arena-set.js';
-import { ColumnBuilder } from '../../build/js/value/column-builder.js';
+import { ArenaSet } from '../../build/js/value/column/arena-set.js';
+import { ColumnBuilder } from '../../build/js/value/column/column-builder.js';
+import { freeSnapshot, snapshotSize } from '../../build/js/value/column/snapshot-memory.js';
+import { SparseBuilder } from '../../build/js/value/column/sparse-builder.js';
+import { chunkRowCounts } from '../../build/js/value/column/table-builder.js';
 import { Path } from '../../build/js/value/path.js';
-import { freeSnapshot, snapshotSize } from '../../build/js/value/snapshot-memory.js';
-import { SparseBuilder } from '../../build/js/value/sparse-builder.js';
-import { chunkRowCounts } from '../../build/js/value/table-builder.js';
 import { randomUniforms } from '../data/random.mjs';
 
 export const description = 'sparse rows, dataset files and the catalogue';

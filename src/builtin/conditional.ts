@@ -1,7 +1,7 @@
 // Functions that choose among their arguments, and what tells of a value or makes one.
 import { randomUUID } from 'node:crypto';
 import type { BoundArgument, FunctionDeclaration } from '../plan/function.ts';
-import { atomType, commonType, type ValueType } from '../plan/type.ts';
+import { atomType, commonType, type ValueType } from '../plan/type/type.ts';
 import { failure } from '../util/error.ts';
 import { isTrue } from '../value/atom.ts';
 import {

@@ -5,7 +5,7 @@ import type {
   ScalarFunction,
   ValueFunction,
 } from '../plan/function.ts';
-import { ANY_TYPE, atomType, type ValueType } from '../plan/type.ts';
+import { ANY_TYPE, atomType, type ValueType } from '../plan/type/type.ts';
 
 export const NUMBER_TYPE: ValueType = atomType('number');
 export const INTEGER_TYPE: ValueType = atomType('integer');

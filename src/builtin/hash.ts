@@ -8,7 +8,7 @@ import { hashElement, hashPath } from '../value/path-hash.ts';
 import { MINUS_INFINITY, Timestamp } from '../value/timestamp.ts';
 import { type Row, Scalar, type Value } from '../value/value.ts';
 import { family, INTEGER_TYPE, parameter } from './declare.ts';
-import { rowOf } from './shape.ts';
+import { rowOf } from './vector/shape.ts';
 
 const ATOM_KEY: HighwayKey = [
   0x1958df94340e7cban,

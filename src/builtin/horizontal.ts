@@ -1,6 +1,6 @@
 // Aggregates over the values of one row. Nulls inside the row are skipped.
 import type { FunctionExample, ValueFunction } from '../plan/function.ts';
-import { atomType, type ValueType } from '../plan/type.ts';
+import { atomType, type ValueType } from '../plan/type/type.ts';
 import type { Atom } from '../value/atom.ts';
 import { atomText } from '../value/text.ts';
 import { laterOf, MINUS_INFINITY } from '../value/timestamp.ts';
@@ -17,7 +17,7 @@ import {
   preferLater,
   preferSmaller,
   type SumState,
-} from './accumulator.ts';
+} from './aggregate/accumulator.ts';
 import { joinTexts, numberAtom, requireAtom } from './conversion.ts';
 import { family, INTEGER_TYPE, NUMBER_TYPE, optional, parameter, STRING_TYPE } from './declare.ts';
 

@@ -1,7 +1,7 @@
 // What is known about an expression before anything runs.
 import type { BoundArgument, ValueFunction } from '../plan/function.ts';
-import { OPEN_ROW_TYPE, type ValueType } from '../plan/type.ts';
-import { knownColumns, typeInfo } from '../plan/type-info.ts';
+import { OPEN_ROW_TYPE, type ValueType } from '../plan/type/type.ts';
+import { knownColumns, typeInfo } from '../plan/type/type-info.ts';
 import type { Atom } from '../value/atom.ts';
 import { MINUS_INFINITY } from '../value/timestamp.ts';
 import { constant, Embedding, sortedRow, type Value } from '../value/value.ts';

@@ -1,6 +1,6 @@
 // print_json and parse_json.
 import type { ValueFunction } from '../plan/function.ts';
-import { ANY_TYPE, OPEN_ROW_TYPE, type ValueType } from '../plan/type.ts';
+import { ANY_TYPE, OPEN_ROW_TYPE, type ValueType } from '../plan/type/type.ts';
 import { failure, RowanError } from '../util/error.ts';
 import { JsonSyntaxError, parseJson, stringifyJson } from '../util/exact-json.ts';
 import { type Atom, normalizeInteger } from '../value/atom.ts';

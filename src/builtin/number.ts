@@ -1,6 +1,6 @@
 // Numeric functions by the names that SQL has for them.
 import type { FunctionDeclaration } from '../plan/function.ts';
-import { atomType } from '../plan/type.ts';
+import { atomType } from '../plan/type/type.ts';
 import { failure } from '../util/error.ts';
 import { type Atom, compareAtoms, normalizeInteger } from '../value/atom.ts';
 import { constant } from '../value/value.ts';

@@ -1,7 +1,7 @@
 // Numeric functions. All arithmetic is in doubles; integers beyond 2^53 stay exact where a
 // function does not change them.
 import type { FunctionExample, ScalarFunction } from '../plan/function.ts';
-import { atomType } from '../plan/type.ts';
+import { atomType } from '../plan/type/type.ts';
 import { type Atom, normalizeInteger } from '../value/atom.ts';
 import {
   numberAtom,

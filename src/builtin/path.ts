@@ -1,6 +1,6 @@
 // Paths: their printed form, their elements.
 import type { FunctionDeclaration } from '../plan/function.ts';
-import { atomType } from '../plan/type.ts';
+import { atomType } from '../plan/type/type.ts';
 import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';
 import { MINUS_INFINITY } from '../value/timestamp.ts';

@@ -1,6 +1,6 @@
 // `rowan keys`: API keys of a data directory, whether its server runs or not.
 import { type Command, Option } from 'commander';
-import type { KeyStore } from '../rest/key-store.ts';
+import type { KeyStore } from '../rest/key/key-store.ts';
 import { failCommand } from './exit.ts';
 
 export function addKeysCommand(program: Command): void {
@@ -22,10 +22,10 @@ export function addKeysCommand(program: Command): void {
     .addOption(dataDir())
     .action(async ({ dataDir: directory, ...request }) => {
       await withStore(directory, async (store) => {
-        const { rememberKeysIn } = await import('../rest/known-keys.ts');
+        const { rememberKeysIn } = await import('../rest/key/known-keys.ts');
         await rememberKeysIn(directory);
         const { key, stored } = await store.create(request);
-        const { isExpired } = await import('../rest/api-key.ts');
+        const { isExpired } = await import('../rest/key/api-key.ts');
         const note = isExpired(stored) ? ', which has expired already' : '';
         process.stderr.write(`key ${stored.id} with role ${stored.role}${note}\n`);
         process.stdout.write(`${key}\n`);
@@ -64,7 +64,7 @@ async function withStore(
 ): Promise<void> {
   try {
     if (directory === 'none') throw new Error('--data-dir none keeps no keys');
-    const { KeyStore } = await import('../rest/key-store.ts');
+    const { KeyStore } = await import('../rest/key/key-store.ts');
     const store = new KeyStore(directory);
     await use(store);
     store.close();

@@ -11,7 +11,7 @@ import type { RestOptions } from '../rest/options.ts';
 import type { FileLimits } from '../service/engine/file-host.ts';
 import type { Logger } from '../service/logger.ts';
 import { threadOptions, workerFile } from '../util/worker-file.ts';
-import { defaultBudgetBytes } from '../value/arena-set.ts';
+import { defaultBudgetBytes } from '../value/column/arena-set.ts';
 import { openInBrowser } from './browser.ts';
 import { EXIT, failCommand, openFailureCode } from './exit.ts';
 import { makeLogger, readLogLevels } from './log.ts';

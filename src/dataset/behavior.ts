@@ -2,11 +2,11 @@
 import { Type } from 'typebox';
 import { url } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
-import type { ArenaAllocator } from '../value/arena-set.ts';
+import type { ArenaAllocator } from '../value/column/arena-set.ts';
+import type { Snapshot } from '../value/column/snapshot.ts';
+import { snapshotSize } from '../value/column/snapshot-memory.ts';
+import { bytesOf, float64Of, uint32Of } from '../value/column/span-view.ts';
 import { Path } from '../value/path.ts';
-import type { Snapshot } from '../value/snapshot.ts';
-import { snapshotSize } from '../value/snapshot-memory.ts';
-import { bytesOf, float64Of, uint32Of } from '../value/span-view.ts';
 import { columnCountOf } from './columnar-writer.ts';
 import { type Admission, type DatasetContent, datasetType } from './dataset-type.ts';
 import type { RecordedRow } from './recorded-row.ts';

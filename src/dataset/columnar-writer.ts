@@ -1,6 +1,6 @@
 // Writes content that is stored by column.
-import type { Snapshot } from '../value/snapshot.ts';
-import { TableBuilder } from '../value/table-builder.ts';
+import type { Snapshot } from '../value/column/snapshot.ts';
+import { TableBuilder } from '../value/column/table-builder.ts';
 import type { ContentWriter, DatasetContent, WriterContext } from './dataset-type.ts';
 
 export function openColumnarWriter(context: WriterContext): ContentWriter {

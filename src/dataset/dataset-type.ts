@@ -2,9 +2,9 @@
 import type { TObject } from 'typebox';
 import type { Relation, RelationRow } from '../plan/catalog.ts';
 import type { RowanError } from '../util/error.ts';
-import type { ArenaAllocator } from '../value/arena-set.ts';
+import type { ArenaAllocator } from '../value/column/arena-set.ts';
+import type { Snapshot } from '../value/column/snapshot.ts';
 import type { Path } from '../value/path.ts';
-import type { Snapshot } from '../value/snapshot.ts';
 import type { EntityType, ParamsOf } from './entity-type.ts';
 import type { RecordedRow } from './recorded-row.ts';
 

@@ -1,9 +1,10 @@
 // Rows on their way into a dataset: a name and its data points.
+
+import type { RecordedCell } from '../value/column/table-builder.ts';
 import type { Path } from '../value/path.ts';
-import type { RecordedCell } from '../value/table-builder.ts';
 import { flatten, type Row } from '../value/value.ts';
 
-export type { RecordedCell } from '../value/table-builder.ts';
+export type { RecordedCell } from '../value/column/table-builder.ts';
 
 export interface RecordedRow {
   readonly name: Path;

@@ -6,14 +6,14 @@ import type {
   RelationColumn,
   RelationRow,
 } from '../plan/catalog.ts';
-import type { ArenaAllocator } from '../value/arena-set.ts';
-import { ColumnView } from '../value/column-view.ts';
+import type { ArenaAllocator } from '../value/column/arena-set.ts';
+import { ColumnView } from '../value/column/column-view.ts';
+import { type RowNamesView, rowNamesView } from '../value/column/row-names.ts';
+import { RowTimestampsView } from '../value/column/row-timestamps.ts';
+import type { ColumnarSnapshot, Snapshot, SparseSnapshot } from '../value/column/snapshot.ts';
+import { type ColumnRange, SparseView } from '../value/column/sparse-view.ts';
 import { nestCells } from '../value/nest.ts';
 import { comparePaths, Path } from '../value/path.ts';
-import { type RowNamesView, rowNamesView } from '../value/row-names.ts';
-import { RowTimestampsView } from '../value/row-timestamps.ts';
-import type { ColumnarSnapshot, Snapshot, SparseSnapshot } from '../value/snapshot.ts';
-import { type ColumnRange, SparseView } from '../value/sparse-view.ts';
 import { EMPTY_ROW, type Row, Scalar } from '../value/value.ts';
 
 type Arenas = Pick<ArenaAllocator, 'get'>;

@@ -1,5 +1,5 @@
 // Writes content that is stored as compressed sparse rows.
-import { SparseBuilder } from '../value/sparse-builder.ts';
+import { SparseBuilder } from '../value/column/sparse-builder.ts';
 import { columnCountOf } from './columnar-writer.ts';
 import type { ContentWriter, DatasetContent, WriterContext } from './dataset-type.ts';
 import { cellsOfRow } from './recorded-row.ts';

@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { choice, url } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
-import type { ArenaAllocator } from '../value/arena-set.ts';
+import type { ArenaAllocator } from '../value/column/arena-set.ts';
+import { rowNamesView } from '../value/column/row-names.ts';
+import type { Snapshot } from '../value/column/snapshot.ts';
+import { freeSnapshot } from '../value/column/snapshot-memory.ts';
 import { comparePaths, Path } from '../value/path.ts';
-import { rowNamesView } from '../value/row-names.ts';
-import type { Snapshot } from '../value/snapshot.ts';
-import { freeSnapshot } from '../value/snapshot-memory.ts';
 import { laterOf, MINUS_INFINITY } from '../value/timestamp.ts';
 import { columnarStatus, openColumnarWriter } from './columnar-writer.ts';
 import {

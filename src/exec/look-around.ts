@@ -1,8 +1,8 @@
 // EXPLAIN, SHOW, DESCRIBE, SUMMARIZE: statements that look at plans, names and columns.
 import type { RelationRow } from '../plan/catalog.ts';
-import { explainPlan } from '../plan/explain.ts';
+import { explainPlan } from '../plan/explain/explain.ts';
 import type { PlanNode } from '../plan/plan.ts';
-import { typeAtPath, typeName } from '../plan/type.ts';
+import { typeAtPath, typeName } from '../plan/type/type.ts';
 import type { QueryWarning } from '../plan/warning.ts';
 import type { SqlSource } from '../sql/error.ts';
 import { parseQueryOf, parseTableExpressionOf } from '../sql/parser/parser.ts';

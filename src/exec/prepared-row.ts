@@ -1,12 +1,12 @@
 // Select lists and expressions over rows that a caller brings: functions, importers, procedures.
-import type { BindOptions } from '../plan/bind.ts';
-import { bindSelectItems, bindSingleExpression } from '../plan/bind.ts';
+import type { BindOptions } from '../plan/bind/bind.ts';
+import { bindSelectItems, bindSingleExpression } from '../plan/bind/bind.ts';
 import type { BoundExpression, ProjectItem } from '../plan/expression.ts';
 import type { CallScope } from '../plan/function.ts';
 import { NeededSet } from '../plan/needed.ts';
 import type { PlanNode } from '../plan/plan.ts';
-import { InputScope, type ScopeFunctions } from '../plan/scope.ts';
-import { OPEN_ROW_TYPE, type ValueType } from '../plan/type.ts';
+import { InputScope, type ScopeFunctions } from '../plan/scope/scope.ts';
+import { OPEN_ROW_TYPE, type ValueType } from '../plan/type/type.ts';
 import { parseExpression, parseSelectList } from '../sql/parser/parser.ts';
 import { Path } from '../value/path.ts';
 import { NULL_VALUE, type Row, type Value } from '../value/value.ts';

@@ -1,14 +1,14 @@
 // The entry of the engine: query text or clauses in, rows or bytes of a format out.
-import { bindQuery } from '../plan/bind.ts';
+import { bindQuery } from '../plan/bind/bind.ts';
+import type { ParameterTypes } from '../plan/bind/context.ts';
 import type { Catalog, RelationRow } from '../plan/catalog.ts';
 import type { ColumnOrder } from '../plan/column-order.ts';
-import type { ParameterTypes } from '../plan/context.ts';
 import { guardDepth } from '../plan/depth.ts';
 import type { CallScope } from '../plan/function.ts';
 import { optimize } from '../plan/optimize.ts';
 import type { PlanNode, QueryPlan } from '../plan/plan.ts';
 import { readsTimestamps } from '../plan/timestamps.ts';
-import { ANY_TYPE, type ValueType } from '../plan/type.ts';
+import { ANY_TYPE, type ValueType } from '../plan/type/type.ts';
 import { type QueryWarning, WarningCollector } from '../plan/warning.ts';
 import type { QueryNode } from '../sql/node.ts';
 import { parseClauses, type QueryClauses } from '../sql/parser/clauses.ts';

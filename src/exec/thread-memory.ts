@@ -1,7 +1,7 @@
 // The arenas and kernels of this thread. Jobs that arrive from other threads find them here.
 import { instantiateKernels, type Kernels } from '../kernel/kernels.ts';
 import { assert } from '../util/assert.ts';
-import type { ArenaSet } from '../value/arena-set.ts';
+import type { ArenaSet } from '../value/column/arena-set.ts';
 
 let current: ArenaSet | undefined;
 const kernels = new WeakMap<object, Kernels>();

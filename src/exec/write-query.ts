@@ -4,7 +4,7 @@ import type { CallScope, RandomDraws } from '../plan/function.ts';
 import { readStatement, type Statement } from '../sql/parser/statement.ts';
 import { failure } from '../util/error.ts';
 import { ColumnRows } from './column-rows.ts';
-import { seededDraws } from './general/random.ts';
+import { seededDraws } from './general/call/random.ts';
 import { lookAround } from './look-around.ts';
 import { writeRows } from './output/format.ts';
 import { knownColumnsOf } from './output/known-columns.ts';

@@ -66,11 +66,11 @@ export class FileSystem {
       new HttpScheme('http', { guard, credentials, cache }),
       new HttpScheme('https', { guard, credentials, cache }),
       new LazyScheme({ name: 's3', hasEscapes: false }, async () => {
-        const { S3Scheme } = await import('./s3-scheme.ts');
+        const { S3Scheme } = await import('./s3/s3-scheme.ts');
         return new S3Scheme({ http: new HttpClient(guard), credentials, cache, environment });
       }),
       new LazyScheme({ name: 'sftp', hasEscapes: true }, async () => {
-        const { SftpScheme } = await import('./sftp-scheme.ts');
+        const { SftpScheme } = await import('./sftp/sftp-scheme.ts');
         return new SftpScheme({ guard, credentials });
       }),
     ] satisfies Scheme[]) {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { FETCHED_TYPE, fetchRow } from '../builtin/web.ts';
-import { atomType } from '../plan/type.ts';
+import { FETCHED_TYPE, fetchRow } from '../builtin/text/web.ts';
+import { atomType } from '../plan/type/type.ts';
 import { failure } from '../util/error.ts';
 import { Scalar } from '../value/value.ts';
 import { functionType } from './function-type.ts';

@@ -5,9 +5,9 @@ import type { Accelerator } from '../exec/general/compiler.ts';
 import type { FileSystem } from '../file/file-system.ts';
 import type { Catalog } from '../plan/catalog.ts';
 import type { CallScope } from '../plan/function.ts';
-import type { ValueType } from '../plan/type.ts';
-import type { ArenaAllocator } from '../value/arena-set.ts';
-import type { Span } from '../value/snapshot.ts';
+import type { ValueType } from '../plan/type/type.ts';
+import type { ArenaAllocator } from '../value/column/arena-set.ts';
+import type { Span } from '../value/column/snapshot.ts';
 import type { Value } from '../value/value.ts';
 import type { PlainCalls } from './plain-call.ts';
 

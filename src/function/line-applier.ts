@@ -6,7 +6,7 @@ import { JsonSyntaxError, parseJson, stringifyJson } from '../util/exact-json.ts
 import { applyJson } from './apply-json.ts';
 import { AtomListWriter } from './atom-list-writer.ts';
 import type { CompiledFunction } from './function-type.ts';
-import { numberRowReader } from './number-row-reader.ts';
+import { numberRowReader } from './model/number-row-reader.ts';
 
 const LF = 0x0a;
 const OPEN = 0x5b;

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { quoteName } from '../dataset/parameter.ts';
 import { queryRows } from '../exec/query.ts';
 import type { RelationRow } from '../plan/catalog.ts';
-import { OPEN_ROW_TYPE } from '../plan/type.ts';
+import { OPEN_ROW_TYPE } from '../plan/type/type.ts';
 import { tableReference } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';

@@ -1,6 +1,6 @@
 // The function type script.apply: a program in the sandbox makes the output.
 import { Type } from 'typebox';
-import { ANY_TYPE, OPEN_ROW_TYPE } from '../plan/type.ts';
+import { ANY_TYPE, OPEN_ROW_TYPE } from '../plan/type/type.ts';
 import { failure } from '../util/error.ts';
 import { parseJson } from '../util/exact-json.ts';
 import { atomFromJson, pathFromJson, timestampFromJson } from '../value/json.ts';

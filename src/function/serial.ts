@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { compileSelect, type PreparedSelect } from '../exec/prepared-row.ts';
 import type { CallScope } from '../plan/function.ts';
-import { OPEN_ROW_TYPE } from '../plan/type.ts';
+import { OPEN_ROW_TYPE } from '../plan/type/type.ts';
 import { type EntityReference, entityReference } from '../schema/declare.ts';
 import { embeddingAsRow, Row, Scalar, sortedRow, type Value } from '../value/value.ts';
 import { type CompiledFunction, type FunctionScope, functionType } from './function-type.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { compileSelect, type PreparedSelect } from '../exec/prepared-row.ts';
 import type { FunctionCatalog } from '../plan/function.ts';
-import { ANY_TYPE, OPEN_ROW_TYPE, type ValueType } from '../plan/type.ts';
+import { ANY_TYPE, OPEN_ROW_TYPE, type ValueType } from '../plan/type/type.ts';
 import { parseSelectList } from '../sql/parser/parser.ts';
 import { printSql } from '../sql/printer.ts';
 import { failure } from '../util/error.ts';

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { queryTextOf } from '../dataset/parameter.ts';
 import { ANY_PARAMETERS, type PreparedQuery, prepareQuery, readQuery } from '../exec/query.ts';
 import type { RelationRow } from '../plan/catalog.ts';
-import { ANY_TYPE, OPEN_ROW_TYPE, type ValueType } from '../plan/type.ts';
+import { ANY_TYPE, OPEN_ROW_TYPE, type ValueType } from '../plan/type/type.ts';
 import { choice, inputQuery } from '../schema/declare.ts';
 import { printSql } from '../sql/printer.ts';
 import { findParameters } from '../sql/walk.ts';

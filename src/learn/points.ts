@@ -1,6 +1,6 @@
 // Points of a space in shared memory, column by column, as clusterings and projections take them.
 import { POINT_GROUP } from '../kernel/points.ts';
-import type { Span } from '../value/snapshot.ts';
+import type { Span } from '../value/column/snapshot.ts';
 import type { Workspace } from './workspace.ts';
 
 /** Plain data: can be posted to other threads, which see the same memory. */

@@ -1,6 +1,7 @@
 // What a query can name: datasets and functions. Implemented by `dataset` and `service`.
+
+import type { Snapshot } from '../value/column/snapshot.ts';
 import type { Path } from '../value/path.ts';
-import type { Snapshot } from '../value/snapshot.ts';
 import type { Cell, Row } from '../value/value.ts';
 import type { FunctionCatalog, UserFunction } from './function.ts';
 

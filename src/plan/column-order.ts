@@ -1,6 +1,6 @@
 // The order in which the columns of rows are presented. Rows themselves keep natural order.
 import { compareElements } from '../value/natural-order.ts';
-import type { ValueType } from './type.ts';
+import type { ValueType } from './type/type.ts';
 
 /**
  * Columns in their order; each path stands for itself and, in natural order, for everything below

@@ -2,8 +2,8 @@
 
 import { childrenOf } from './children.ts';
 import type { BoundExpression } from './expression.ts';
-import { BOOLEAN_TYPE } from './operator-type.ts';
-import { isNumericType } from './type.ts';
+import { BOOLEAN_TYPE } from './type/operator-type.ts';
+import { isNumericType } from './type/type.ts';
 
 /** The operands of nested ANDs: a row passes when each of them IS TRUE. */
 export function conjunctsOf(condition: BoundExpression): readonly BoundExpression[] {

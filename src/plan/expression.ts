@@ -15,7 +15,7 @@ import type {
 } from '../sql/node.ts';
 import type { Value } from '../value/value.ts';
 import type { WildcardPattern } from './pattern.ts';
-import type { ValueType } from './type.ts';
+import type { ValueType } from './type/type.ts';
 
 /** What all bound expressions share: the place in the query text and the static type. */
 export interface BoundBase extends Span {

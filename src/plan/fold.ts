@@ -2,11 +2,11 @@
 
 import { isFalse, isTrue } from '../value/atom.ts';
 import { NULL_VALUE, Scalar } from '../value/value.ts';
+import type { BindContext } from './bind/context.ts';
 import { childrenOf } from './children.ts';
-import type { BindContext } from './context.ts';
 import type { BoundExpression, ConstantExpression, ProjectItem } from './expression.ts';
-import type { ValueType } from './type.ts';
-import { typeOfValue } from './value-type.ts';
+import type { ValueType } from './type/type.ts';
+import { typeOfValue } from './type/value-type.ts';
 
 /**
  * The constant that an expression is, or the expression itself. What fails stays as it is, so that

@@ -2,7 +2,7 @@
 // binding, evaluation, documentation, tests and the console derive from the same declaration.
 import type { Atom } from '../value/atom.ts';
 import type { Value } from '../value/value.ts';
-import type { ValueType } from './type.ts';
+import type { ValueType } from './type/type.ts';
 
 /**
  * `[expression, its value as JSON text of the atom format]`, what follows SELECT (perhaps with a

@@ -2,6 +2,7 @@
 
 import { Path } from '../value/path.ts';
 import { compareValues, constant, Scalar, type Value } from '../value/value.ts';
+import type { BindContext } from './bind/context.ts';
 import {
   type ColumnOrder,
   concatOrders,
@@ -9,11 +10,10 @@ import {
   OPEN_ORDER,
   orderOfValue,
 } from './column-order.ts';
-import type { BindContext } from './context.ts';
 import type { BoundExpression, ColumnProjectItem, ProjectItem } from './expression.ts';
 import { mapExpression } from './map-expression.ts';
 import { renamedPath, type WildcardPattern } from './pattern.ts';
-import { typeOfValue } from './value-type.ts';
+import { typeOfValue } from './type/value-type.ts';
 
 /** @param input the order of the columns that wildcards run over; undefined: open */
 export function orderOfItems(

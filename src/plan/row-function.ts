@@ -1,10 +1,10 @@
 // rowName() and its kin: functions of the row that a table or a side of a join contributes.
 import type { CallNode, Span } from '../sql/node.ts';
-import { requireArity } from './arity.ts';
-import type { BindContext, Scope } from './context.ts';
+import type { BindContext, Scope } from './bind/context.ts';
 import { bindingError } from './error.ts';
 import type { BoundExpression, JoinSide, RowFunctionName } from './expression.ts';
-import { atomType, type ValueType } from './type.ts';
+import { requireArity } from './type/arity.ts';
+import { atomType, type ValueType } from './type/type.ts';
 
 const ROW_FUNCTIONS: Readonly<Record<RowFunctionName, ValueType>> = {
   rowName: atomType('string'),

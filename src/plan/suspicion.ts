@@ -1,9 +1,9 @@
 // What binding finds suspicious in expressions that mean something else than they seem to.
 import type { BinaryNode, Expression, IsNode, Span } from '../sql/node.ts';
-import type { BindContext } from './context.ts';
+import type { BindContext } from './bind/context.ts';
 import type { BoundExpression } from './expression.ts';
 import { isConstant } from './fold.ts';
-import { typeName, type ValueType } from './type.ts';
+import { typeName, type ValueType } from './type/type.ts';
 
 /** `x + 1 IS NULL`, which is `x + (1 IS NULL)` here and `(x + 1) IS NULL` in standard SQL. */
 export function warnAboutIs(node: BinaryNode, context: BindContext): void {

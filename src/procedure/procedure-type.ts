@@ -10,9 +10,9 @@ import type { Catalog } from '../plan/catalog.ts';
 import type { CallScope } from '../plan/function.ts';
 import type { QueryPlan } from '../plan/plan.ts';
 import type { EntityReference, InputQuery, OutputDatasetSpec } from '../schema/declare.ts';
-import type { ArenaAllocator } from '../value/arena-set.ts';
+import type { ArenaAllocator } from '../value/column/arena-set.ts';
+import type { ColumnarSnapshot } from '../value/column/snapshot.ts';
 import type { Path } from '../value/path.ts';
-import type { ColumnarSnapshot } from '../value/snapshot.ts';
 import type { Row } from '../value/value.ts';
 
 export type ProcedureParams = Readonly<Record<string, unknown>>;

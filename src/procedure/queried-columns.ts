@@ -4,12 +4,12 @@
 import type { RecordedCell } from '../dataset/recorded-row.ts';
 import type { QueryPlan } from '../plan/plan.ts';
 import type { InputQuery } from '../schema/declare.ts';
+import type { ColumnSnapshot } from '../value/column/snapshot.ts';
+import { freeSnapshot } from '../value/column/snapshot-memory.ts';
+import { TableBuilder } from '../value/column/table-builder.ts';
 import type { Path } from '../value/path.ts';
-import type { ColumnSnapshot } from '../value/snapshot.ts';
-import { freeSnapshot } from '../value/snapshot-memory.ts';
-import { TableBuilder } from '../value/table-builder.ts';
 import { flatten, latestOf, Scalar } from '../value/value.ts';
-import { knownItemColumns } from './export-columns.ts';
+import { knownItemColumns } from './export/export-columns.ts';
 import type { ProcedureContext } from './procedure-type.ts';
 
 export interface QueriedColumns {

@@ -1,7 +1,7 @@
 // Rows for a dataset that stores columns go into a table without a detour over recorded rows.
 import { checkDistinctColumns, newColumn } from '../dataset/tabular.ts';
+import { type RecordedCell, TableBuilder } from '../value/column/table-builder.ts';
 import type { Path } from '../value/path.ts';
-import { type RecordedCell, TableBuilder } from '../value/table-builder.ts';
 import type { OutputDataset, ProcedureContext } from './procedure-type.ts';
 
 export interface RowRecorder {

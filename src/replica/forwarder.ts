@@ -6,9 +6,9 @@ import {
   request,
   type ServerResponse,
 } from 'node:http';
-import { hasBody } from '../rest/body-reader.ts';
+import { hasBody } from '../rest/body/body-reader.ts';
+import { lingerBeforeClose } from '../rest/body/unread-body.ts';
 import { requestIdOf } from '../rest/request-id.ts';
-import { lingerBeforeClose } from '../rest/unread-body.ts';
 import { failureReply } from '../service/route/failure-reply.ts';
 import { failure, type RowanError } from '../util/error.ts';
 

@@ -3,7 +3,7 @@
 // primary knows everything.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { hasBody } from '../rest/body-reader.ts';
+import { hasBody } from '../rest/body/body-reader.ts';
 import type { Exchange } from '../rest/exchange.ts';
 import { DEFAULT_REST_OPTIONS } from '../rest/options.ts';
 import type { PassingOn } from '../rest/port-sharing.ts';

@@ -2,8 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { failure, RowanError } from '../util/error.ts';
-import type { Caller } from './authentication.ts';
-import type { BodyShare } from './body-memory.ts';
+import type { BodyShare } from './body/body-memory.ts';
+import type { Caller } from './key/authentication.ts';
 import { requestIdOf } from './request-id.ts';
 
 export class Exchange {

@@ -4,7 +4,7 @@ import type { Transform, Writable } from 'node:stream';
 import { contentTypeOf } from '../service/route/local-transport.ts';
 import type { Reply } from '../service/route/request.ts';
 import { stringifyJson } from '../util/exact-json.ts';
-import { chooseCoding, compressor } from './content-coding.ts';
+import { chooseCoding, compressor } from './body/content-coding.ts';
 import type { Exchange } from './exchange.ts';
 
 const COMPRESSED_BYTES_MIN = 1024;

@@ -12,8 +12,7 @@ import type { RouteMatch } from '../service/route/router.ts';
 import type { Service } from '../service/service.ts';
 import { failure, RowanError } from '../util/error.ts';
 import type { Admission } from './admission.ts';
-import type { Authentication } from './authentication.ts';
-import { BodyMemory } from './body-memory.ts';
+import { BodyMemory } from './body/body-memory.ts';
 import {
   arrivedBody,
   checkDeclaredLength,
@@ -21,11 +20,13 @@ import {
   readBody,
   skipBody,
   streamBytes,
-} from './body-reader.ts';
+} from './body/body-reader.ts';
+import { checkFraming } from './body/framing.ts';
+import { lingerBeforeClose } from './body/unread-body.ts';
 import { Exchange } from './exchange.ts';
-import { checkFraming } from './framing.ts';
 import { type Handling, HttpRequest } from './http-request.ts';
-import type { Metrics } from './metrics.ts';
+import type { Authentication } from './key/authentication.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import type { RestOptions } from './options.ts';
 import {
   checkHost,
@@ -39,7 +40,6 @@ import { QueuedReplies } from './queued-replies.ts';
 import { breakOff, writeReply } from './reply-writer.ts';
 import { parseTarget } from './request-target.ts';
 import { locationOf, timeLimitOf, withId } from './time-limit.ts';
-import { lingerBeforeClose } from './unread-body.ts';
 
 export interface HandlerParts {
   readonly options: RestOptions;

@@ -15,9 +15,9 @@ import {
 import type { RowanService } from '../service/rowan.ts';
 import { formatUrl, isLoopbackHost, listenHost } from './address.ts';
 import { Admission } from './admission.ts';
+import { isMisframed } from './body/framing.ts';
 import { answerClientError, answerUnknownVerb, refuseConnection } from './client-error.ts';
 import type { Exchange } from './exchange.ts';
-import { isMisframed } from './framing.ts';
 import { DEFAULT_REST_OPTIONS, type RestOptions } from './options.ts';
 import type { OriginPolicy } from './origin.ts';
 import { boundPipelining } from './pipelining.ts';

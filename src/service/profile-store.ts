@@ -1,7 +1,7 @@
 // Profiles of columns: computed once for each version of a dataset, and kept as long as it is.
 import type { DatasetContent } from '../dataset/dataset-type.ts';
 import type { TaskOptions } from '../exec/pool/engine-pool.ts';
-import type { ColumnProfile } from '../procedure/column-summary.ts';
+import type { ColumnProfile } from '../procedure/statistics/column-summary.ts';
 import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';
 import type { EngineTasks } from './engine/engine-task.ts';

@@ -2,7 +2,11 @@
 
 import type { Atom } from '../value/atom.ts';
 import { encodeAtom, encodeDouble, readAtom } from '../value/atom-codec.ts';
-import type { ChunkSnapshot, ColumnSnapshot, DictionarySnapshot } from '../value/snapshot.ts';
+import type {
+  ChunkSnapshot,
+  ColumnSnapshot,
+  DictionarySnapshot,
+} from '../value/column/snapshot.ts';
 
 /** The Arrow type of a whole column; chunks of a column can have different forms in memory. */
 export type ColumnEncoding =

@@ -1,9 +1,9 @@
 // Arrow arrays of a dataset file back to column chunks.
 import { assert } from '../util/assert.ts';
-import type { ArenaAllocator } from '../value/arena-set.ts';
-import { bitmapSize, codesOf } from '../value/chunk-encoder.ts';
-import type { ChunkSnapshot, DictionarySnapshot, Span } from '../value/snapshot.ts';
-import { bytesOf, float64Of, int32Of, spanOf, uint32Of } from '../value/span-view.ts';
+import type { ArenaAllocator } from '../value/column/arena-set.ts';
+import { bitmapSize, codesOf } from '../value/column/chunk-encoder.ts';
+import type { ChunkSnapshot, DictionarySnapshot, Span } from '../value/column/snapshot.ts';
+import { bytesOf, float64Of, int32Of, spanOf, uint32Of } from '../value/column/span-view.ts';
 import type { ArrowFileReader } from './arrow-file-reader.ts';
 import type { ArrowPart } from './arrow-file-writer.ts';
 import {

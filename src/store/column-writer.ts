@@ -12,14 +12,14 @@ import {
   TimestampMicrosecond,
   Utf8,
 } from 'apache-arrow';
-import type { ArenaAllocator } from '../value/arena-set.ts';
-import { bitmapSize } from '../value/chunk-encoder.ts';
-import { type ChunkView, chunkView } from '../value/column-view.ts';
-import { type DictionaryView, dictionaryView } from '../value/dictionary.ts';
+import type { ArenaAllocator } from '../value/column/arena-set.ts';
+import { bitmapSize } from '../value/column/chunk-encoder.ts';
+import { type ChunkView, chunkView } from '../value/column/column-view.ts';
+import { type DictionaryView, dictionaryView } from '../value/column/dictionary.ts';
+import type { ChunkSnapshot, ColumnSnapshot } from '../value/column/snapshot.ts';
+import { bytesOf } from '../value/column/span-view.ts';
 import { atomToJsonText } from '../value/json.ts';
 import { Path } from '../value/path.ts';
-import type { ChunkSnapshot, ColumnSnapshot } from '../value/snapshot.ts';
-import { bytesOf } from '../value/span-view.ts';
 import { type ArrowPart, bytesOfArray } from './arrow-file-writer.ts';
 import {
   type ColumnDescription,

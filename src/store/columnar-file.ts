@@ -1,8 +1,8 @@
 // Columnar snapshots as Arrow files: a field for the row names, one for timestamps that differ, and
 // one for each column; a record batch for each chunk.
 import { Field, Float64, Int32, Schema, Utf8 } from 'apache-arrow';
-import type { ArenaAllocator } from '../value/arena-set.ts';
-import { ChunkStarts } from '../value/column-view.ts';
+import type { ArenaAllocator } from '../value/column/arena-set.ts';
+import { ChunkStarts } from '../value/column/column-view.ts';
 import type {
   ChunkSnapshot,
   ColumnarSnapshot,
@@ -11,8 +11,8 @@ import type {
   RowNames,
   RowTimestamps,
   Span,
-} from '../value/snapshot.ts';
-import { bytesOf, spanOf, uint32Of } from '../value/span-view.ts';
+} from '../value/column/snapshot.ts';
+import { bytesOf, spanOf, uint32Of } from '../value/column/span-view.ts';
 import type { ArrowFileReader } from './arrow-file-reader.ts';
 import { ArrowFileWriter, bytesOfArray } from './arrow-file-writer.ts';
 import type { ChunkDescription, ColumnDescription } from './column-description.ts';

@@ -1,8 +1,8 @@
 // Committed dataset versions on disk: Arrow IPC files that other tools can open as they are.
-import type { ArenaAllocator } from '../value/arena-set.ts';
-import { ArenaScope } from '../value/arena-set.ts';
-import type { Snapshot } from '../value/snapshot.ts';
-import { snapshotSpans } from '../value/snapshot-memory.ts';
+import type { ArenaAllocator } from '../value/column/arena-set.ts';
+import { ArenaScope } from '../value/column/arena-set.ts';
+import type { Snapshot } from '../value/column/snapshot.ts';
+import { snapshotSpans } from '../value/column/snapshot-memory.ts';
 import { ArrowFileReader } from './arrow-file-reader.ts';
 import { type ColumnarDescription, readColumnar, writeColumnar } from './columnar-file.ts';
 import { damaged, type FileSystem, nodeFileSystem, writeFileDurably } from './durable-file.ts';

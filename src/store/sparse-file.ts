@@ -12,14 +12,14 @@ import {
   Utf8,
 } from 'apache-arrow';
 import { every } from '../util/every.ts';
-import type { ArenaAllocator } from '../value/arena-set.ts';
 import { ATOM_TAG } from '../value/atom-codec.ts';
-import { ColumnBuilder } from '../value/column-builder.ts';
-import { type DictionaryView, dictionaryView } from '../value/dictionary.ts';
+import type { ArenaAllocator } from '../value/column/arena-set.ts';
+import { ColumnBuilder } from '../value/column/column-builder.ts';
+import { type DictionaryView, dictionaryView } from '../value/column/dictionary.ts';
+import { rowNamesView } from '../value/column/row-names.ts';
+import type { RowNames, Span, SparseSnapshot } from '../value/column/snapshot.ts';
+import { bytesOf, float64Of, spanOf, uint32Of } from '../value/column/span-view.ts';
 import { atomToJsonText } from '../value/json.ts';
-import { rowNamesView } from '../value/row-names.ts';
-import type { RowNames, Span, SparseSnapshot } from '../value/snapshot.ts';
-import { bytesOf, float64Of, spanOf, uint32Of } from '../value/span-view.ts';
 import type { ArrowFileReader } from './arrow-file-reader.ts';
 import { ArrowFileWriter, type ArrowPart, bytesOfArray } from './arrow-file-writer.ts';
 import type { DictionaryDescription } from './column-description.ts';

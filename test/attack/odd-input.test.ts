@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Rowan } from '../../src/index.ts';
-import { BodyMemory } from '../../src/rest/body-memory.ts';
+import { BodyMemory } from '../../src/rest/body/body-memory.ts';
 import { chooseRule, parseCredentialRule } from '../../src/service/credential/credential.ts';
 
 let folder: string;

@@ -1,7 +1,7 @@
 // A catalog of a few functions, so that the engine is tested apart from the builtins.
 import { family, parameter } from '../../src/builtin/declare.ts';
 import type { FunctionCatalog, FunctionDeclaration } from '../../src/plan/function.ts';
-import { ANY_TYPE, atomType } from '../../src/plan/type.ts';
+import { ANY_TYPE, atomType } from '../../src/plan/type/type.ts';
 import { failure } from '../../src/util/error.ts';
 import { MINUS_INFINITY } from '../../src/value/timestamp.ts';
 import { cellsOf, Scalar, type Value } from '../../src/value/value.ts';

@@ -4,7 +4,7 @@ import { DEFAULT_OUTPUT, type OutputOptions } from '../../src/exec/output/option
 import { prepareQuery } from '../../src/exec/query.ts';
 import { writeQuery } from '../../src/exec/write-query.ts';
 import type { RelationRow } from '../../src/plan/catalog.ts';
-import { explainPlan } from '../../src/plan/explain.ts';
+import { explainPlan } from '../../src/plan/explain/explain.ts';
 import { FEW_FUNCTIONS } from './few-functions.ts';
 import { MemoryCatalog, NO_SCOPE } from './memory-catalog.ts';
 import type { RowJson } from './memory-relation.ts';

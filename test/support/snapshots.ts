@@ -1,15 +1,15 @@
 // Random snapshots of both layouts, and their content as text that is equal when they are.
 import fc from 'fast-check';
-import type { ArenaAllocator } from '../../src/value/arena-set.ts';
 import { encodeAtom } from '../../src/value/atom-codec.ts';
-import { ColumnView } from '../../src/value/column-view.ts';
+import type { ArenaAllocator } from '../../src/value/column/arena-set.ts';
+import { ColumnView } from '../../src/value/column/column-view.ts';
+import { rowNamesView } from '../../src/value/column/row-names.ts';
+import { RowTimestampsView } from '../../src/value/column/row-timestamps.ts';
+import type { Snapshot } from '../../src/value/column/snapshot.ts';
+import { SparseBuilder } from '../../src/value/column/sparse-builder.ts';
+import { SparseView } from '../../src/value/column/sparse-view.ts';
+import { type RecordedCell, TableBuilder } from '../../src/value/column/table-builder.ts';
 import { Path } from '../../src/value/path.ts';
-import { rowNamesView } from '../../src/value/row-names.ts';
-import { RowTimestampsView } from '../../src/value/row-timestamps.ts';
-import type { Snapshot } from '../../src/value/snapshot.ts';
-import { SparseBuilder } from '../../src/value/sparse-builder.ts';
-import { SparseView } from '../../src/value/sparse-view.ts';
-import { type RecordedCell, TableBuilder } from '../../src/value/table-builder.ts';
 import { cellsOf } from '../../src/value/value.ts';
 import {
   arbitraryAtom,

@@ -2,15 +2,15 @@
 
 import type { AggregateFunction } from '../../plan/function.ts';
 import type { AggregateCall, AggregateModifiers } from '../../plan/plan.ts';
-import { isStructuredType } from '../../plan/type.ts';
+import { isStructuredType } from '../../plan/type/type.ts';
 import { failure } from '../../util/error.ts';
 import { type CanonicalKey, keyOfTuple } from '../../value/canonical-key.ts';
 import { EMPTY_ROW, type Row, Scalar, sortedRow, type Value } from '../../value/value.ts';
+import { asRow, latestVersions } from './call/lookup.ts';
 import type { Compiler } from './compiler.ts';
 import { placeErrors } from './error-place.ts';
 import type { Evaluator, Frame } from './frame.ts';
 import { compileKeyOrder, type KeyOrder } from './key-order.ts';
-import { asRow, latestVersions } from './lookup.ts';
 
 export interface AggregateState {
   update(frame: Frame): void;

@@ -16,10 +16,10 @@ import {
   Scalar,
   type Value,
 } from '../../value/value.ts';
+import { asRow } from './call/lookup.ts';
 import { keyOf } from './column-key.ts';
 import type { Compiler } from './compiler.ts';
 import { type ColumnCursor, type Evaluator, Frame, type Points } from './frame.ts';
-import { asRow } from './lookup.ts';
 import { pathOfValue } from './path-of-value.ts';
 
 export type ColumnExpressionFill = (frame: Frame, into: RowBuilder) => void;

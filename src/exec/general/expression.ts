@@ -7,7 +7,16 @@ import type {
 import { failure } from '../../util/error.ts';
 import { Timestamp } from '../../value/timestamp.ts';
 import { constant, EMPTY_ROW, NULL_VALUE, type Value } from '../../value/value.ts';
-import { compileCall, compileTry, compileUserCall } from './call.ts';
+import { compileCall, compileTry, compileUserCall } from './call/call.ts';
+import { asRow, latestAmong, latestAt, pointsAt, valuesAt } from './call/lookup.ts';
+import {
+  compileArithmetic,
+  compileCast,
+  compileEmbedding,
+  compileLike,
+  compileSetTimestamp,
+  compileUnary,
+} from './call/operator-call.ts';
 import type { Compiler } from './compiler.ts';
 import { placeFallible } from './error-place.ts';
 import type { Evaluator, Frame, PointsEvaluator, Predicate } from './frame.ts';
@@ -23,7 +32,6 @@ import {
   compileJunctionTest,
   compileNot,
 } from './logic.ts';
-import { asRow, latestAmong, latestAt, pointsAt, valuesAt } from './lookup.ts';
 import { compileRow } from './make-row.ts';
 import {
   compileInList,
@@ -31,14 +39,6 @@ import {
   compileInQuery,
   compilePathOperand,
 } from './membership.ts';
-import {
-  compileArithmetic,
-  compileCast,
-  compileEmbedding,
-  compileLike,
-  compileSetTimestamp,
-  compileUnary,
-} from './operator-call.ts';
 import { GroupRow } from './row.ts';
 import { compileColumnFunction, compileRowFunction } from './row-function.ts';
 import { compileSubquery } from './subquery.ts';

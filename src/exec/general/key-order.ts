@@ -1,7 +1,7 @@
 // The order of one sort key: direction, and where nulls go.
 import type { SortKey } from '../../plan/expression.ts';
 import { compareValues, type Value } from '../../value/value.ts';
-import { isNull } from './lookup.ts';
+import { isNull } from './call/lookup.ts';
 
 /** Negative when the first value comes first. */
 export type KeyOrder = (a: Value, b: Value) => number;

@@ -22,9 +22,9 @@ import {
   Scalar,
   type Value,
 } from '../../value/value.ts';
+import { isNull, latestVersions } from './call/lookup.ts';
 import type { Compiler } from './compiler.ts';
 import type { Evaluator, Frame, PointsEvaluator, Predicate } from './frame.ts';
-import { isNull, latestVersions } from './lookup.ts';
 import { isFalse, isTrue } from './truth.ts';
 
 const COMPARISONS: Readonly<Record<ComparisonOperator, (order: number) => boolean>> = {

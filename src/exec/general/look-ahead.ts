@@ -4,8 +4,8 @@ import { childrenOf, itemExpressions } from '../../plan/children.ts';
 import type { BoundExpression, ProjectItem } from '../../plan/expression.ts';
 import { RowanError } from '../../util/error.ts';
 import type { Value } from '../../value/value.ts';
+import { latestVersions } from './call/lookup.ts';
 import { type Evaluator, Frame } from './frame.ts';
-import { latestVersions } from './lookup.ts';
 import type { ExecRow } from './row.ts';
 
 export type BatchEvaluation = (calls: readonly (readonly Value[])[]) => readonly Value[];

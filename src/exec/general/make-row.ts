@@ -5,11 +5,11 @@ import { failure } from '../../util/error.ts';
 import { compareElements } from '../../value/natural-order.ts';
 import { Path } from '../../value/path.ts';
 import { Row, RowBuilder, type Value } from '../../value/value.ts';
+import { asRow } from './call/lookup.ts';
 import { compileColumnExpression } from './column-expression.ts';
 import type { Compiler } from './compiler.ts';
 import { placeErrors } from './error-place.ts';
 import type { Frame, Points } from './frame.ts';
-import { asRow } from './lookup.ts';
 import { compileWildcard } from './wildcard.ts';
 
 export type RowMaker = (frame: Frame) => Row;

@@ -17,10 +17,10 @@ import {
   Scalar,
   type Value,
 } from '../../value/value.ts';
+import { asRow, isNull, latestVersions } from './call/lookup.ts';
 import type { Compiler } from './compiler.ts';
 import type { Evaluator } from './frame.ts';
 import { truthValue } from './logic.ts';
-import { asRow, isNull, latestVersions } from './lookup.ts';
 
 export function compileInList(expression: InListExpression, compiler: Compiler): Evaluator {
   const { negated, choices } = expression;

@@ -10,10 +10,10 @@ import type { Path } from '../../value/path.ts';
 import { hashPath } from '../../value/path-hash.ts';
 import { MINUS_INFINITY } from '../../value/timestamp.ts';
 import { constant, effectiveTs, NULL_VALUE, Row, Scalar, type Value } from '../../value/value.ts';
+import { latestOfPoints } from './call/lookup.ts';
 import { keyOf } from './column-key.ts';
 import type { Compiler } from './compiler.ts';
 import type { Evaluator, Frame } from './frame.ts';
-import { latestOfPoints } from './lookup.ts';
 import { type ExecRow, sideOf } from './row.ts';
 
 /** What a row function says of the row that its side contributed; `''` and null without one. */

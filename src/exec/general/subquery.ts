@@ -4,11 +4,11 @@ import type { SubqueryExpression } from '../../plan/expression.ts';
 import { failure } from '../../util/error.ts';
 import { type CanonicalKey, keyOfTuple } from '../../value/canonical-key.ts';
 import { compareValues, NULL_VALUE, type Value } from '../../value/value.ts';
+import { isNull, latestAmong, latestVersions, valuesAt } from './call/lookup.ts';
 import type { Compiler } from './compiler.ts';
 import { placeErrors } from './error-place.ts';
 import type { Evaluator, Frame } from './frame.ts';
 import { truthValue } from './logic.ts';
-import { isNull, latestAmong, latestVersions, valuesAt } from './lookup.ts';
 
 /** Tuples of arguments whose results are remembered. */
 const REMEMBERED_COUNT_MAX = 1_000_000;

@@ -8,7 +8,7 @@ import { compilePlan, makeCompiler } from '../general/plan.ts';
 import type { ExecRow } from '../general/row.ts';
 import { suitsVectors, vectorAccelerator } from '../vector/accelerate.ts';
 import type { VectorEngine } from '../vector/engine.ts';
-import { dictionaryTables } from '../vector/row-function.ts';
+import { dictionaryTables } from '../vector/program/row-function.ts';
 import { NotSuited } from './not-suited.ts';
 import { isOperatorRoot, largestTable } from './root.ts';
 import { PlanRunner } from './run.ts';

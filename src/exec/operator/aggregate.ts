@@ -1,10 +1,10 @@
 // GROUP BY over a pipeline: groups are numbered and accumulated by kernels.
 import type { BoundExpression } from '../../plan/expression.ts';
 import type { AggregateCall, AggregateNode } from '../../plan/plan.ts';
-import { ALL_GROUPS, ANY_GROUPS, GroupQuery, type GroupRows } from '../vector/aggregate.ts';
-import { isKernelAggregate } from '../vector/aggregate-output.ts';
 import type { VectorEngine } from '../vector/engine.ts';
-import type { GroupTable } from '../vector/group-table.ts';
+import { ALL_GROUPS, ANY_GROUPS, GroupQuery, type GroupRows } from '../vector/group/aggregate.ts';
+import { isKernelAggregate } from '../vector/group/aggregate-output.ts';
+import type { GroupTable } from '../vector/group/group-table.ts';
 import { arenaOf, buildBlocks, buildSource } from './build.ts';
 import { materialize, type OperatorContext } from './materialize.ts';
 import { NotSuited, suited } from './not-suited.ts';

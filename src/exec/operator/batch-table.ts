@@ -1,8 +1,8 @@
 // Tables that operators read in batches: those of datasets, and those that operators made.
 
 import { assert } from '../../util/assert.ts';
+import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
 import type { Path } from '../../value/path.ts';
-import type { ColumnSnapshot } from '../../value/snapshot.ts';
 import type { ColumnScope } from '../vector/table.ts';
 
 /** Columns that lie in chunks, all cut alike. */

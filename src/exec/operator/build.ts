@@ -1,16 +1,16 @@
 // Puts the tables that a pipeline looks up into flat arrays of the arena that its chunks lie in.
-import type { Arena } from '../../value/arena.ts';
-import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
-import type { BlockSource } from '../vector/block-compiler.ts';
-import { chunkColumn } from '../vector/block-compiler.ts';
+import type { Arena } from '../../value/column/arena.ts';
+import type { ColumnSnapshot, Span } from '../../value/column/snapshot.ts';
 import { ChunkVectors } from '../vector/chunk.ts';
 import { homeArena } from '../vector/chunk-range.ts';
 import type { VectorEngine } from '../vector/engine.ts';
-import type { GroupSource } from '../vector/group-job.ts';
-import { integerBounds } from '../vector/integer-bounds.ts';
+import type { GroupSource } from '../vector/group/group-job.ts';
+import { buildKeyTables } from '../vector/group/key-table.ts';
 import type { FlatColumn } from '../vector/join-vectors.ts';
-import { buildKeyTables } from '../vector/key-table.ts';
-import type { TruthProgram } from '../vector/program.ts';
+import type { BlockSource } from '../vector/program/block-compiler.ts';
+import { chunkColumn } from '../vector/program/block-compiler.ts';
+import { integerBounds } from '../vector/program/integer-bounds.ts';
+import type { TruthProgram } from '../vector/program/program.ts';
 import { Scratch } from '../vector/scratch.ts';
 import type { Place, ProbeStep } from './batch-vectors.ts';
 import type { Build, Pipeline } from './pipeline.ts';

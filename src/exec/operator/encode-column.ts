@@ -5,11 +5,15 @@ import {
   encodeCodes,
   encodeNumbers,
   nullChunk,
-} from '../../value/chunk-encoder.ts';
-import { DictionaryBuilder } from '../../value/dictionary.ts';
-import type { ChunkSnapshot, ColumnSnapshot, DictionarySnapshot } from '../../value/snapshot.ts';
+} from '../../value/column/chunk-encoder.ts';
+import { DictionaryBuilder } from '../../value/column/dictionary.ts';
+import type {
+  ChunkSnapshot,
+  ColumnSnapshot,
+  DictionarySnapshot,
+} from '../../value/column/snapshot.ts';
 import { Timestamp } from '../../value/timestamp.ts';
-import type { GroupColumn } from '../vector/group-column.ts';
+import type { GroupColumn } from '../vector/group/group-column.ts';
 import type { MadeColumn } from './batch-table.ts';
 import type { RunMemory } from './run-memory.ts';
 

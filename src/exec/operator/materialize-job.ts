@@ -1,15 +1,15 @@
 // The parallel part of putting the rows of a pipeline into a table: each unit writes the batches of
 // a range of chunks.
-import type { ArenaAllocator } from '../../value/arena-set.ts';
-import { encodeCodes } from '../../value/chunk-encoder.ts';
-import type { ChunkSnapshot, Span } from '../../value/snapshot.ts';
-import { freeChunk } from '../../value/snapshot-memory.ts';
+import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import { encodeCodes } from '../../value/column/chunk-encoder.ts';
+import type { ChunkSnapshot, Span } from '../../value/column/snapshot.ts';
+import { freeChunk } from '../../value/column/snapshot-memory.ts';
 
 import { registerParallelJob } from '../parallel.ts';
 import { threadArenas } from '../thread-memory.ts';
 import type { ChunkRange } from '../vector/chunk-range.ts';
-import { type GroupSource, openBatches } from '../vector/group-job.ts';
-import type { CodeProgram, NumberProgram } from '../vector/program.ts';
+import { type GroupSource, openBatches } from '../vector/group/group-job.ts';
+import type { CodeProgram, NumberProgram } from '../vector/program/program.ts';
 import { Scratch } from '../vector/scratch.ts';
 import type { Vectors } from '../vector/vectors.ts';
 import { BatchVectors } from './batch-vectors.ts';

@@ -3,12 +3,16 @@
 import type { BoundExpression } from '../../plan/expression.ts';
 import { mapExpression } from '../../plan/map-expression.ts';
 import { assert } from '../../util/assert.ts';
-import type { ArenaAllocator } from '../../value/arena-set.ts';
 import type { Atom } from '../../value/atom.ts';
-import { ColumnView } from '../../value/column-view.ts';
+import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import { ColumnView } from '../../value/column/column-view.ts';
+import type {
+  ChunkSnapshot,
+  ColumnSnapshot,
+  DictionarySnapshot,
+} from '../../value/column/snapshot.ts';
+import { int32Of } from '../../value/column/span-view.ts';
 import { compareElements } from '../../value/natural-order.ts';
-import type { ChunkSnapshot, ColumnSnapshot, DictionarySnapshot } from '../../value/snapshot.ts';
-import { int32Of } from '../../value/span-view.ts';
 import { MINUS_INFINITY } from '../../value/timestamp.ts';
 import { NULL_VALUE, Row, Scalar, type Value } from '../../value/value.ts';
 import type { Compiler } from '../general/compiler.ts';
@@ -17,7 +21,7 @@ import { compileScalar } from '../scalar/compile.ts';
 import { cutChunks } from '../vector/chunk-range.ts';
 import type { DictionaryTables } from '../vector/dictionary-table.ts';
 import type { VectorEngine } from '../vector/engine.ts';
-import type { LoweredCodes, LoweredNumbers } from '../vector/lower.ts';
+import type { LoweredCodes, LoweredNumbers } from '../vector/program/lower.ts';
 import { type MadeColumn, MadeTable } from './batch-table.ts';
 import { buildSource } from './build.ts';
 import { columnOf, encodeAtoms, encodeDictionary, encodeNumberColumn } from './encode-column.ts';

@@ -3,7 +3,7 @@ import type { BoundExpression, NamedProjectItem } from '../../plan/expression.ts
 import { mapExpression } from '../../plan/map-expression.ts';
 import { isWholeRow } from '../../plan/pattern.ts';
 import type { AggregateNode, JoinInput, ProjectNode } from '../../plan/plan.ts';
-import { ANY_TYPE } from '../../plan/type.ts';
+import { ANY_TYPE } from '../../plan/type/type.ts';
 import type { MadeTable } from './batch-table.ts';
 import { type Output, type Outputs, resolveExpression } from './pipeline.ts';
 

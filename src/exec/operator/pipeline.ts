@@ -2,14 +2,14 @@
 // and filtered. Select lists cost nothing here: what is above reads their expressions.
 import type { BoundExpression } from '../../plan/expression.ts';
 import { mapExpression } from '../../plan/map-expression.ts';
-import { atomType } from '../../plan/type.ts';
+import { atomType } from '../../plan/type/type.ts';
 import { assert } from '../../util/assert.ts';
+import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
 import type { Path } from '../../value/path.ts';
-import type { ColumnSnapshot } from '../../value/snapshot.ts';
 import { NULL_VALUE } from '../../value/value.ts';
 import type { DictionaryTables } from '../vector/dictionary-table.ts';
-import { Lowering } from '../vector/lower.ts';
-import type { CodeProgram, TruthProgram } from '../vector/program.ts';
+import { Lowering } from '../vector/program/lower.ts';
+import type { CodeProgram, TruthProgram } from '../vector/program/program.ts';
 import type { BatchTable } from './batch-table.ts';
 
 /** How the expressions above a pipeline read it. */

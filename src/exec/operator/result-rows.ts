@@ -1,7 +1,7 @@
 // The rows of a result as columns that writers read.
-import { ColumnView } from '../../value/column-view.ts';
+import { ColumnView } from '../../value/column/column-view.ts';
+import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
 import { compareElements } from '../../value/natural-order.ts';
-import type { ColumnSnapshot } from '../../value/snapshot.ts';
 import { MINUS_INFINITY } from '../../value/timestamp.ts';
 import { ColumnRows, type ColumnValues, type RowColumn } from '../column-rows.ts';
 import type { VectorEngine } from '../vector/engine.ts';

@@ -1,7 +1,7 @@
 // What operators put into arenas while a query runs, given back when its rows were read.
-import type { ArenaAllocator } from '../../value/arena-set.ts';
-import type { ChunkSnapshot, DictionarySnapshot, Span } from '../../value/snapshot.ts';
-import { chunkSpans } from '../../value/snapshot-memory.ts';
+import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import type { ChunkSnapshot, DictionarySnapshot, Span } from '../../value/column/snapshot.ts';
+import { chunkSpans } from '../../value/column/snapshot-memory.ts';
 
 export class RunMemory {
   readonly arenas: ArenaAllocator;

@@ -8,11 +8,11 @@ import type {
   ScanNode,
   SortNode,
 } from '../../plan/plan.ts';
+import { rowNamesView } from '../../value/column/row-names.ts';
 import type { Path } from '../../value/path.ts';
-import { rowNamesView } from '../../value/row-names.ts';
 import type { ColumnRows } from '../column-rows.ts';
 import type { ExecRow } from '../general/row.ts';
-import type { GroupTable } from '../vector/group-table.ts';
+import type { GroupTable } from '../vector/group/group-table.ts';
 import { VectorTable } from '../vector/table.ts';
 import { groupPipeline } from './aggregate.ts';
 import { chunksOf, MadeTable } from './batch-table.ts';

@@ -1,8 +1,8 @@
 // The numbers of the rows of a table that pass a filter.
-import { int32Of } from '../../value/span-view.ts';
+import { int32Of } from '../../value/column/span-view.ts';
 import { cutChunks } from '../vector/chunk-range.ts';
 import type { VectorEngine } from '../vector/engine.ts';
-import type { TruthProgram } from '../vector/program.ts';
+import type { TruthProgram } from '../vector/program/program.ts';
 import { buildSource } from './build.ts';
 import { freeBatches, materializeJob } from './materialize-job.ts';
 import type { Pipeline } from './pipeline.ts';

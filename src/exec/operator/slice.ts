@@ -1,6 +1,6 @@
 // Some rows of a table that an operator made, perhaps in another order.
-import { ColumnView } from '../../value/column-view.ts';
-import type { ColumnSnapshot } from '../../value/snapshot.ts';
+import { ColumnView } from '../../value/column/column-view.ts';
+import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
 import { chunksOf, type MadeColumn, MadeTable } from './batch-table.ts';
 import { encodeAtoms } from './encode-column.ts';
 import type { OperatorContext } from './materialize.ts';

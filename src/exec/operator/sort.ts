@@ -3,14 +3,14 @@
 import type { SortKey } from '../../plan/expression.ts';
 import type { SortNode } from '../../plan/plan.ts';
 import { every } from '../../util/every.ts';
+import type { Span } from '../../value/column/snapshot.ts';
 import { comparePaths, type Path } from '../../value/path.ts';
 import { hashPath } from '../../value/path-hash.ts';
-import type { Span } from '../../value/snapshot.ts';
 import { ArenaSpans } from '../vector/arena-spans.ts';
 import { ChunkVectors } from '../vector/chunk.ts';
-import { lowerOrder, type OrderWord, wordVector } from '../vector/order-key.ts';
+import { lowerOrder, type OrderWord, wordVector } from '../vector/order/order-key.ts';
+import { sortWords } from '../vector/order/sort-job.ts';
 import { Scratch } from '../vector/scratch.ts';
-import { sortWords } from '../vector/sort-job.ts';
 import { arenaOf } from './build.ts';
 import { withOutputNames } from './join.ts';
 import { materialize, type OperatorContext } from './materialize.ts';

@@ -1,6 +1,6 @@
 // The columns of a result, where the query alone tells them.
 import type { PlanNode } from '../../plan/plan.ts';
-import { isAtomType } from '../../plan/type.ts';
+import { isAtomType } from '../../plan/type/type.ts';
 import { comparePaths, Path } from '../../value/path.ts';
 import type { PathComparer } from './cell.ts';
 

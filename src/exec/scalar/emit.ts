@@ -13,7 +13,7 @@ import { keyOfAtom } from '../../value/canonical-key.ts';
 import { atomText } from '../../value/text.ts';
 import { Timestamp } from '../../value/timestamp.ts';
 import { Scalar } from '../../value/value.ts';
-import { atomCall } from '../general/atom-call.ts';
+import { atomCall } from '../general/call/atom-call.ts';
 
 export interface ScalarSource {
   /** the body of `(h, k) => (c) => atom`: helpers, constants, and the atoms of the columns */

@@ -10,14 +10,14 @@ import type { RowSource } from '../general/operator/source.ts';
 import { compilePlan, makeCompiler } from '../general/plan.ts';
 import type { ExecRow } from '../general/row.ts';
 import type { Parallel } from '../parallel.ts';
-import { ALL_GROUPS, matchGroupInput, vectorGroups } from './aggregate.ts';
-import { matchFirstOfGroups, vectorDistinctOn } from './distinct-on.ts';
 import type { VectorEngine } from './engine.ts';
 import { vectorFilter } from './filter.ts';
 import { matchFilteredScan } from './filtered-scan.ts';
-import { GroupTable } from './group-table.ts';
+import { ALL_GROUPS, matchGroupInput, vectorGroups } from './group/aggregate.ts';
+import { matchFirstOfGroups, vectorDistinctOn } from './group/distinct-on.ts';
+import { GroupTable } from './group/group-table.ts';
 import { NumberedRows } from './numbered-rows.ts';
-import { vectorSort } from './sort.ts';
+import { vectorSort } from './order/sort.ts';
 
 export function vectorAccelerator(engine: VectorEngine): Accelerator {
   return (node, runtime) => {

@@ -1,7 +1,7 @@
 // Cutting a table into units of work. The cut depends on the data alone, so that sums of doubles
 // are added up in the same order whatever the number of threads.
-import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
-import { chunkSpans } from '../../value/snapshot-memory.ts';
+import type { ColumnSnapshot, Span } from '../../value/column/snapshot.ts';
+import { chunkSpans } from '../../value/column/snapshot-memory.ts';
 
 export interface ChunkRange {
   readonly from: number;

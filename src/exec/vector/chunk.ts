@@ -1,7 +1,7 @@
 // The rows of one chunk of a table as vectors.
 import { assert } from '../../util/assert.ts';
-import type { ChunkSnapshot, ColumnSnapshot } from '../../value/snapshot.ts';
-import type { NumberedProgram } from './program.ts';
+import type { ChunkSnapshot, ColumnSnapshot } from '../../value/column/snapshot.ts';
+import type { NumberedProgram } from './program/program.ts';
 import type { Scratch } from './scratch.ts';
 import { type CodeVector, type NumberVector, Vectors } from './vectors.ts';
 

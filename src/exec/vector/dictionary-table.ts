@@ -8,19 +8,19 @@ import { mapExpression } from '../../plan/map-expression.ts';
 import { assert } from '../../util/assert.ts';
 import { RowanError } from '../../util/error.ts';
 import { every } from '../../util/every.ts';
-import type { ArenaAllocator } from '../../value/arena-set.ts';
 import { type Atom, compareAtoms, isFalse, isTrue } from '../../value/atom.ts';
 import { keyOfAtom } from '../../value/canonical-key.ts';
-import { dictionaryView } from '../../value/dictionary.ts';
-import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
-import { int32Of, spanOf } from '../../value/span-view.ts';
+import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import { dictionaryView } from '../../value/column/dictionary.ts';
+import type { ColumnSnapshot, Span } from '../../value/column/snapshot.ts';
+import { int32Of, spanOf } from '../../value/column/span-view.ts';
 import { MINUS_INFINITY, Timestamp } from '../../value/timestamp.ts';
 import { NULL_VALUE, Row, Scalar, type Value } from '../../value/value.ts';
 import type { JobScope } from '../parallel.ts';
 import type { ScalarProgram } from '../scalar/compile.ts';
 import { threadKernels } from '../thread-memory.ts';
-import { integerBounds } from './integer-bounds.ts';
-import type { CodeProgram, DomainProgram, NumberProgram } from './program.ts';
+import { integerBounds } from './program/integer-bounds.ts';
+import type { CodeProgram, DomainProgram, NumberProgram } from './program/program.ts';
 import type { ColumnScope } from './table.ts';
 
 /** Larger dictionaries are not evaluated ahead: most of their values may never be met. */

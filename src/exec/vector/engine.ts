@@ -1,5 +1,5 @@
 // What the vector operators need besides the plan.
-import type { ArenaAllocator } from '../../value/arena-set.ts';
+import type { ArenaAllocator } from '../../value/column/arena-set.ts';
 import type { Parallel } from '../parallel.ts';
 
 export interface VectorEngine {

@@ -1,8 +1,8 @@
 // Pairs of rows of an equality join as vectors. Rows of the build side hang at the codes of their
 // keys; a chunk of the probe side finds them, and columns of both sides are gathered pair by pair.
-import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
+import type { ColumnSnapshot, Span } from '../../value/column/snapshot.ts';
 import { ChunkVectors } from './chunk.ts';
-import type { CodeProgram, TruthProgram } from './program.ts';
+import type { CodeProgram, TruthProgram } from './program/program.ts';
 import type { Scratch, ScratchMark } from './scratch.ts';
 import { type CodeVector, type NumberVector, Vectors } from './vectors.ts';
 

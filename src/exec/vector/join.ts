@@ -2,19 +2,19 @@
 import type { BoundExpression } from '../../plan/expression.ts';
 import type { JoinInput, JoinNode, PlanNode } from '../../plan/plan.ts';
 import { keyOfAtom } from '../../value/canonical-key.ts';
-import type { ColumnSnapshot, Span } from '../../value/snapshot.ts';
+import type { ColumnSnapshot, Span } from '../../value/column/snapshot.ts';
 import type { Compiler } from '../general/compiler.ts';
-import type { BlockSource } from './block-compiler.ts';
 import { ChunkVectors } from './chunk.ts';
 import { homeArena } from './chunk-range.ts';
 import type { DictionaryTables } from './dictionary-table.ts';
 import type { VectorEngine } from './engine.ts';
 import { type FilteredScan, matchFilteredScan } from './filtered-scan.ts';
-import { integerBounds } from './integer-bounds.ts';
+import { buildKeyTables } from './group/key-table.ts';
 import type { FlatColumn, JoinPlace, JoinSource } from './join-vectors.ts';
-import { buildKeyTables } from './key-table.ts';
-import { type LoweredCodes, Lowering } from './lower.ts';
-import type { CodeProgram, TruthProgram } from './program.ts';
+import type { BlockSource } from './program/block-compiler.ts';
+import { integerBounds } from './program/integer-bounds.ts';
+import { type LoweredCodes, Lowering } from './program/lower.ts';
+import type { CodeProgram, TruthProgram } from './program/program.ts';
 import { Scratch } from './scratch.ts';
 import { type ColumnScope, VectorTable } from './table.ts';
 

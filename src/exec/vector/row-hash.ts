@@ -1,7 +1,8 @@
 // Hashes of row names, which break ties in the order of rows.
+
+import { rowNamesView } from '../../value/column/row-names.ts';
+import type { RowNames } from '../../value/column/snapshot.ts';
 import { hashPath } from '../../value/path-hash.ts';
-import { rowNamesView } from '../../value/row-names.ts';
-import type { RowNames } from '../../value/snapshot.ts';
 import { threadArenas } from '../thread-memory.ts';
 import type { Scratch } from './scratch.ts';
 

@@ -1,10 +1,10 @@
 // Rows of a columnar table by number, for operators that select rows before anyone looks at them.
 import type { NeededColumns } from '../../plan/catalog.ts';
-import type { ArenaAllocator } from '../../value/arena-set.ts';
-import { ColumnView } from '../../value/column-view.ts';
+import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import { ColumnView } from '../../value/column/column-view.ts';
+import { type RowNamesView, rowNamesView } from '../../value/column/row-names.ts';
+import type { ColumnarSnapshot } from '../../value/column/snapshot.ts';
 import { comparePaths, Path } from '../../value/path.ts';
-import { type RowNamesView, rowNamesView } from '../../value/row-names.ts';
-import type { ColumnarSnapshot } from '../../value/snapshot.ts';
 import { Row, RowBuilder, Scalar, type Value } from '../../value/value.ts';
 import { TableRow } from '../general/row.ts';
 

@@ -1,9 +1,9 @@
 // Short-lived vectors of a job: a stack of bytes in one arena, given back as a whole.
 import type { Kernels } from '../../kernel/kernels.ts';
 import { OVERRUN_SIZE } from '../../kernel/vector.ts';
-import type { Arena } from '../../value/arena.ts';
-import type { ArenaAllocator } from '../../value/arena-set.ts';
-import type { Span } from '../../value/snapshot.ts';
+import type { Arena } from '../../value/column/arena.ts';
+import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import type { Span } from '../../value/column/snapshot.ts';
 import { threadArenas, threadKernels } from '../thread-memory.ts';
 
 const BLOCK_SIZE = 4 * 1024 * 1024;

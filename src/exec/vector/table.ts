@@ -1,6 +1,6 @@
 // The part of a columnar dataset that a query needs, as the lowering of its expressions sees it.
 import type { Relation } from '../../plan/catalog.ts';
-import type { ColumnarSnapshot, ColumnSnapshot } from '../../value/snapshot.ts';
+import type { ColumnarSnapshot, ColumnSnapshot } from '../../value/column/snapshot.ts';
 import { MINUS_INFINITY } from '../../value/timestamp.ts';
 
 /** Columns as expressions name them: those of a table, or of the two tables of a join. */

@@ -2,7 +2,7 @@
 // in scratch memory until its next reset.
 import { TRUTH } from '../../kernel/vector.ts';
 import { assert, unreachable } from '../../util/assert.ts';
-import type { Span } from '../../value/snapshot.ts';
+import type { Span } from '../../value/column/snapshot.ts';
 import type {
   CodeProgram,
   DomainProgram,
@@ -10,7 +10,7 @@ import type {
   NumberedProgram,
   NumberProgram,
   TruthProgram,
-} from './program.ts';
+} from './program/program.ts';
 import type { Scratch } from './scratch.ts';
 
 /** Numbers of rows. `valid` is 0 when every row has one, else the address of a byte a row. */

@@ -9,15 +9,15 @@ import {
   REGISTER_SIZE,
   SLOT_SIZE,
 } from '../../kernel/block-program.ts';
-import type { Arena } from '../../value/arena.ts';
-import type { ChunkSnapshot, ColumnSnapshot, Span } from '../../value/snapshot.ts';
+import type { Arena } from '../../value/column/arena.ts';
+import type { ChunkSnapshot, ColumnSnapshot, Span } from '../../value/column/snapshot.ts';
 import { registerParallelJob } from '../parallel.ts';
 import { threadArenas, threadKernels } from '../thread-memory.ts';
-import { BlockCompiler, type BlockSource, type Instruction } from './block-compiler.ts';
 import { rangeOfUnit } from './chunk-range.ts';
 import type { VectorEngine } from './engine.ts';
-import { cellSize, type Measure } from './measure.ts';
-import type { TruthProgram } from './program.ts';
+import { BlockCompiler, type BlockSource, type Instruction } from './program/block-compiler.ts';
+import { cellSize, type Measure } from './program/measure.ts';
+import type { TruthProgram } from './program/program.ts';
 
 /** Units of a few chunks each, so that threads end at about the same time. */
 const UNIT_COUNT_MAX = 32;

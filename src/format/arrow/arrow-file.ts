@@ -9,12 +9,12 @@ import {
   type Vector,
 } from 'apache-arrow';
 import { failure, RowanError } from '../../util/error.ts';
-import type { ArenaAllocator } from '../../value/arena-set.ts';
 import { type Atom, normalizeInteger } from '../../value/atom.ts';
-import { ColumnBuilder } from '../../value/column-builder.ts';
-import type { TablePart } from '../../value/concatenate.ts';
+import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import { ColumnBuilder } from '../../value/column/column-builder.ts';
+import type { TablePart } from '../../value/column/concatenate.ts';
+import { chunkRowCounts } from '../../value/column/table-builder.ts';
 import { Interval } from '../../value/interval.ts';
-import { chunkRowCounts } from '../../value/table-builder.ts';
 import { atomText } from '../../value/text.ts';
 import { Timestamp } from '../../value/timestamp.ts';
 import type { ArrayMode } from '../json/json-columns.ts';

@@ -1,9 +1,9 @@
 // One column of the chunk that is being parsed: integers while all are, then doubles, then codes.
 import { CSV_NUMBER } from '../../kernel/csv.ts';
-import type { ArenaAllocator } from '../../value/arena-set.ts';
+import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import type { ChunkSnapshot, Span } from '../../value/column/snapshot.ts';
+import { bytesOf } from '../../value/column/span-view.ts';
 import { parseNumber } from '../../value/number-text.ts';
-import type { ChunkSnapshot, Span } from '../../value/snapshot.ts';
-import { bytesOf } from '../../value/span-view.ts';
 import type { StagedChunk } from './csv-job.ts';
 import type { Scratch } from './scratch.ts';
 import { ScratchDictionary } from './scratch.ts';

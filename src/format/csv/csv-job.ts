@@ -1,6 +1,6 @@
 // What the threads that read one text tell each other; plain data.
 import type { ErrorBody } from '../../util/error.ts';
-import type { ChunkSnapshot, Span } from '../../value/snapshot.ts';
+import type { ChunkSnapshot, Span } from '../../value/column/snapshot.ts';
 
 /** Where the bytes are: a local file, or memory that all threads see. */
 export type CsvSource =

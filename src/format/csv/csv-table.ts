@@ -1,12 +1,12 @@
 // Puts the units of one import together: one dictionary a column, codes of one width, row names.
 
 import { CSV_NUMBER } from '../../kernel/csv.ts';
-import type { ArenaAllocator } from '../../value/arena-set.ts';
 import type { Atom } from '../../value/atom.ts';
 import { isInteger } from '../../value/atom.ts';
-import { chunkNullCount, encodeCodes } from '../../value/chunk-encoder.ts';
-import { chunkView } from '../../value/column-view.ts';
-import { DictionaryBuilder, DictionaryView } from '../../value/dictionary.ts';
+import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import { chunkNullCount, encodeCodes } from '../../value/column/chunk-encoder.ts';
+import { chunkView } from '../../value/column/column-view.ts';
+import { DictionaryBuilder, DictionaryView } from '../../value/column/dictionary.ts';
 import type {
   ChunkSnapshot,
   ColumnarSnapshot,
@@ -15,9 +15,9 @@ import type {
   RowNames,
   RowTimestamps,
   Span,
-} from '../../value/snapshot.ts';
-import { freeChunk, freeSnapshot } from '../../value/snapshot-memory.ts';
-import { bytesOf, float64Of } from '../../value/span-view.ts';
+} from '../../value/column/snapshot.ts';
+import { freeChunk, freeSnapshot } from '../../value/column/snapshot-memory.ts';
+import { bytesOf, float64Of } from '../../value/column/span-view.ts';
 import { codeWidth } from './column-parser.ts';
 import type { CsvUnit, DictionaryDelta } from './csv-job.ts';
 import { LineNames } from './line-names.ts';

@@ -1,8 +1,8 @@
 // Row names made of line numbers: a sequence, numbers, or `fileIndex.lineNumber`.
-import type { ArenaAllocator } from '../../value/arena-set.ts';
-import type { ChunkSnapshot, RowNames } from '../../value/snapshot.ts';
-import { freeChunk } from '../../value/snapshot-memory.ts';
-import { bytesOf, int32Of } from '../../value/span-view.ts';
+import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import type { ChunkSnapshot, RowNames } from '../../value/column/snapshot.ts';
+import { freeChunk } from '../../value/column/snapshot-memory.ts';
+import { bytesOf, int32Of } from '../../value/column/span-view.ts';
 
 interface LineRange {
   readonly fileIndex: number;

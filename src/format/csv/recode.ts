@@ -1,7 +1,7 @@
 // Gives chunks of codes other codes and another width; runs on any thread.
-import type { ArenaAllocator } from '../../value/arena-set.ts';
-import type { Span } from '../../value/snapshot.ts';
-import { bytesOf } from '../../value/span-view.ts';
+import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import type { Span } from '../../value/column/snapshot.ts';
+import { bytesOf } from '../../value/column/span-view.ts';
 import { threadScratch } from './scratch.ts';
 
 export interface RecodeWork {

@@ -2,7 +2,7 @@
 import type { Kernels } from '../../kernel/kernels.ts';
 import { instantiateKernels } from '../../kernel/kernels.ts';
 import { failure } from '../../util/error.ts';
-import { Arena } from '../../value/arena.ts';
+import { Arena } from '../../value/column/arena.ts';
 
 /** 2 GiB of address space; pages take no room before they are used. */
 const PAGE_COUNT_MAX = 32_768;

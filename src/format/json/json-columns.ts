@@ -7,11 +7,11 @@ import {
   parseJson,
   stringifyJson,
 } from '../../util/exact-json.ts';
-import type { ArenaAllocator } from '../../value/arena-set.ts';
 import type { Atom } from '../../value/atom.ts';
 import { normalizeInteger } from '../../value/atom.ts';
-import { ColumnBuilder } from '../../value/column-builder.ts';
-import type { ColumnSnapshot } from '../../value/snapshot.ts';
+import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import { ColumnBuilder } from '../../value/column/column-builder.ts';
+import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
 import { atomText } from '../../value/text.ts';
 
 /** `parse`: elements below 0, 1, …; `encode`: atoms as names of columns, objects as JSON text. */

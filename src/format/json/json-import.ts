@@ -2,10 +2,10 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { ByteStream } from '../../file/byte-stream.ts';
 import { failure, type RowanError } from '../../util/error.ts';
-import type { ArenaAllocator } from '../../value/arena-set.ts';
-import { concatenateColumns, freeParts, type TablePart } from '../../value/concatenate.ts';
-import type { ColumnarSnapshot, RowTimestamps, Span } from '../../value/snapshot.ts';
-import { float64Of } from '../../value/span-view.ts';
+import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import { concatenateColumns, freeParts, type TablePart } from '../../value/column/concatenate.ts';
+import type { ColumnarSnapshot, RowTimestamps, Span } from '../../value/column/snapshot.ts';
+import { float64Of } from '../../value/column/span-view.ts';
 import { LineNames } from '../csv/line-names.ts';
 import type { ArrayMode, JsonFault } from './json-columns.ts';
 import {

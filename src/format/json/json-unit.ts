@@ -2,9 +2,9 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { failure } from '../../util/error.ts';
-import type { ArenaAllocator } from '../../value/arena-set.ts';
-import type { TablePart } from '../../value/concatenate.ts';
-import { chunkRowCounts } from '../../value/table-builder.ts';
+import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import type { TablePart } from '../../value/column/concatenate.ts';
+import { chunkRowCounts } from '../../value/column/table-builder.ts';
 import type { ArrayMode, JsonFault } from './json-columns.ts';
 import { JsonColumns } from './json-columns.ts';
 

@@ -2,13 +2,13 @@
 import sqlite from 'node-sqlite3-wasm';
 import { failure } from '../../util/error.ts';
 import { parseJson } from '../../util/exact-json.ts';
-import type { ArenaAllocator } from '../../value/arena-set.ts';
+import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import type { SparseSnapshot } from '../../value/column/snapshot.ts';
+import { SparseBuilder } from '../../value/column/sparse-builder.ts';
+import type { RecordedCell } from '../../value/column/table-builder.ts';
 import { atomFromJson, atomToJsonText } from '../../value/json.ts';
 import { Path } from '../../value/path.ts';
 import { hashPath } from '../../value/path-hash.ts';
-import type { SparseSnapshot } from '../../value/snapshot.ts';
-import { SparseBuilder } from '../../value/sparse-builder.ts';
-import type { RecordedCell } from '../../value/table-builder.ts';
 
 const { Database } = sqlite;
 type Database = InstanceType<typeof Database>;

@@ -1,6 +1,6 @@
 // Design matrices in shared memory, as the kernels of linear models read them.
 import { DESIGN_SIZE } from '../../kernel/linear.ts';
-import type { Span } from '../../value/snapshot.ts';
+import type { Span } from '../../value/column/snapshot.ts';
 import type { FeatureValues } from '../feature/values.ts';
 import { Layout, type Workspace } from '../workspace.ts';
 import { type DesignColumns, EXTRACT_EQUALS, EXTRACT_PRESENCE, EXTRACT_VALUE } from './columns.ts';

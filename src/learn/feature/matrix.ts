@@ -2,7 +2,7 @@
 import { BOUNDARY_SLOTS } from '../../kernel/bin.ts';
 import { assert } from '../../util/assert.ts';
 import type { Atom } from '../../value/atom.ts';
-import type { Span } from '../../value/snapshot.ts';
+import type { Span } from '../../value/column/snapshot.ts';
 import {
   type JobScope,
   Layout,

@@ -7,7 +7,7 @@ import {
   FOREST_TASK_SIZE,
   NODE_SIZE,
 } from '../../kernel/tree.ts';
-import type { Span } from '../../value/snapshot.ts';
+import type { Span } from '../../value/column/snapshot.ts';
 import type { FeatureMatrix, MatrixColumn } from '../feature/matrix.ts';
 import { Random, type RandomState, randomState } from '../random.ts';
 import { type PackedTree, treeParts } from '../tree/ensemble.ts';

@@ -7,7 +7,7 @@ import {
   SET_SIZE,
 } from '../../kernel/tree.ts';
 import { failure } from '../../util/error.ts';
-import type { Span } from '../../value/snapshot.ts';
+import type { Span } from '../../value/column/snapshot.ts';
 import type { FeatureMatrix } from '../feature/matrix.ts';
 import { type PackedTree, type TreeEnsemble, treeParts } from '../tree/ensemble.ts';
 import type { Workspace } from '../workspace.ts';

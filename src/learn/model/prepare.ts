@@ -1,6 +1,6 @@
 // Models made ready to score: trees in shared memory, everything else as it is.
 
-import type { Span } from '../../value/snapshot.ts';
+import type { Span } from '../../value/column/snapshot.ts';
 import { packTree, testedColumns } from '../decision-tree/pack.ts';
 import type { Feature } from '../feature/feature.ts';
 import { spansOf, type TreeEnsemble } from '../tree/ensemble.ts';

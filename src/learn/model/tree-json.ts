@@ -6,7 +6,7 @@ import {
   SET_NODE_COLUMN_BITS,
   SET_SIZE,
 } from '../../kernel/tree.ts';
-import type { Span } from '../../value/snapshot.ts';
+import type { Span } from '../../value/column/snapshot.ts';
 import {
   type DecisionTree,
   NO_CHILD,

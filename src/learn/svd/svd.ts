@@ -4,7 +4,7 @@ import { ROW_GROUP } from '../../kernel/sparse-matrix.ts';
 import { failure } from '../../util/error.ts';
 import type { Atom } from '../../value/atom.ts';
 import { keyOfAtom } from '../../value/canonical-key.ts';
-import type { Span } from '../../value/snapshot.ts';
+import type { Span } from '../../value/column/snapshot.ts';
 import { type Eigen, symmetricEigen } from '../linear-algebra.ts';
 import {
   type FitContext,

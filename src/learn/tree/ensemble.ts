@@ -1,6 +1,6 @@
 // Tree ensembles in shared memory, as the kernels walk them.
 import { NODE_SIZE } from '../../kernel/tree.ts';
-import type { Span } from '../../value/snapshot.ts';
+import type { Span } from '../../value/column/snapshot.ts';
 import type { Feature } from '../feature/feature.ts';
 
 /**

@@ -1,7 +1,7 @@
 // Scoring with tree ensembles: rows in batches and one by one, on the copy in shared memory.
 import { NODE_SIZE, TREE_ENTRY_SIZE } from '../../kernel/tree.ts';
 import type { Atom } from '../../value/atom.ts';
-import type { Span } from '../../value/snapshot.ts';
+import type { Span } from '../../value/column/snapshot.ts';
 import { notNumeric } from '../feature/describe.ts';
 import {
   type CategoricalFeature,

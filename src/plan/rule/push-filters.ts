@@ -4,11 +4,11 @@
 import { someExpression } from '../children.ts';
 import { cannotFail, conjunctionOf, conjunctsOf } from '../conjunction.ts';
 import type { BoundExpression, JoinSide } from '../expression.ts';
-import { onSide, readsWholeTable, sideOfExpression } from '../join-side.ts';
 import { mapExpression } from '../map-expression.ts';
 import { mapInputs } from '../map-plan.ts';
 import { isWholeRow } from '../pattern.ts';
 import type { FilterNode, JoinNode, PlanNode, ProjectNode } from '../plan.ts';
+import { onSide, readsWholeTable, sideOfExpression } from '../scope/join-side.ts';
 import type { Rule } from './rule.ts';
 import { withFilter } from './simplify-filters.ts';
 

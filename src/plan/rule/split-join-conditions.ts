@@ -2,9 +2,9 @@
 // filters of that side, or, where an outer join keeps its rows, decide which of them stay alone.
 import { cannotFail, conjunctionOf, conjunctsOf } from '../conjunction.ts';
 import type { BoundExpression, JoinSide } from '../expression.ts';
-import { onSide, readsWholeTable, sideOfExpression } from '../join-side.ts';
 import { mapPlan } from '../map-plan.ts';
 import type { JoinEquality, JoinNode, PlanNode } from '../plan.ts';
+import { onSide, readsWholeTable, sideOfExpression } from '../scope/join-side.ts';
 import type { Rule } from './rule.ts';
 import { withFilter } from './simplify-filters.ts';
 

@@ -1,6 +1,6 @@
 // Search over the documentation: an index of what has a place, and the script that looks into it.
 import type { FunctionDeclaration } from '../../plan/function.ts';
-import { functionSignature } from '../../plan/signature.ts';
+import { functionSignature } from '../../plan/type/signature.ts';
 import type { Route } from '../../service/route/route.ts';
 import { ERRORS } from '../../util/error-catalogue.ts';
 import type { NavigationGroup } from './page.ts';

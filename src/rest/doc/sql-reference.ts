@@ -1,6 +1,6 @@
 // Reference pages of the functions of the SQL language, from their declarations.
 import type { FunctionDeclaration } from '../../plan/function.ts';
-import { functionSignature } from '../../plan/signature.ts';
+import { functionSignature } from '../../plan/type/signature.ts';
 import { escapeHtml } from '../../util/html.ts';
 import { code, type PageContent, prose, renderTable } from './page.ts';
 

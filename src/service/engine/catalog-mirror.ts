@@ -8,7 +8,7 @@ import type { Catalog, Relation } from '../../plan/catalog.ts';
 import type { CallScope, FunctionCatalog, UserFunction } from '../../plan/function.ts';
 import { assert } from '../../util/assert.ts';
 import { failure, type RowanError } from '../../util/error.ts';
-import type { ArenaAllocator } from '../../value/arena-set.ts';
+import type { ArenaAllocator } from '../../value/column/arena-set.ts';
 import { entityMissing, entityNotReady } from '../entity/entity-error.ts';
 import type { TypeRegistry } from '../entity/type-registry.ts';
 import type { Role } from '../route/request.ts';

@@ -5,9 +5,9 @@ import type { FormatName } from '../../exec/output/format.ts';
 import type { OutputOptions } from '../../exec/output/options.ts';
 import type { Guess } from '../../format/guess/guessed-import.ts';
 import type { FunctionRouteAnswer, LoadedArtifact } from '../../function/function-type.ts';
-import type { ValueType } from '../../plan/type.ts';
-import type { ColumnProfile } from '../../procedure/column-summary.ts';
+import type { ValueType } from '../../plan/type/type.ts';
 import type { ProcedureResult, RunEffects } from '../../procedure/procedure-type.ts';
+import type { ColumnProfile } from '../../procedure/statistics/column-summary.ts';
 import type { ContentParts } from '../persist/kept-content.ts';
 import type { WireValue } from './wire-value.ts';
 

@@ -3,7 +3,7 @@ import { EnginePool, type TaskOptions } from '../../exec/pool/engine-pool.ts';
 import { useArenas } from '../../exec/thread-memory.ts';
 import type { CallScope, FunctionCatalog } from '../../plan/function.ts';
 import { workerFile } from '../../util/worker-file.ts';
-import { ArenaSet } from '../../value/arena-set.ts';
+import { ArenaSet } from '../../value/column/arena-set.ts';
 import type { TypeRegistry } from '../entity/type-registry.ts';
 import { CatalogMirror } from './catalog-mirror.ts';
 import type { MirrorMessage } from './definition.ts';

@@ -1,8 +1,8 @@
 // When the memory of a snapshot may be given back: no entity holds it, and every task that was
 // running when the last holder let go has ended.
-import type { ArenaAllocator } from '../../value/arena-set.ts';
-import type { Snapshot, Span } from '../../value/snapshot.ts';
-import { freeSnapshot } from '../../value/snapshot-memory.ts';
+import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import type { Snapshot, Span } from '../../value/column/snapshot.ts';
+import { freeSnapshot } from '../../value/column/snapshot-memory.ts';
 
 interface Retired {
   free(): void;

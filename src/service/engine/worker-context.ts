@@ -4,7 +4,7 @@ import type { PreparedQuery } from '../../exec/query.ts';
 import type { QueryCache } from '../../exec/query-cache.ts';
 import type { VectorEngine } from '../../exec/vector/engine.ts';
 import type { FileSystem } from '../../file/file-system.ts';
-import type { ArenaSet } from '../../value/arena-set.ts';
+import type { ArenaSet } from '../../value/column/arena-set.ts';
 import type { TypeRegistry } from '../entity/type-registry.ts';
 import type { CatalogMirror } from './catalog-mirror.ts';
 import type { TaskScope } from './task-scope.ts';

@@ -1,7 +1,7 @@
 // A function in service.
 import type { FunctionType, LoadedArtifact } from '../../function/function-type.ts';
 import { RowanError } from '../../util/error.ts';
-import type { Span } from '../../value/snapshot.ts';
+import type { Span } from '../../value/column/snapshot.ts';
 import type { ReadyFunction } from '../engine/definition.ts';
 import type { FunctionInterface } from '../engine/engine-task.ts';
 import type { Role } from '../route/request.ts';

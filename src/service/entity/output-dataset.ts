@@ -7,11 +7,11 @@ import type { OutputDataset, OutputOptions, RunEffects } from '../../procedure/p
 import type { EntityReference, OutputDatasetSpec } from '../../schema/declare.ts';
 import { assert } from '../../util/assert.ts';
 import { failure } from '../../util/error.ts';
-import type { ArenaAllocator } from '../../value/arena-set.ts';
+import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import { rowNamesView } from '../../value/column/row-names.ts';
+import type { ColumnarSnapshot, Snapshot } from '../../value/column/snapshot.ts';
+import { freeSnapshot } from '../../value/column/snapshot-memory.ts';
 import type { Path } from '../../value/path.ts';
-import { rowNamesView } from '../../value/row-names.ts';
-import type { ColumnarSnapshot, Snapshot } from '../../value/snapshot.ts';
-import { freeSnapshot } from '../../value/snapshot-memory.ts';
 import type { Row } from '../../value/value.ts';
 import { automaticId } from '../id.ts';
 import { parseParams } from './config.ts';

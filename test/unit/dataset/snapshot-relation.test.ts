@@ -2,13 +2,13 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { snapshotRelation } from '../../../src/dataset/snapshot-relation.ts';
-import { ArenaSet } from '../../../src/value/arena-set.ts';
 import { encodeAtom } from '../../../src/value/atom-codec.ts';
+import { ArenaSet } from '../../../src/value/column/arena-set.ts';
+import type { Snapshot } from '../../../src/value/column/snapshot.ts';
+import { freeSnapshot } from '../../../src/value/column/snapshot-memory.ts';
+import { SparseBuilder } from '../../../src/value/column/sparse-builder.ts';
+import { type RecordedCell, TableBuilder } from '../../../src/value/column/table-builder.ts';
 import { Path } from '../../../src/value/path.ts';
-import type { Snapshot } from '../../../src/value/snapshot.ts';
-import { freeSnapshot } from '../../../src/value/snapshot-memory.ts';
-import { SparseBuilder } from '../../../src/value/sparse-builder.ts';
-import { type RecordedCell, TableBuilder } from '../../../src/value/table-builder.ts';
 import { type Cell, cellsOf } from '../../../src/value/value.ts';
 import { arbitraryAtom } from '../../support/atoms.ts';
 

@@ -10,7 +10,7 @@ import { union } from '../../../src/dataset/union.ts';
 import { prepareQuery } from '../../../src/exec/query.ts';
 import type { Catalog, Relation } from '../../../src/plan/catalog.ts';
 import { failure } from '../../../src/util/error.ts';
-import { ArenaScope, ArenaSet } from '../../../src/value/arena-set.ts';
+import { ArenaScope, ArenaSet } from '../../../src/value/column/arena-set.ts';
 import { Path } from '../../../src/value/path.ts';
 import { cellsOf } from '../../../src/value/value.ts';
 import { FEW_FUNCTIONS } from '../../support/few-functions.ts';

@@ -9,9 +9,9 @@ import { prepareQuery } from '../../../src/exec/query.ts';
 import { useArenas } from '../../../src/exec/thread-memory.ts';
 import type { CallScope } from '../../../src/plan/function.ts';
 import { failure } from '../../../src/util/error.ts';
-import { ArenaSet } from '../../../src/value/arena-set.ts';
+import { ArenaSet } from '../../../src/value/column/arena-set.ts';
+import { TableBuilder } from '../../../src/value/column/table-builder.ts';
 import { Path } from '../../../src/value/path.ts';
-import { TableBuilder } from '../../../src/value/table-builder.ts';
 import { NO_SCOPE } from '../../support/memory-catalog.ts';
 import { catalogOf, rowsOf } from '../../support/query.ts';
 

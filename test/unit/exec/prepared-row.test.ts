@@ -1,7 +1,7 @@
 // Select lists and expressions over rows of a caller.
 import { describe, expect, it } from 'vitest';
 import { compileExpression, compileSelect } from '../../../src/exec/prepared-row.ts';
-import { atomType } from '../../../src/plan/type.ts';
+import { atomType } from '../../../src/plan/type/type.ts';
 import { constant, type Row, RowBuilder, type Scalar } from '../../../src/value/value.ts';
 import { NO_SCOPE } from '../../support/memory-catalog.ts';
 import { EMPTY_CATALOG } from '../../support/query.ts';

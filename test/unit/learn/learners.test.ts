@@ -9,7 +9,7 @@ import { modelDocument } from '../../../src/learn/model/document.ts';
 import { prepare, preparedSpans } from '../../../src/learn/model/prepare.ts';
 import { compileModelScorer, rowsOfSources } from '../../../src/learn/model/score.ts';
 import { spansOf } from '../../../src/learn/tree/ensemble.ts';
-import { BUNDLED_CONFIGURATIONS } from '../../../src/procedure/bundled-configuration.ts';
+import { BUNDLED_CONFIGURATIONS } from '../../../src/procedure/classifier/bundled-configuration.ts';
 import { fitConfiguration, fitRecipe, freeModel, type Problem, scoresOf } from './fit-support.ts';
 import { flights, numbers, reversedContext, testArenas, testContext } from './support.ts';
 

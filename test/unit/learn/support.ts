@@ -3,8 +3,8 @@ import type { SourceColumn } from '../../../src/learn/feature/source.ts';
 import { allocatePoints, type Points, pointColumns } from '../../../src/learn/points.ts';
 import { Random } from '../../../src/learn/random.ts';
 import { type FitContext, makeWorkspace, serialContext } from '../../../src/learn/workspace.ts';
-import { ArenaSet } from '../../../src/value/arena-set.ts';
 import type { Atom } from '../../../src/value/atom.ts';
+import { ArenaSet } from '../../../src/value/column/arena-set.ts';
 
 export function testArenas(): ArenaSet {
   return ArenaSet.create({ budgetBytes: 100e6, arenaPageCount: 2048 });

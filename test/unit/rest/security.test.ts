@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Rowan } from '../../../src/index.ts';
-import { KeyStore } from '../../../src/rest/key-store.ts';
+import { KeyStore } from '../../../src/rest/key/key-store.ts';
 import type { Logger } from '../../../src/service/logger.ts';
 
 const ADMIN_KEY = 'a-key-of-the-environment';

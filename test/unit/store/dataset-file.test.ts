@@ -14,10 +14,10 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { readDatasetFile, writeDatasetFile } from '../../../src/store/dataset-file.ts';
 import { type FileSystem, nodeFileSystem } from '../../../src/store/durable-file.ts';
 import { failure } from '../../../src/util/error.ts';
-import { ArenaSet } from '../../../src/value/arena-set.ts';
+import { ArenaSet } from '../../../src/value/column/arena-set.ts';
+import type { Snapshot } from '../../../src/value/column/snapshot.ts';
+import { freeSnapshot } from '../../../src/value/column/snapshot-memory.ts';
 import { Path } from '../../../src/value/path.ts';
-import type { Snapshot } from '../../../src/value/snapshot.ts';
-import { freeSnapshot } from '../../../src/value/snapshot-memory.ts';
 import { Timestamp } from '../../../src/value/timestamp.ts';
 import {
   buildSparse,

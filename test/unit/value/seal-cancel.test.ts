@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { ArenaScope, ArenaSet } from '../../../src/value/arena-set.ts';
+import { ArenaScope, ArenaSet } from '../../../src/value/column/arena-set.ts';
+import { SparseBuilder } from '../../../src/value/column/sparse-builder.ts';
+import { type RecordedCell, TableBuilder } from '../../../src/value/column/table-builder.ts';
 import { Path } from '../../../src/value/path.ts';
-import { SparseBuilder } from '../../../src/value/sparse-builder.ts';
-import { type RecordedCell, TableBuilder } from '../../../src/value/table-builder.ts';
 
 const ROW_COUNT = 40_000;
 const arenas = ArenaSet.create({ budgetBytes: 100e6, arenaPageCount: 2048 });

@@ -1,14 +1,14 @@
 // Random recordings against a plain twin: maps of rows of cells of points.
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { ArenaSet } from '../../../src/value/arena-set.ts';
 import type { Atom } from '../../../src/value/atom.ts';
 import { encodeAtom } from '../../../src/value/atom-codec.ts';
+import { ArenaSet } from '../../../src/value/column/arena-set.ts';
+import type { SparseSnapshot } from '../../../src/value/column/snapshot.ts';
+import { freeSnapshot, snapshotSize } from '../../../src/value/column/snapshot-memory.ts';
+import { SparseBuilder } from '../../../src/value/column/sparse-builder.ts';
+import { SparseView } from '../../../src/value/column/sparse-view.ts';
 import { comparePaths, Path } from '../../../src/value/path.ts';
-import type { SparseSnapshot } from '../../../src/value/snapshot.ts';
-import { freeSnapshot, snapshotSize } from '../../../src/value/snapshot-memory.ts';
-import { SparseBuilder } from '../../../src/value/sparse-builder.ts';
-import { SparseView } from '../../../src/value/sparse-view.ts';
 import { cellsOf } from '../../../src/value/value.ts';
 import { arbitraryAtom, arbitraryPath } from '../../support/atoms.ts';
 

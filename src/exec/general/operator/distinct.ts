@@ -3,8 +3,8 @@ import type { DistinctNode, SetOperationNode } from '../../../plan/plan.ts';
 import { type CanonicalKey, keyOfTuple, keyOfValue } from '../../../value/canonical-key.ts';
 import { Path } from '../../../value/path.ts';
 import { compareValues, NULL_VALUE, Row, type Value } from '../../../value/value.ts';
+import { isNull, latestAmong, latestVersions, valuesAt } from '../call/lookup.ts';
 import type { Runtime } from '../compiler.ts';
-import { isNull, latestAmong, latestVersions, valuesAt } from '../lookup.ts';
 import { type ExecRow, GroupRow, TableRow } from '../row.ts';
 import { comparingWithCancellation, type RowSource, withCancellation } from './source.ts';
 

@@ -6,9 +6,9 @@ import type { BoundExpression } from '../../../plan/expression.ts';
 import { expressionsOf, inputsOf } from '../../../plan/map-plan.ts';
 import type { FilterNode, PlanNode } from '../../../plan/plan.ts';
 import { type CanonicalKey, keyOfTuple } from '../../../value/canonical-key.ts';
+import { isNull } from '../call/lookup.ts';
 import type { Compiler } from '../compiler.ts';
 import { Frame } from '../frame.ts';
-import { isNull } from '../lookup.ts';
 import type { ExecRow } from '../row.ts';
 import type { RowSource } from './source.ts';
 

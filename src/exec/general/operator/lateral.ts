@@ -2,9 +2,9 @@
 import type { LateralNode } from '../../../plan/plan.ts';
 import { type CanonicalKey, keyOfTuple } from '../../../value/canonical-key.ts';
 import type { Value } from '../../../value/value.ts';
+import { latestVersions } from '../call/lookup.ts';
 import type { Compiler } from '../compiler.ts';
 import { Frame } from '../frame.ts';
-import { latestVersions } from '../lookup.ts';
 import type { ExecRow } from '../row.ts';
 import { pairMaker } from './join.ts';
 import type { RowSource } from './source.ts';

@@ -4,8 +4,8 @@ import { every } from '../../../util/every.ts';
 import { type CanonicalKey, keyOfTuple } from '../../../value/canonical-key.ts';
 import { comparePaths } from '../../../value/path.ts';
 import { compareValues, type Value } from '../../../value/value.ts';
+import { isNull } from '../call/lookup.ts';
 import { type Evaluator, Frame } from '../frame.ts';
-import { isNull } from '../lookup.ts';
 import type { ExecRow, JoinedRow } from '../row.ts';
 import { comparingWithCancellation, type RowSource } from './source.ts';
 

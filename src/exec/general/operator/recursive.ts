@@ -3,8 +3,8 @@ import type { RecursiveNode } from '../../../plan/plan.ts';
 import { failure } from '../../../util/error.ts';
 import { type CanonicalKey, keyOfValue } from '../../../value/canonical-key.ts';
 import { Path } from '../../../value/path.ts';
+import { latestVersions } from '../call/lookup.ts';
 import type { Runtime } from '../compiler.ts';
-import { latestVersions } from '../lookup.ts';
 import { type ExecRow, TableRow } from '../row.ts';
 import { type RowSource, withCancellation } from './source.ts';
 

@@ -11,10 +11,10 @@ import {
   Scalar,
   type Value,
 } from '../../../value/value.ts';
+import { asRow } from '../call/lookup.ts';
 import type { Compiler } from '../compiler.ts';
 import { placeErrors } from '../error-place.ts';
 import { Frame } from '../frame.ts';
-import { asRow } from '../lookup.ts';
 import { TableRow } from '../row.ts';
 import type { RowSource } from './source.ts';
 

@@ -2,11 +2,11 @@
 import type { SampleNode } from '../../../plan/plan.ts';
 import { failure } from '../../../util/error.ts';
 import { EMPTY_ROW, Row, Scalar, type Value } from '../../../value/value.ts';
+import { isNull } from '../call/lookup.ts';
+import { makeRandom } from '../call/random.ts';
 import type { Compiler } from '../compiler.ts';
 import { placeErrors } from '../error-place.ts';
 import { Frame } from '../frame.ts';
-import { isNull } from '../lookup.ts';
-import { makeRandom } from '../random.ts';
 import type { ExecRow } from '../row.ts';
 import { isTrue } from '../truth.ts';
 import type { RowSource } from './source.ts';

@@ -3,9 +3,9 @@ import type { RowLookup, ScanNode } from '../../../plan/plan.ts';
 import { RowanError } from '../../../util/error.ts';
 import { comparePaths, Path } from '../../../value/path.ts';
 import { Scalar, type Value } from '../../../value/value.ts';
+import { asRow } from '../call/lookup.ts';
 import type { Compiler } from '../compiler.ts';
 import { Frame } from '../frame.ts';
-import { asRow } from '../lookup.ts';
 import type { ExecRow } from '../row.ts';
 import { type RowSource, withCancellation } from './source.ts';
 

@@ -7,9 +7,9 @@ import { NULL_VALUE, type Value } from '../../../value/value.ts';
 import type { Compiler } from '../compiler.ts';
 import { Frame } from '../frame.ts';
 import { compileKeyOrder, type KeyOrder } from '../key-order.ts';
-import type { Partition } from '../partition.ts';
 import { type ExecRow, WindowRow } from '../row.ts';
-import { compileWindowCall, type PartitionCall } from '../window-call.ts';
+import type { Partition } from '../window/partition.ts';
+import { compileWindowCall, type PartitionCall } from '../window/window-call.ts';
 import { comparingWithCancellation, type RowSource, withCancellation } from './source.ts';
 
 /** Calls over the same partitions in the same order. */

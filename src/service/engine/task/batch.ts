@@ -4,7 +4,7 @@ import type { Task } from '../../../exec/task.ts';
 import { applyJson } from '../../../function/apply-json.ts';
 import { AtomListWriter } from '../../../function/atom-list-writer.ts';
 import type { CompiledFunction } from '../../../function/function-type.ts';
-import { numberRowReader } from '../../../function/number-row-reader.ts';
+import { numberRowReader } from '../../../function/model/number-row-reader.ts';
 import type { NumberRowCall } from '../../../function/plain-call.ts';
 import type { CallScope } from '../../../plan/function.ts';
 import { withDetails } from '../../../util/error.ts';

@@ -12,9 +12,9 @@ import { readDatasetFile, writeDatasetFile } from '../../../store/dataset-file.t
 import { nodeFileSystem } from '../../../store/durable-file.ts';
 import { assert } from '../../../util/assert.ts';
 import { failure, RowanError } from '../../../util/error.ts';
-import type { ArenaAllocator } from '../../../value/arena-set.ts';
-import type { Snapshot } from '../../../value/snapshot.ts';
-import { freeSnapshot } from '../../../value/snapshot-memory.ts';
+import type { ArenaAllocator } from '../../../value/column/arena-set.ts';
+import type { Snapshot } from '../../../value/column/snapshot.ts';
+import { freeSnapshot } from '../../../value/column/snapshot-memory.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import type { WorkerContext } from '../worker-context.ts';
 import { commitTask } from './dataset.ts';

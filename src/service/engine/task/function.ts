@@ -11,7 +11,7 @@ import type { CompiledFunction } from '../../../function/function-type.ts';
 import { LineApplier } from '../../../function/line-applier.ts';
 import type { CallScope } from '../../../plan/function.ts';
 import { assert } from '../../../util/assert.ts';
-import { ArenaScope } from '../../../value/arena-set.ts';
+import { ArenaScope } from '../../../value/column/arena-set.ts';
 import type { ApplicationFormat, EngineTasks } from '../engine-task.ts';
 import { valueFromWire, type WireValue } from '../wire-value.ts';
 import type { WorkerContext } from '../worker-context.ts';

@@ -1,13 +1,13 @@
 // What the columns of a dataset are like.
 import type { Task } from '../../../exec/task.ts';
 import type { Relation } from '../../../plan/catalog.ts';
-import { PROFILE_QUANTILES } from '../../../procedure/column-summary.ts';
-import { summaryJob } from '../../../procedure/summary-job.ts';
-import { ArenaScope } from '../../../value/arena-set.ts';
-import { chunkNullCount } from '../../../value/chunk-encoder.ts';
-import { ColumnBuilder } from '../../../value/column-builder.ts';
+import { PROFILE_QUANTILES } from '../../../procedure/statistics/column-summary.ts';
+import { summaryJob } from '../../../procedure/statistics/summary-job.ts';
+import { ArenaScope } from '../../../value/column/arena-set.ts';
+import { chunkNullCount } from '../../../value/column/chunk-encoder.ts';
+import { ColumnBuilder } from '../../../value/column/column-builder.ts';
+import type { ColumnarSnapshot, ColumnSnapshot } from '../../../value/column/snapshot.ts';
 import { Path } from '../../../value/path.ts';
-import type { ColumnarSnapshot, ColumnSnapshot } from '../../../value/snapshot.ts';
 import { latestOf, Scalar } from '../../../value/value.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import type { WorkerContext } from '../worker-context.ts';

@@ -1,7 +1,7 @@
 // The words and functions of the SQL language, for editors.
 import { BUILTIN_FUNCTIONS } from '../../../builtin/index.ts';
 import type { FunctionDeclaration } from '../../../plan/function.ts';
-import { functionSignature } from '../../../plan/signature.ts';
+import { functionSignature } from '../../../plan/type/signature.ts';
 import { KEYWORDS } from '../../../sql/keyword.ts';
 import { jsonReply } from '../request.ts';
 import { type Route, route } from '../route.ts';

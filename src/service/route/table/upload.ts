@@ -1,7 +1,10 @@
 // Files that users send, imports that are guessed, and what columns are like.
 import { Type } from 'typebox';
 import { checkUploadName } from '../../../file/upload-scheme.ts';
-import { type ColumnProfile, PROFILE_QUANTILES } from '../../../procedure/column-summary.ts';
+import {
+  type ColumnProfile,
+  PROFILE_QUANTILES,
+} from '../../../procedure/statistics/column-summary.ts';
 import { failure } from '../../../util/error.ts';
 import { printTimestamp } from '../../../value/timestamp.ts';
 import { uploadMissing } from '../../upload-store.ts';

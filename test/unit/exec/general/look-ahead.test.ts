@@ -4,7 +4,7 @@ import { builtinCatalog } from '../../../../src/builtin/index.ts';
 import { DEFAULT_OUTPUT } from '../../../../src/exec/output/options.ts';
 import { writeQuery } from '../../../../src/exec/write-query.ts';
 import type { CallHost } from '../../../../src/plan/function.ts';
-import { OPEN_ROW_TYPE } from '../../../../src/plan/type.ts';
+import { OPEN_ROW_TYPE } from '../../../../src/plan/type/type.ts';
 import { failure } from '../../../../src/util/error.ts';
 import { Row, Scalar, type Value } from '../../../../src/value/value.ts';
 import { MemoryCatalog } from '../../../support/memory-catalog.ts';

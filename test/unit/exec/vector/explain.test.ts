@@ -8,10 +8,10 @@ import { serialParallel } from '../../../../src/exec/parallel.ts';
 import { useArenas } from '../../../../src/exec/thread-memory.ts';
 import { writeQuery } from '../../../../src/exec/write-query.ts';
 import type { Catalog, Relation } from '../../../../src/plan/catalog.ts';
-import { ArenaSet } from '../../../../src/value/arena-set.ts';
+import { ArenaSet } from '../../../../src/value/column/arena-set.ts';
+import { SparseBuilder } from '../../../../src/value/column/sparse-builder.ts';
+import { TableBuilder } from '../../../../src/value/column/table-builder.ts';
 import { Path } from '../../../../src/value/path.ts';
-import { SparseBuilder } from '../../../../src/value/sparse-builder.ts';
-import { TableBuilder } from '../../../../src/value/table-builder.ts';
 import { NO_SCOPE } from '../../../support/memory-catalog.ts';
 
 const arenas = ArenaSet.create({ budgetBytes: 1 << 28, arenaPageCount: 4096 });

@@ -9,12 +9,12 @@ import { type Parallel, serialParallel } from '../../../../src/exec/parallel.ts'
 import { queryRows } from '../../../../src/exec/query.ts';
 import { useArenas } from '../../../../src/exec/thread-memory.ts';
 import type { Catalog, Relation } from '../../../../src/plan/catalog.ts';
-import { ArenaSet } from '../../../../src/value/arena-set.ts';
 import type { Atom } from '../../../../src/value/atom.ts';
+import { ArenaSet } from '../../../../src/value/column/arena-set.ts';
+import { freeSnapshot } from '../../../../src/value/column/snapshot-memory.ts';
+import { TableBuilder } from '../../../../src/value/column/table-builder.ts';
 import { atomToJsonText } from '../../../../src/value/json.ts';
 import { Path } from '../../../../src/value/path.ts';
-import { freeSnapshot } from '../../../../src/value/snapshot-memory.ts';
-import { TableBuilder } from '../../../../src/value/table-builder.ts';
 import { Timestamp } from '../../../../src/value/timestamp.ts';
 import { cellsOf } from '../../../../src/value/value.ts';
 import { NO_SCOPE } from '../../../support/memory-catalog.ts';

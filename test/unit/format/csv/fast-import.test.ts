@@ -17,12 +17,12 @@ import {
   splitRow,
   trimLine,
 } from '../../../../src/format/csv/text-format.ts';
-import { ArenaSet } from '../../../../src/value/arena-set.ts';
 import type { Atom } from '../../../../src/value/atom.ts';
-import { ColumnView } from '../../../../src/value/column-view.ts';
-import { rowNamesView } from '../../../../src/value/row-names.ts';
-import type { ColumnarSnapshot } from '../../../../src/value/snapshot.ts';
-import { freeChunk, freeSnapshot } from '../../../../src/value/snapshot-memory.ts';
+import { ArenaSet } from '../../../../src/value/column/arena-set.ts';
+import { ColumnView } from '../../../../src/value/column/column-view.ts';
+import { rowNamesView } from '../../../../src/value/column/row-names.ts';
+import type { ColumnarSnapshot } from '../../../../src/value/column/snapshot.ts';
+import { freeChunk, freeSnapshot } from '../../../../src/value/column/snapshot-memory.ts';
 
 const arenas = ArenaSet.create({ budgetBytes: 1 << 28, arenaPageCount: 4096 });
 const dir = mkdtempSync(join(tmpdir(), 'rowan-csv-'));

@@ -5,10 +5,10 @@ import { visitJson } from '../../../../src/format/json/json-columns.ts';
 import type { JsonUnit } from '../../../../src/format/json/json-unit.ts';
 import { JSON_CONTROL, readJsonUnit } from '../../../../src/format/json/json-unit.ts';
 import { parseJson } from '../../../../src/util/exact-json.ts';
-import { ArenaSet } from '../../../../src/value/arena-set.ts';
 import type { Atom } from '../../../../src/value/atom.ts';
-import { ColumnView } from '../../../../src/value/column-view.ts';
-import { concatenateColumns, freeParts } from '../../../../src/value/concatenate.ts';
+import { ArenaSet } from '../../../../src/value/column/arena-set.ts';
+import { ColumnView } from '../../../../src/value/column/column-view.ts';
+import { concatenateColumns, freeParts } from '../../../../src/value/column/concatenate.ts';
 
 const arenas = ArenaSet.create({ budgetBytes: 100e6, arenaPageCount: 2048 });
 

@@ -1,10 +1,10 @@
 // Memory is given back when nobody can read it any more, and not before.
 import { beforeEach, expect, test } from 'vitest';
 import { SnapshotRegistry } from '../../../../src/service/engine/snapshot-registry.ts';
-import { ArenaSet } from '../../../../src/value/arena-set.ts';
+import { ArenaSet } from '../../../../src/value/column/arena-set.ts';
+import type { Snapshot } from '../../../../src/value/column/snapshot.ts';
+import { TableBuilder } from '../../../../src/value/column/table-builder.ts';
 import { Path } from '../../../../src/value/path.ts';
-import type { Snapshot } from '../../../../src/value/snapshot.ts';
-import { TableBuilder } from '../../../../src/value/table-builder.ts';
 
 let arenas: ArenaSet;
 let registry: SnapshotRegistry;

@@ -1,0 +1,226 @@
+// EXPLAIN: the plan as rows of text, inputs indented below the operator that reads them.
+import type { Catalog } from '../catalog.ts';
+import { someExpression } from '../children.ts';
+import type { BoundExpression, ProjectItem, SubqueryExpression } from '../expression.ts';
+import { expressionsOf, inputsOf } from '../map-plan.ts';
+import type { JoinNode, PlanNode, QueryPlan } from '../plan.ts';
+import { printExpression } from './explain-expression.ts';
+
+export interface ExplainLine {
+  readonly operator: string;
+  /** how the rows are got: a scan, a lookup, the general evaluator, kernels */
+  readonly path: string;
+  /** estimated rows; null when nothing is known */
+  readonly rows: number | null;
+  /** absent: the line only announces those below it */
+  readonly node?: PlanNode;
+}
+
+/** Names the path that runs a node when it is not the general evaluator. */
+export type PathNamer = (node: PlanNode) => string | undefined;
+
+export function explainPlan(
+  plan: QueryPlan,
+  catalog: Catalog,
+  pathOf: PathNamer = () => undefined,
+): ExplainLine[] {
+  const lines: ExplainLine[] = [];
+  const context = { catalog, pathOf };
+  addLines(plan.root, 0, context, lines);
+  const ways = waysOfSubqueries(plan);
+  plan.subqueries.forEach((subquery, index) => {
+    const way = ways.get(index);
+    if (way === undefined) return;
+    lines.push({ operator: `sub-select ${index}`, path: way, rows: null });
+    addLines(subquery, 1, context, lines);
+  });
+  return lines;
+}
+
+/** How often each sub-select runs; those that nothing reads any more are left out. */
+function waysOfSubqueries(plan: QueryPlan): ReadonlyMap<number, string> {
+  const ways = new Map<number, string>();
+  const look = (node: PlanNode) => {
+    if (node.kind === 'shared') ways.set(node.subquery, 'once');
+    for (const expression of expressionsOf(node)) {
+      someExpression(expression, (part) => {
+        if (part.kind === 'in-query') ways.set(part.subquery, 'once');
+        if (part.kind === 'subquery') ways.set(part.subquery, wayOf(part));
+        return false;
+      });
+    }
+    for (const input of inputsOf(node)) look(input);
+  };
+  for (const root of [plan.root, ...plan.subqueries]) look(root);
+  return ways;
+}
+
+function wayOf({ args, lookup }: SubqueryExpression): string {
+  if (lookup !== undefined) return 'once, hashed by key';
+  return args.length === 0 ? 'once' : 'once for each distinct key';
+}
+
+interface ExplainContext {
+  readonly catalog: Catalog;
+  readonly pathOf: PathNamer;
+}
+
+function addLines(
+  node: PlanNode,
+  depth: number,
+  context: ExplainContext,
+  lines: ExplainLine[],
+): void {
+  lines.push({
+    operator: '  '.repeat(depth) + describeNode(node),
+    path: context.pathOf(node) ?? generalPath(node),
+    rows: estimateRows(node, context.catalog),
+    node,
+  });
+  for (const input of inputsOf(node)) addLines(input, depth + 1, context, lines);
+}
+
+function generalPath(node: PlanNode): string {
+  if (node.kind === 'scan') return node.lookup === undefined ? 'scan' : 'row lookup';
+  if (node.kind === 'join') return node.equalities.length > 0 ? 'hash join' : 'nested loops';
+  if (node.kind === 'sort' && node.keep !== undefined) return 'top rows';
+  return 'general';
+}
+
+function describeNode(node: PlanNode): string {
+  switch (node.kind) {
+    case 'scan':
+      return describeScan(node.dataset, node);
+    case 'single-row':
+      return 'single row';
+    case 'row-dataset':
+      return `${node.flat ? 'atom_dataset' : 'row_dataset'} ${printExpression(node.expression)}`;
+    case 'transpose':
+    case 'merge':
+    case 'sample':
+      return node.kind;
+    case 'join':
+      return describeJoin(node);
+    case 'filter':
+    case 'when':
+      return `${node.kind} ${printExpression(node.condition)}`;
+    case 'project':
+      return `project ${node.items.map(describeItem).join(', ')}`;
+    case 'aggregate': {
+      const keys = node.keys.map(printExpression).join(', ');
+      const calls = node.aggregates.map((call) => call.surface).join(', ');
+      return `aggregate ${calls || 'nothing'}${keys === '' ? '' : ` by ${keys}`}`;
+    }
+    case 'sort': {
+      const keys = node.keys.map(
+        (key) => printExpression(key.expression) + (key.descending ? ' DESC' : ''),
+      );
+      return `sort ${keys.join(', ')}${node.keep === undefined ? '' : ` keep ${node.keep}`}`;
+    }
+    case 'grouping-sets': {
+      const keys = node.keys.map(printExpression);
+      const calls = node.aggregates.map((call) => call.surface).join(', ');
+      const sets = node.sets.map((set) => `(${set.map((index) => keys[index]).join(', ')})`);
+      return `grouping sets ${calls || 'nothing'} by ${sets.join(', ')}`;
+    }
+    case 'window':
+      return `window ${node.calls.map((call) => call.surface).join(', ')}`;
+    case 'distinct':
+      return 'distinct';
+    case 'set-operation':
+      return `${node.operator}${node.all ? ' all' : ''}`;
+    case 'values':
+      return `values ${node.rows.length} rows`;
+    case 'series':
+      return `series ${printExpression(node.start)} to ${printExpression(node.stop)}`;
+    case 'shared':
+      return `rows of sub-select ${node.subquery}`;
+    case 'recursive':
+      return `recursion ${node.table}${node.all ? '' : ' without repeats'}`;
+    case 'recursive-table':
+      return `last rows of recursion ${node.table}`;
+    case 'lateral':
+      return `lateral ${node.joinKind} join by ${node.args.map(printExpression).join(', ')}`;
+    case 'rejoin':
+      return 'rows in the order of FROM';
+    case 'limit-by': {
+      const count = (part: BoundExpression | undefined, none: string) =>
+        part === undefined ? none : printExpression(part);
+      return `limit ${count(node.limit, 'all')} offset ${count(node.offset, '0')}`;
+    }
+    case 'distinct-on':
+      return `distinct on ${node.expressions.map(printExpression).join(', ')}`;
+    case 'limit':
+      return `limit ${node.limit ?? 'all'} offset ${node.offset}`;
+  }
+}
+
+function describeScan(dataset: string, node: Extract<PlanNode, { kind: 'scan' }>): string {
+  const columns = node.columns === 'all' ? '*' : node.columns.map(String).join(', ');
+  const lookup = node.lookup?.names.map(printExpression).join(', ');
+  return `scan ${dataset} [${columns}]${lookup === undefined ? '' : ` rows ${lookup}`}`;
+}
+
+function describeJoin(node: JoinNode): string {
+  const equalities = node.equalities.map(
+    ({ left, right }) => `${printExpression(left)} = ${printExpression(right)}`,
+  );
+  const { own, residual } = node;
+  const ofSides = (['left', 'right'] as const).flatMap((side) => {
+    const part = own[side];
+    return part === undefined ? [] : [`${side} ${printExpression(part)}`];
+  });
+  const others = residual === undefined ? [] : [printExpression(residual)];
+  const condition = [...equalities, ...ofSides, ...others].join(' AND ');
+  return `${node.joinKind} join${condition === '' ? '' : ` on ${condition}`}`;
+}
+
+function describeItem(item: ProjectItem): string {
+  switch (item.kind) {
+    case 'named':
+      return `${item.path.join('.')}: ${printExpression(item.expression)}`;
+    case 'spread':
+      return `${printExpression(item.expression)} AS *`;
+    case 'wildcard':
+      return `${[...item.pattern.exact, `${item.pattern.prefix}*`].join('.')}`;
+    case 'column-expression':
+      return 'COLUMN EXPR';
+  }
+}
+
+/** Rows that pass a condition, of which nothing is known. */
+const FILTER_SELECTIVITY = 1 / 3;
+const GROUP_FRACTION = 1 / 10;
+
+function estimateRows(node: PlanNode, catalog: Catalog): number | null {
+  const [input = null] = inputsOf(node).map((below) => estimateRows(below, catalog));
+  switch (node.kind) {
+    case 'scan':
+      return node.lookup?.names.length ?? catalog.dataset(node.dataset).rowCount;
+    case 'single-row':
+      return 1;
+    case 'row-dataset':
+    case 'transpose':
+    case 'merge':
+    case 'sample':
+      return null;
+    case 'filter':
+      return input === null ? null : Math.ceil(input * FILTER_SELECTIVITY);
+    case 'aggregate':
+      if (node.keys.length === 0) return 1;
+      return input === null ? null : Math.ceil(input * GROUP_FRACTION);
+    case 'limit':
+      return node.limit === undefined ? input : Math.min(node.limit, input ?? node.limit);
+    case 'join':
+      return estimateJoin(node, catalog);
+    default:
+      return input;
+  }
+}
+
+function estimateJoin(node: JoinNode, catalog: Catalog): number | null {
+  const left = estimateRows(node.left.input, catalog);
+  const right = estimateRows(node.right.input, catalog);
+  if (left === null || right === null) return null;
+  return node.equalities.length > 0 ? Math.max(left, right) : left * right;
+}

@@ -1,0 +1,130 @@
+// Reads what a test query selects: scores, labels and weights, row by row.
+
+import type { Mode } from '../../learn/label.ts';
+import type { InputQuery } from '../../schema/declare.ts';
+import { failure } from '../../util/error.ts';
+import { parseJson } from '../../util/exact-json.ts';
+import { type Atom, isTrue } from '../../value/atom.ts';
+import type { Path } from '../../value/path.ts';
+import { cellsOf, latestOf, type Row, Scalar, type Value } from '../../value/value.ts';
+import type { ProcedureContext } from '../procedure-type.ts';
+
+export interface LabelledScores {
+  readonly label: Exclude<Atom, null>;
+  /** the column name that the label was read from */
+  readonly column: string;
+  readonly score: number;
+}
+
+export interface TestRow {
+  readonly name: Path;
+  /** when the test ran, in seconds */
+  readonly ts: number;
+  readonly weight: number;
+  /** one label; null in mode multilabel */
+  readonly label: Atom;
+  /** IS TRUE of the label */
+  readonly truth: boolean;
+  /** all labels of a row in mode multilabel */
+  readonly labels: readonly string[];
+  /** one score; NaN where there are several */
+  readonly score: number;
+  readonly scores: readonly LabelledScores[];
+}
+
+/** Rows with a label. @throws DATA_ERROR for a score that is missing or not a number */
+export function readTestRows(context: ProcedureContext, query: InputQuery, mode: Mode): TestRow[] {
+  const prepared = context.query(query);
+  const { root } = prepared.plan;
+  const isWeighted =
+    root.kind === 'project' &&
+    root.items.some((item) => item.kind === 'named' && item.path.join('.') === 'weight');
+  const isLabelled = mode === 'categorical' || mode === 'multilabel';
+  const rows: TestRow[] = [];
+  let readCount = 0;
+  for (const { name, row } of prepared.run()) {
+    if (readCount++ % 256 === 0) context.checkCancelled();
+    const label = readLabel(row, mode);
+    if (label === undefined) continue;
+    rows.push({
+      name,
+      ts: context.startedAt,
+      weight: isWeighted ? readWeight(row) : 1,
+      label: label.atom,
+      truth: isTrue(label.atom),
+      labels: label.names,
+      score: isLabelled ? Number.NaN : readScore(row, mode),
+      scores: isLabelled ? readScores(row) : [],
+    });
+  }
+  return rows;
+}
+
+/** Undefined when the row has no label, which leaves it out. */
+function readLabel(
+  row: Row,
+  mode: Mode,
+): { readonly atom: Atom; readonly names: readonly string[] } | undefined {
+  if (mode !== 'multilabel') {
+    const atom = scalarOf(row, 'label');
+    return atom === null ? undefined : { atom, names: [] };
+  }
+  const names = row
+    .all('label')
+    .flatMap(cellsOf)
+    .filter(({ atom }) => atom !== null)
+    .map(({ path }) => path.toString());
+  return names.length === 0 ? undefined : { atom: null, names: [...new Set(names)] };
+}
+
+function readWeight(row: Row): number {
+  const atom = scalarOf(row, 'weight');
+  if (typeof atom === 'number' && Number.isFinite(atom)) return atom;
+  throw failure('DATA_ERROR', 'the weight of a test row must be a finite number');
+}
+
+function readScore(row: Row, mode: Mode): number {
+  const atom = scalarOf(row, 'score');
+  if (typeof atom === 'number') return atom;
+  if (mode === 'regression' && atom === null) return Number.NaN;
+  throw failure('DATA_ERROR', 'Classifier returned a NaN score: the score must be a number');
+}
+
+/** A score a label; only the last element of each column counts, and it is the label's JSON. */
+function readScores(row: Row): LabelledScores[] {
+  return row
+    .all('score')
+    .flatMap(cellsOf)
+    .map(({ path, atom }) => {
+      const column = path.elements.at(-1) ?? '';
+      if (typeof atom !== 'number' || Number.isNaN(atom)) {
+        throw failure('DATA_ERROR', `Classifier returned a NaN score for label ${column}`);
+      }
+      return { label: labelOf(column), column, score: atom };
+    });
+}
+
+function labelOf(column: string): Exclude<Atom, null> {
+  let json: unknown;
+  try {
+    json = parseJson(column);
+  } catch {
+    json = undefined;
+  }
+  if (typeof json === 'string' || typeof json === 'number' || typeof json === 'bigint') return json;
+  throw failure(
+    'DATA_ERROR',
+    `score column ${column} does not name a label: accepted are JSON strings and numbers`,
+  );
+}
+
+/** The latest value of an output; null when there is none. A row of one member stands for it. */
+function scalarOf(row: Row, name: string): Atom {
+  const points = row.all(name).flatMap(scalarsOf);
+  return points.length === 0 ? null : latestOf(points).atom;
+}
+
+function scalarsOf(value: Value): Scalar[] {
+  if (value instanceof Scalar) return [value];
+  return cellsOf(value).map(({ atom, ts }) => new Scalar(atom, ts));
+}

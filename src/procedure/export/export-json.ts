@@ -1,0 +1,208 @@
+// Writes the result of a query as JSON, an object a line.
+import { type Static, Type } from 'typebox';
+import { ChunkSink } from '../../exec/output/sink.ts';
+import { parseFileUrl } from '../../file/url.ts';
+import { inputQuery, url } from '../../schema/declare.ts';
+import { failure } from '../../util/error.ts';
+import { type Atom, compareAtoms } from '../../value/atom.ts';
+import type { Path } from '../../value/path.ts';
+import { atomText } from '../../value/text.ts';
+import { compareSeconds, Timestamp } from '../../value/timestamp.ts';
+import { flatten, type Row } from '../../value/value.ts';
+import { runOnCreation } from '../parameter.ts';
+import { type ProcedureContext, type ProcedureResult, workerProcedure } from '../procedure-type.ts';
+import { checkTrainingQuery } from '../training/training-query.ts';
+import { knownItemColumns } from './export-columns.ts';
+
+const ROWS_PER_REPORT = 512;
+
+const PARAMETERS = Type.Object({
+  exportData: inputQuery({ description: 'the query; it must have a FROM clause' }),
+  dataFileUrl: url({ description: 'file to write, compressed when its suffix says so' }),
+  skipDuplicateCells: Type.Boolean({
+    description: 'write the latest value of cells that have several, instead of failing',
+    default: false,
+  }),
+  rowNameColumn: Type.Optional(
+    Type.String({ description: 'first member, which gets the name of the row; default: none' }),
+  ),
+  structured: Type.Boolean({
+    description: 'objects and arrays along the paths of columns; false: flat objects',
+    default: true,
+  }),
+  includeNulls: Type.Boolean({ description: 'write members that are null', default: false }),
+  ...runOnCreation,
+});
+
+type ExportJsonParams = Static<typeof PARAMETERS>;
+
+export const exportJson = workerProcedure({
+  name: 'export.json',
+  summary: 'Writes the result of a query as JSON, an object a line.',
+  parameters: PARAMETERS,
+  check({ exportData, dataFileUrl }) {
+    parseFileUrl(dataFileUrl);
+    checkTrainingQuery(exportData, { type: 'export.json', shape: 'any', allowsGroupBy: true });
+  },
+  run,
+});
+
+async function run(context: ProcedureContext, params: ExportJsonParams): Promise<ProcedureResult> {
+  const progress = context.steps([{ name: 'iterating', type: 'percentile' }], { topLevel: true });
+  progress.next();
+  let known: readonly Path[] = [];
+  const query = context.query(params.exportData, (plan) => {
+    known = knownItemColumns(plan, context.catalog).flatMap((paths) => paths ?? []);
+    return plan;
+  });
+  const sink = await context.files.create(params.dataFileUrl);
+  try {
+    const ready: Uint8Array[] = [];
+    const text = new ChunkSink((bytes) => ready.push(bytes));
+    const line = new LineWriter(params, params.includeNulls ? known : []);
+    let rowCount = 0;
+    for (const { name, row } of query.run()) {
+      if (rowCount++ % ROWS_PER_REPORT === 0) {
+        context.checkCancelled();
+        progress.update(1 - 1 / (1 + rowCount / 1e5));
+      }
+      text.write(`${line.write(name, row)}\n`);
+      for (let bytes = ready.shift(); bytes !== undefined; bytes = ready.shift()) {
+        await sink.write(bytes);
+      }
+    }
+    text.end();
+    for (const bytes of ready) await sink.write(bytes);
+    context.checkCancelled();
+    await sink.commit();
+    progress.finish();
+    return { result: { rowCount } };
+  } catch (thrown) {
+    await sink.abort();
+    throw thrown;
+  }
+}
+
+interface Cell {
+  readonly path: Path;
+  readonly atom: Atom;
+  readonly ts: number;
+}
+
+/** Members by name; a value of its own stands beside members below it under an empty name. */
+interface Tree {
+  text: string | undefined;
+  readonly members: Map<string, Tree>;
+}
+
+class LineWriter {
+  readonly #params: ExportJsonParams;
+  /** columns that are written as null where a row lacks them */
+  readonly #columns: readonly Path[];
+
+  constructor(params: ExportJsonParams, columns: readonly Path[]) {
+    this.#params = params;
+    this.#columns = columns;
+  }
+
+  write(name: Path, row: Row): string {
+    const { structured, includeNulls, rowNameColumn } = this.#params;
+    const cells = this.#cells(name, row);
+    for (const path of this.#columns) {
+      const key = path.toString();
+      if (!cells.has(key)) cells.set(key, { path, atom: null, ts: 0 });
+    }
+    const named = rowNameColumn === undefined ? [] : [[rowNameColumn, name.toString()] as const];
+    if (!structured) {
+      const members = named.map(
+        ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`,
+      );
+      for (const [key, { atom }] of cells) {
+        const text = atomJson(atom);
+        if (includeNulls || text !== 'null') members.push(`${JSON.stringify(key)}:${text}`);
+      }
+      return `{${members.join(',')}}`;
+    }
+    const root: Tree = { text: undefined, members: new Map() };
+    for (const [key, value] of named) {
+      root.members.set(key, { text: JSON.stringify(value), members: new Map() });
+    }
+    for (const { path, atom } of cells.values()) {
+      const text = atomJson(atom);
+      if (!includeNulls && text === 'null') continue;
+      let tree = root;
+      for (const element of path.elements) {
+        let inner = tree.members.get(element);
+        if (inner === undefined) {
+          inner = { text: undefined, members: new Map() };
+          tree.members.set(element, inner);
+        }
+        tree = inner;
+      }
+      tree.text = text;
+    }
+    return objectText(root);
+  }
+
+  /** One value for each column. @throws DATA_ERROR for a column with several */
+  #cells(name: Path, row: Row): Map<string, Cell> {
+    const cells = new Map<string, Cell>();
+    flatten(row, [], (path, atom, ts) => {
+      const key = path.toString();
+      const before = cells.get(key);
+      if (before !== undefined) {
+        if (!this.#params.skipDuplicateCells) throw severalValues(name, path);
+        const order = compareSeconds(ts, before.ts);
+        if (order < 0 || (order === 0 && compareAtoms(atom, before.atom) >= 0)) return;
+      }
+      cells.set(key, { path, atom, ts });
+    });
+    return cells;
+  }
+}
+
+function severalValues(row: Path, column: Path): Error {
+  return failure(
+    'DATA_ERROR',
+    `export.json does not work over cells having multiple values, at row '${row}' for column '${column}'; skipDuplicateCells takes the latest`,
+    { row: row.toString(), column: column.toString() },
+  );
+}
+
+function treeText({ text, members }: Tree): string {
+  if (members.size === 0) return text ?? 'null';
+  if (text === undefined || text === 'null') {
+    const elements = arrayElements(members);
+    if (elements !== undefined) return `[${elements.map(treeText).join(',')}]`;
+    return objectText({ text: undefined, members });
+  }
+  return objectText({ text, members });
+}
+
+function objectText({ text, members }: Tree): string {
+  const own = text === undefined || text === 'null' ? [] : [`"":${text}`];
+  const inner = [...members].map(([name, tree]) => `${JSON.stringify(name)}:${treeText(tree)}`);
+  return `{${[...own, ...inner].join(',')}}`;
+}
+
+/** The members in order when their names are 0, 1, … */
+function arrayElements(members: ReadonlyMap<string, Tree>): Tree[] | undefined {
+  const elements: Tree[] = [];
+  for (let i = 0; i < members.size; i++) {
+    const element = members.get(String(i));
+    if (element === undefined) return undefined;
+    elements.push(element);
+  }
+  return elements;
+}
+
+/** JSON that other programs read: no text form for what JSON has not. */
+function atomJson(atom: Atom): string {
+  if (atom === null) return 'null';
+  if (typeof atom === 'number') return Number.isFinite(atom) ? String(atom) : 'null';
+  if (typeof atom === 'bigint') return atom.toString();
+  if (typeof atom === 'string') return JSON.stringify(atom);
+  if (atom instanceof Uint8Array) return JSON.stringify(Buffer.from(atom).toString('base64'));
+  if (atom instanceof Timestamp && !Number.isFinite(atom.seconds)) return 'null';
+  return JSON.stringify(atomText(atom));
+}

@@ -1,0 +1,83 @@
+// What trainings over points share: parameters, reading, the model file, the function.
+import { Type } from 'typebox';
+import type { FitContext } from '../../learn/workspace.ts';
+import { type InputQuery, inputQuery } from '../../schema/declare.ts';
+import { functionName, optionalModelFileUrl, randomSeed } from '../classifier/model-parameter.ts';
+import { runOnCreation } from '../parameter.ts';
+import type { ProcedureContext, ProcedureResult } from '../procedure-type.ts';
+import { fitContext } from '../training/fit-context.ts';
+import { withModelFileIfAny } from '../training/model-file.ts';
+import { TRAINING_STEPS } from '../training/training-steps.ts';
+import { type PointRows, readPoints } from './point-rows.ts';
+
+/** Parameters of all of them. */
+export const pointParameters = {
+  trainingData: inputQuery({ description: 'selects points: a row each, all columns numbers' }),
+  numInputDimensions: Type.Integer({
+    description: 'columns that are taken, from the first of the select list; -1: all',
+    minimum: -1,
+    default: -1,
+  }),
+  modelFileUrl: optionalModelFileUrl,
+  functionName,
+  randomSeed,
+  ...runOnCreation,
+};
+
+interface PointParams {
+  readonly trainingData: InputQuery;
+  readonly numInputDimensions: number;
+  readonly modelFileUrl: string;
+  readonly functionName: string;
+  readonly randomSeed: number;
+}
+
+export interface PointTraining<Fit> {
+  /** type of the function that the model file makes */
+  readonly functionType: string;
+  /** what the failure over no rows says */
+  readonly noRows: string;
+  fit(learning: FitContext, rows: PointRows): Fit;
+  /** the model file as plain JSON */
+  toJson(fit: Fit, columnNames: readonly string[]): unknown;
+  /** Records the outputs. */
+  record(fit: Fit, rows: PointRows): void;
+  /** what each iteration says in the details of the run */
+  iterations(fit: Fit): readonly Readonly<Record<string, number>>[];
+}
+
+/** Reads, trains, saves, records, and names the function. */
+export function trainOnPoints<Fit>(
+  context: ProcedureContext,
+  params: PointParams,
+  training: PointTraining<Fit>,
+): Promise<ProcedureResult> {
+  const steps = context.steps(TRAINING_STEPS);
+  const { modelFileUrl, numInputDimensions, functionName: name } = params;
+  return withModelFileIfAny(context.files, modelFileUrl, async (save) => {
+    steps.next();
+    const { noRows, functionType } = training;
+    const rows = readPoints(context, params.trainingData, { numInputDimensions, noRows });
+    try {
+      steps.next();
+      const fit = training.fit(
+        fitContext(context, (share) => steps.update(share)),
+        rows,
+      );
+      steps.next();
+      await save(training.toJson(fit, rows.columnNames));
+      training.record(fit, rows);
+      steps.finish();
+      if (name !== '') {
+        context.outputFunction({ id: name, type: functionType, params: { modelFileUrl } });
+      }
+      const iterations = training.iterations(fit).map((each, index) => ({
+        iteration: index + 1,
+        ...each,
+      }));
+      return { details: { randomSeed: params.randomSeed, iterations } };
+    } finally {
+      context.arenas.free(rows.points.span);
+    }
+  });
+}

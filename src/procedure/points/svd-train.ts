@@ -1,0 +1,148 @@
+import { type Static, Type } from 'typebox';
+import { svdToJson } from '../../learn/svd/model.ts';
+import { fitSvd, type SvdFit } from '../../learn/svd/svd.ts';
+import type { VirtualColumn } from '../../learn/svd/virtual-column.ts';
+import { inputQuery, type OutputDatasetSpec, outputDataset } from '../../schema/declare.ts';
+import { failure } from '../../util/error.ts';
+import { Path } from '../../value/path.ts';
+import { atomText } from '../../value/text.ts';
+import {
+  checkFunctionUrl,
+  functionName,
+  optionalModelFileUrl,
+} from '../classifier/model-parameter.ts';
+import { runOnCreation } from '../parameter.ts';
+import { type ProcedureContext, workerProcedure } from '../procedure-type.ts';
+import { type CellRows, readCells } from '../reshape/cell-rows.ts';
+import { fitContext } from '../training/fit-context.ts';
+import { withModelFileIfAny } from '../training/model-file.ts';
+import { checkTrainingQuery } from '../training/training-query.ts';
+import { TRAINING_STEPS } from '../training/training-steps.ts';
+
+const TYPE = 'svd.train';
+
+const PARAMETERS = Type.Object({
+  trainingData: inputQuery({
+    description: 'selects rows: numbers are scaled, other values become a column each',
+  }),
+  columnOutputDataset: Type.Optional(
+    outputDataset({
+      description: 'dataset to make of the singular vectors, a row for each column',
+      defaultType: 'embedding',
+    }),
+  ),
+  rowOutputDataset: Type.Optional(
+    outputDataset({
+      description: 'dataset to make of the embedding of each row',
+      defaultType: 'embedding',
+    }),
+  ),
+  numSingularValues: Type.Integer({
+    description: 'singular values that are kept at most',
+    minimum: 1,
+    default: 100,
+  }),
+  numDenseBasisVectors: Type.Integer({
+    description: 'columns that are decomposed, the most frequent ones; others are projected',
+    minimum: 1,
+    default: 2000,
+  }),
+  outputColumn: Type.String({
+    description: 'name in front of the dimensions in the outputs',
+    default: 'embedding',
+  }),
+  modelFileUrl: optionalModelFileUrl,
+  functionName,
+  ...runOnCreation,
+});
+
+/** Finds the directions in which rows differ most. */
+export const svdTrain = workerProcedure({
+  name: TYPE,
+  summary: 'Decomposes rows into singular vectors: the directions in which they differ most.',
+  parameters: PARAMETERS,
+  check(params) {
+    checkFunctionUrl(TYPE, params);
+    checkTrainingQuery(params.trainingData, { type: TYPE, shape: 'any' });
+    if (params.outputColumn === '') {
+      throw failure(
+        'INVALID_PARAMETER',
+        'SVD training procedure requires a non-empty output column name',
+      );
+    }
+  },
+  async run(context, options) {
+    const steps = context.steps(TRAINING_STEPS);
+    return withModelFileIfAny(context.files, options.modelFileUrl, async (save) => {
+      steps.next();
+      const rows = readCells(context, options.trainingData);
+      if (rows.names.length === 0) {
+        throw failure('DATA_ERROR', 'SVD training requires at least 1 row; the query selects none');
+      }
+      steps.next();
+      const learning = fitContext(context, (share) => steps.update(share));
+      const fit = fitSvd(learning, rows.columns, rows.names.length, options);
+      steps.next();
+      await save(svdToJson(fit, new Date(context.startedAt * 1000).toISOString()));
+      recordOutputs(context, options, rows, fit);
+      steps.finish();
+      if (options.functionName !== '') {
+        context.outputFunction({
+          id: options.functionName,
+          type: 'svd.embedRow',
+          params: { modelFileUrl: options.modelFileUrl },
+        });
+      }
+      return { details: { singularValues: Array.from(fit.singularValues) } };
+    });
+  },
+});
+
+function recordOutputs(
+  context: ProcedureContext,
+  { columnOutputDataset, rowOutputDataset, outputColumn }: Static<typeof PARAMETERS>,
+  rows: CellRows,
+  fit: SvdFit,
+): void {
+  const prefix = Path.parse(outputColumn);
+  const columns = Array.from(fit.singularValues, (_, d) => prefix.concat(Path.of(String(d))));
+  const record = (
+    spec: OutputDatasetSpec,
+    vectors: readonly Float64Array[],
+    nameAt: (index: number) => Path,
+    timeAt: (index: number) => number,
+  ): void => {
+    if (spec == null) return;
+    const output = context.output(spec, 'embedding');
+    for (const [index, vector] of vectors.entries()) {
+      const ts = timeAt(index);
+      const cells = columns.map((column, d) => [column, vector[d] as number, ts] as const);
+      output.record({ name: nameAt(index), cells });
+    }
+    output.commit();
+  };
+  record(
+    columnOutputDataset,
+    fit.columnVectors,
+    (index) => columnRowName(fit.columns[index] as VirtualColumn),
+    () => context.startedAt,
+  );
+  record(
+    rowOutputDataset,
+    fit.rowVectors,
+    (index) => rows.names[index] as Path,
+    (index) => rows.times[index] as number,
+  );
+}
+
+/** How a virtual column is called: its column, what it is, and its value. */
+function columnRowName(column: VirtualColumn): Path {
+  const name = Path.parse(column.columnName);
+  if (column.op === 'VALUE') return name.concat(Path.of('numericValue'));
+  const { cellValue } = column;
+  if (cellValue === null) return name.concat(Path.of('isNull'));
+  if (cellValue === '') return name.concat(Path.of('stringEmpty'));
+  const text = atomText(cellValue);
+  const isNumber = typeof cellValue === 'number' || typeof cellValue === 'bigint';
+  return name.concat(Path.of(isNumber ? 'numberEquals' : 'stringEquals', text));
+}

@@ -1,0 +1,84 @@
+import { Type } from 'typebox';
+import { frequenciesToJson } from '../../learn/tfidf.ts';
+import { inputQuery, outputDataset } from '../../schema/declare.ts';
+import { Path } from '../../value/path.ts';
+import { flatten } from '../../value/value.ts';
+import {
+  checkFunctionUrl,
+  functionName,
+  optionalModelFileUrl,
+} from '../classifier/model-parameter.ts';
+import { runOnCreation } from '../parameter.ts';
+import { workerProcedure } from '../procedure-type.ts';
+import { withModelFileIfAny } from '../training/model-file.ts';
+import { checkTrainingQuery } from '../training/training-query.ts';
+import { TRAINING_STEPS } from '../training/training-steps.ts';
+
+const TYPE = 'tfidf.train';
+const ROWS_PER_CHECK = 256;
+
+/** Counts the documents in which each term occurs. */
+export const tfidfTrain = workerProcedure({
+  name: TYPE,
+  summary: 'Counts in how many documents each term occurs, for weights by rarity.',
+  parameters: Type.Object({
+    trainingData: inputQuery({
+      description: 'selects documents: a row each, a column for each term that it has',
+    }),
+    outputDataset: Type.Optional(
+      outputDataset({
+        description: 'dataset to make of the counts, a row for each term',
+        defaultType: 'sparse.mutable',
+      }),
+    ),
+    modelFileUrl: optionalModelFileUrl,
+    functionName,
+    ...runOnCreation,
+  }),
+  check(params) {
+    checkFunctionUrl(TYPE, params);
+    const rules = { type: TYPE, shape: 'any', allowsGroupBy: true } as const;
+    checkTrainingQuery(params.trainingData, rules);
+  },
+  run(context, params) {
+    const steps = context.steps(TRAINING_STEPS);
+    const { modelFileUrl } = params;
+    return withModelFileIfAny(context.files, modelFileUrl, async (save) => {
+      steps.next();
+      const prepared = context.query(params.trainingData);
+      steps.next();
+      const counts = new Map<string, number>();
+      let documentCount = 0;
+      for (const { row } of prepared.run()) {
+        if (documentCount++ % ROWS_PER_CHECK === 0) context.checkCancelled();
+        let before: string | undefined;
+        flatten(row, [], (path, atom) => {
+          const term = path.toString();
+          // Several values of a term stand side by side, and count once.
+          if (atom === null || term === before) return;
+          before = term;
+          counts.set(term, (counts.get(term) ?? 0) + 1);
+        });
+      }
+      steps.next();
+      await save(frequenciesToJson({ documentCount, counts }));
+      if (params.outputDataset != null) {
+        const output = context.output(params.outputDataset, 'sparse.mutable');
+        for (const [term, count] of counts) {
+          const cells = [[Path.of('count'), count, context.startedAt] as const];
+          output.record({ name: Path.parse(term), cells });
+        }
+        output.commit();
+      }
+      steps.finish();
+      if (params.functionName !== '') {
+        context.outputFunction({
+          id: params.functionName,
+          type: 'tfidf',
+          params: { modelFileUrl },
+        });
+      }
+      return {};
+    });
+  },
+});

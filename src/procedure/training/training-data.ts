@@ -1,0 +1,474 @@
+// Reads what a training query selects: features by column, labels, weights. Rows come in the order
+// of their names, so that a model does not depend on how the data was stored.
+
+import type { PreparedQuery } from '../../exec/query.ts';
+import { VECTOR_ROW_COUNT_MIN } from '../../exec/vector/engine.ts';
+import {
+  type ExtractedColumns,
+  extractColumns,
+  type ScalarForm,
+} from '../../exec/vector/extract.ts';
+import type { SourceColumn } from '../../learn/feature/source.ts';
+import {
+  duplicatedColumn,
+  labelAmongFeatures,
+  noRows,
+  regressionTarget,
+} from '../../learn/label.ts';
+import { rowWeight } from '../../learn/weight.ts';
+import { childrenOf } from '../../plan/children.ts';
+import type { BoundExpression, ProjectItem } from '../../plan/expression.ts';
+import { inputsOf } from '../../plan/map-plan.ts';
+import type { PlanNode } from '../../plan/plan.ts';
+import type { InputQuery } from '../../schema/declare.ts';
+import { failure } from '../../util/error.ts';
+import { every } from '../../util/every.ts';
+import { type Atom, isTrue } from '../../value/atom.ts';
+import { keyOfAtom } from '../../value/canonical-key.ts';
+import { rowNamesView } from '../../value/column/row-names.ts';
+import { atomToJsonText } from '../../value/json.ts';
+import { comparePaths, Path } from '../../value/path.ts';
+import { cellsOf, compareValues, latestOf, Row, Scalar, type Value } from '../../value/value.ts';
+import { compileRowItems } from '../classifier/feature-probe.ts';
+import type { ProcedureContext } from '../procedure-type.ts';
+import { atomSource, sourceOfColumn } from './training-source.ts';
+
+/** How labels are read: truthiness, a finite number, any atom, or the names of a row's columns. */
+export type LabelForm = 'truth' | 'number' | 'atom' | 'set';
+
+export type Labels =
+  | { readonly form: 'truth'; readonly values: Uint8Array }
+  | { readonly form: 'number'; readonly values: Float64Array }
+  | { readonly form: 'atom'; readonly values: readonly Exclude<Atom, null>[] }
+  | { readonly form: 'set'; readonly values: readonly (readonly string[])[] };
+
+export interface TrainingData {
+  readonly rowCount: number;
+  /** features in natural order of their names */
+  readonly features: readonly SourceColumn[];
+  readonly labels: Labels;
+  /** one a row; absent when the query has no weight */
+  readonly weights: Float64Array | undefined;
+}
+
+/** @throws DATA_ERROR when all rows are of one class */
+export function twoClasses({ labels, rowCount }: TrainingData): Uint8Array {
+  if (labels.form !== 'truth') throw new Error('labels are read by their truth');
+  const positives = labels.values.reduce((sum, label) => sum + label, 0);
+  if (positives === 0 || positives === rowCount) {
+    throw failure(
+      'DATA_ERROR',
+      `the label is ${positives === 0 ? 'false' : 'true'} in all ${rowCount} rows; two classes are needed to train`,
+    );
+  }
+  return labels.values;
+}
+
+export interface TrainingDataOptions {
+  /** rows whose weight is null or 0 are left out, instead of being refused or kept */
+  readonly skipsWeightless?: boolean;
+  /** what the rows are for, in messages; default: training */
+  readonly work?: string;
+}
+
+/**
+ * Reads all rows that have a label.
+ * @throws DATA_ERROR when nothing remains, or a label or weight cannot be used
+ */
+export function readTrainingData(
+  context: ProcedureContext,
+  query: InputQuery,
+  form: LabelForm,
+  options: TrainingDataOptions = {},
+): TrainingData {
+  const prepared = context.query(query);
+  refuseLabelFeatures(prepared, context);
+  const skips = options.skipsWeightless === true;
+  const data =
+    readColumns(context, prepared, form, skips) ?? readRows(context, prepared, form, skips);
+  if (data.rowCount === 0) {
+    throw noRows(isEmptyDataset(prepared.plan.root, context), options.work);
+  }
+  return data;
+}
+
+const SCALAR_FORM: Readonly<Record<Exclude<LabelForm, 'set'>, ScalarForm>> = {
+  truth: 'truth',
+  number: 'numbers',
+  atom: 'codes',
+};
+
+/** The way without rows: undefined when the query is not that simple. */
+function readColumns(
+  context: ProcedureContext,
+  prepared: PreparedQuery,
+  form: LabelForm,
+  skipsWeightless: boolean,
+): TrainingData | undefined {
+  const { arenas, catalog, parallel, scope } = context;
+  const { root } = prepared.plan;
+  if (form === 'set') return undefined;
+  const label = root.kind === 'project' ? namedExpression(root.items, 'label') : undefined;
+  // A plain column may hold more than two values, which its truth alone would not tell.
+  const isPlainColumn = label?.kind === 'column';
+  const extracted = extractColumns(prepared.plan, {
+    row: 'features',
+    scalars: {
+      label: form === 'truth' && isPlainColumn ? 'codes' : SCALAR_FORM[form],
+      weight: 'numbers',
+    },
+    catalog,
+    scope,
+    engine: { arenas, parallel, rowCountMin: VECTOR_ROW_COUNT_MIN },
+  });
+  if (extracted === undefined) return undefined;
+  const check = () => context.checkCancelled();
+  const rows = labelledRows(extracted, context, skipsWeightless);
+  check();
+  const labels = extractedLabels(extracted, rows, form, labelTextOf(prepared), check);
+  if (labels === undefined) return undefined;
+  const weight = extracted.scalars.weight;
+  const rowCount = rows?.length ?? extracted.snapshot.rowCount;
+  return {
+    rowCount,
+    features: extracted.features.map(({ path, column }) =>
+      sourceOfColumn(path.toString(), column, arenas, rows, check),
+    ),
+    labels,
+    weights:
+      weight?.form === 'numbers'
+        ? checkedWeights(rows === undefined ? weight.values : gather(weight.values, rows))
+        : undefined,
+  };
+}
+
+/** Numbers of the selected rows with a label, in the order of row names; undefined: all rows. */
+function labelledRows(
+  { snapshot, scalars, selection }: ExtractedColumns,
+  context: ProcedureContext,
+  skipsWeightless: boolean,
+): Int32Array | undefined {
+  const { label, weight } = scalars;
+  const counts = (row: number) =>
+    !skipsWeightless || weight?.form !== 'numbers' || hasWeight(weight.values[row] as number);
+  const hasLabel = (row: number) => {
+    if (label === undefined || !counts(row)) return false;
+    if (label.form === 'truth') return label.values[row] !== 1;
+    if (label.form === 'codes') return label.values[row] !== 0;
+    return !Number.isNaN(label.values[row]);
+  };
+  const look = every(ROWS_PER_CHECK, () => context.checkCancelled());
+  const found = new Int32Array(selection?.length ?? snapshot.rowCount);
+  let count = 0;
+  for (let i = 0; i < found.length; i++) {
+    look();
+    const row = selection === undefined ? i : (selection[i] as number);
+    if (hasLabel(row)) found[count++] = row;
+  }
+  const rows = found.subarray(0, count);
+  if (snapshot.rowNames.kind === 'sequence') {
+    return rows.length === snapshot.rowCount ? undefined : rows;
+  }
+  const names = rowNamesView(snapshot.rowNames, snapshot.rowCount, context.arenas);
+  const paths = Array.from(rows, (row) => {
+    look();
+    return { row, path: names.pathAt(row) };
+  });
+  paths.sort((a, b) => {
+    look();
+    return comparePaths(a.path, b.path) || a.row - b.row;
+  });
+  for (const [index, { row }] of paths.entries()) rows[index] = row;
+  return rows;
+}
+
+function extractedLabels(
+  { scalars }: ExtractedColumns,
+  rows: Int32Array | undefined,
+  form: LabelForm,
+  labelText: string,
+  check: () => void,
+): Labels | undefined {
+  const { label } = scalars;
+  if (label === undefined) return undefined;
+  switch (label.form) {
+    case 'truth': {
+      const truth = rows === undefined ? label.values : gather(label.values, rows);
+      return { form: 'truth', values: truth.map((value) => value >> 1) };
+    }
+    case 'numbers': {
+      const values = rows === undefined ? label.values : gather(label.values, rows);
+      // A NaN may be a null or a label that cannot be learned: rows tell them apart.
+      return values.every(Number.isFinite) ? { form: 'number', values } : undefined;
+    }
+    case 'codes': {
+      const codes = rows === undefined ? label.values : gather(label.values, rows);
+      if (form === 'truth') {
+        const distinct = [...new Set(codes)];
+        check();
+        refuseManyClasses(
+          distinct.map((code) => label.atom(code)),
+          labelText,
+        );
+        const truths = new Map(distinct.map((code) => [code, truth(label.atom(code))]));
+        const values = new Uint8Array(codes.length);
+        for (let i = 0; i < codes.length; i++) values[i] = truths.get(codes[i] as number) as number;
+        return { form, values };
+      }
+      const look = every(ROWS_PER_CHECK, check);
+      const atoms = Array.from(codes, (code) => {
+        look();
+        return label.atom(code) as Exclude<Atom, null>;
+      });
+      return { form: 'atom', values: atoms };
+    }
+  }
+}
+
+function gather<T extends Uint8Array | Int32Array | Float64Array>(values: T, rows: Int32Array): T {
+  const out = values.slice(0, 0) as T;
+  const gathered = new (out.constructor as new (length: number) => T)(rows.length);
+  for (let i = 0; i < rows.length; i++) gathered[i] = values[rows[i] as number] as number;
+  return gathered;
+}
+
+/** Neither 0 nor missing; what cannot be a weight is left for the check to refuse. */
+function hasWeight(weight: number): boolean {
+  return weight !== 0 && !Number.isNaN(weight);
+}
+
+function checkedWeights(weights: Float64Array): Float64Array {
+  for (const weight of weights) rowWeight(Number.isNaN(weight) ? null : weight);
+  return weights;
+}
+
+interface TrainingRow {
+  readonly name: Path;
+  readonly features: Value;
+  /** 0 where there is a set */
+  readonly label: Exclude<Atom, null>;
+  readonly labels: readonly string[];
+  readonly weight: Atom | undefined;
+}
+
+/** Rows, or comparisons of two, between two looks at the cancel flag. */
+const ROWS_PER_CHECK = 16_384;
+const ROW_OBJECTS_PER_CHECK = 1024;
+
+/** Any query: row by row through the general evaluator. */
+function readRows(
+  context: ProcedureContext,
+  prepared: PreparedQuery,
+  form: LabelForm,
+  skipsWeightless: boolean,
+): TrainingData {
+  const rows: TrainingRow[] = [];
+  for (const { name, row } of prepared.run()) {
+    if (rows.length % 256 === 0) context.checkCancelled();
+    const labels = form === 'set' ? labelSet(row) : [];
+    const label = form === 'set' ? 0 : scalarMember(row, 'label');
+    if (label === undefined || label === null || labels === undefined) continue;
+    const weight = scalarMember(row, 'weight');
+    if (skipsWeightless && (weight === null || weight === 0)) continue;
+    const features = row.values[row.indexOf('features')] ?? new Row([], []);
+    rows.push({ name, features, label, labels, weight });
+  }
+  const look = every(ROW_OBJECTS_PER_CHECK, () => context.checkCancelled());
+  rows.sort((a, b) => {
+    look();
+    return comparePaths(a.name, b.name) || compareValues(a.features, b.features);
+  });
+  const isWeighted =
+    prepared.plan.root.kind === 'project' ? namesWeight(prepared.plan.root.items) : false;
+  return {
+    rowCount: rows.length,
+    features: featureColumns(rows, context),
+    labels: makeLabels(rows, form, labelTextOf(prepared), look),
+    weights: isWeighted
+      ? Float64Array.from(rows, ({ weight }) => rowWeight(weight ?? null))
+      : undefined,
+  };
+}
+
+function namesWeight(items: readonly ProjectItem[]): boolean {
+  return items.some((item) => item.kind === 'named' && item.path.join('.') === 'weight');
+}
+
+/** The latest value of a member; undefined when there is none, or when it is a row. */
+function scalarMember(row: Row, name: string): Atom | undefined {
+  const points = row.all(name);
+  const scalars = points.filter((point) => point instanceof Scalar);
+  if (scalars.length === 0) {
+    if (points.length > 0 && name === 'label') {
+      throw failure('DATA_ERROR', `the label must be a single value, not a row`);
+    }
+    return undefined;
+  }
+  return latestOf(scalars).atom;
+}
+
+function truth(label: Atom): 0 | 1 {
+  return isTrue(label) ? 1 : 0;
+}
+
+/** @throws DATA_ERROR when a label of two classes has more than two values */
+function refuseManyClasses(
+  labels: readonly Atom[],
+  labelText: string,
+  look: () => void = () => undefined,
+): void {
+  const distinct = new Map<unknown, Atom>();
+  for (const label of labels) {
+    look();
+    if (label !== null) distinct.set(keyOfAtom(label), label);
+    if (distinct.size > 2) {
+      const values = [...distinct.values()];
+      const shown = values.map(atomToJsonText).join(', ');
+      throw failure(
+        'DATA_ERROR',
+        `the label has more than two values (${shown}, ...); compare it with one of them, for example ${labelText} = ${literalText(values[0] as Atom)} AS label, or use mode categorical of classifier.train`,
+      );
+    }
+  }
+}
+
+/** As SQL writes it. */
+function literalText(atom: Atom): string {
+  return typeof atom === 'string' ? `'${atom.replaceAll("'", "''")}'` : atomToJsonText(atom);
+}
+
+function makeLabels(
+  rows: readonly TrainingRow[],
+  form: LabelForm,
+  labelText: string,
+  look: () => void,
+): Labels {
+  switch (form) {
+    case 'truth': {
+      const labels = rows.map(({ label }) => label);
+      refuseManyClasses(labels, labelText, look);
+      return { form, values: Uint8Array.from(labels, truth) };
+    }
+    case 'number':
+      return { form, values: Float64Array.from(rows, ({ label }) => regressionTarget(label)) };
+    case 'atom':
+      return { form, values: rows.map(({ label }) => label) };
+    case 'set':
+      return { form, values: rows.map(({ labels }) => labels) };
+  }
+}
+
+/** Names of the label's columns that are not null; undefined without a label. */
+function labelSet(row: Row): string[] | undefined {
+  const points = row.all('label');
+  if (points.length === 0) return undefined;
+  const names = new Set<string>();
+  for (const point of points) {
+    if (point instanceof Scalar) {
+      if (point.atom === null) continue;
+      throw failure('DATA_ERROR', 'Multilabel classification labels requires a row');
+    }
+    for (const { path, atom } of cellsOf(point)) {
+      if (atom !== null) names.add(path.toString());
+    }
+  }
+  return [...names];
+}
+
+/** A column that fewer rows have is kept by its entries, so that a million words fit. */
+const SPARSE_SHARE = 0.25;
+
+/** One column for each name that any row has below its features. */
+function featureColumns(
+  rows: readonly TrainingRow[],
+  context: Pick<ProcedureContext, 'checkCancelled'>,
+): SourceColumn[] {
+  const columns = new Map<string, { path: Path; rows: number[]; atoms: Atom[] }>();
+  rows.forEach(({ features, name }, index) => {
+    if (index % ROW_OBJECTS_PER_CHECK === 0) context.checkCancelled();
+    for (const { path, atom } of cellsOf(features)) {
+      const key = path.toString();
+      let column = columns.get(key);
+      if (column === undefined) {
+        column = { path, rows: [], atoms: [] };
+        columns.set(key, column);
+      } else if (column.rows.at(-1) === index) {
+        throw duplicatedColumn(key, name.toString());
+      }
+      column.rows.push(index);
+      column.atoms.push(atom);
+    }
+  });
+  return [...columns.values()]
+    .sort((a, b) => comparePaths(a.path, b.path))
+    .map(({ path, rows: own, atoms }) => {
+      context.checkCancelled();
+      return columnOf(path.toString(), own, atoms, rows.length, () => context.checkCancelled());
+    });
+}
+
+function columnOf(
+  name: string,
+  rows: readonly number[],
+  atoms: readonly Atom[],
+  rowCount: number,
+  check: () => void,
+): SourceColumn {
+  const isNumeric = atoms.every((atom) => typeof atom === 'number' && !Number.isNaN(atom));
+  if (isNumeric && rows.length < SPARSE_SHARE * rowCount) {
+    const values = Float64Array.from(atoms as readonly number[]);
+    return { kind: 'sparse', name, rowCount, rows: Uint32Array.from(rows), values };
+  }
+  const all = new Array<Atom>(rowCount).fill(null);
+  for (const [index, row] of rows.entries()) all[row] = atoms[index] as Atom;
+  return atomSource(name, all, check);
+}
+
+/** Columns that the label reads must not be features. @throws DATA_ERROR naming the first one */
+function refuseLabelFeatures(prepared: PreparedQuery, context: ProcedureContext): void {
+  const { root } = prepared.plan;
+  const project = findProject(root);
+  if (project === undefined) return;
+  const features = namedExpression(project.items, 'features');
+  const label = namedExpression(project.items, 'label');
+  if (features?.kind !== 'row' || label === undefined) return;
+  const probe = compileRowItems(features, context);
+  for (const path of columnsOf(label)) {
+    const found = probe(path);
+    if (found) throw labelAmongFeatures(path.toString());
+  }
+}
+
+/** What the query selects as label, in its own words. */
+function labelTextOf({ plan, runtime }: PreparedQuery): string {
+  const label = namedExpression(findProject(plan.root)?.items ?? [], 'label');
+  if (label === undefined || runtime.text === undefined) return 'label';
+  return runtime.text.slice(label.start, label.end);
+}
+
+function findProject(node: PlanNode): Extract<PlanNode, { kind: 'project' }> | undefined {
+  if (node.kind === 'project') return node;
+  const [input] = inputsOf(node);
+  return input === undefined || node.kind === 'join' ? undefined : findProject(input);
+}
+
+function namedExpression(items: readonly ProjectItem[], name: string): BoundExpression | undefined {
+  const item = items.find((each) => each.kind === 'named' && each.path.join('.') === name);
+  return item?.kind === 'named' ? item.expression : undefined;
+}
+
+function columnsOf(expression: BoundExpression): Path[] {
+  const paths: Path[] = [];
+  const pending = [expression];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (next.kind === 'column') paths.push(new Path(next.path));
+    pending.push(...childrenOf(next));
+  }
+  return paths;
+}
+
+/** True when the dataset that the query scans has no row at all. */
+function isEmptyDataset(node: PlanNode, context: ProcedureContext): boolean {
+  if (node.kind === 'scan') return context.catalog.dataset(node.dataset).rowCount === 0;
+  return inputsOf(node).every((input) => isEmptyDataset(input, context));
+}

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openRowan, type TestService } from '../../../support/rowan.ts';
+
+let rowan: TestService;
+
+beforeAll(async () => {
+  rowan = await openRowan();
+});
+
+afterAll(() => rowan.close());
+
+async function perform(verb: string, path: string, body: unknown): Promise<unknown> {
+  const reply = await rowan.perform(verb, path, { body });
+  expect(reply.status, reply.text).toBeLessThan(300);
+  return reply.text === '' ? undefined : JSON.parse(reply.text);
+}
+
+test('explains against rows of a query, once for each thread', async () => {
+  await perform('PUT', '/v1/datasets/line', { type: 'sparse.mutable' });
+  const rows = [0, 1, 2, 3].map((x) => [
+    `r${x}`,
+    [
+      ['x', x, 0],
+      ['y', 2 * x + 1, 0],
+    ],
+  ]);
+  await perform('POST', '/v1/datasets/line/multirows', rows);
+  await perform('POST', '/v1/datasets/line/commit', {});
+  await perform('PUT', '/v1/procedures/fit', {
+    type: 'classifier.train',
+    params: {
+      trainingData: 'SELECT {x} AS features, y AS label FROM line',
+      mode: 'regression',
+      algorithm: 'glz_linear',
+      modelFileUrl: 'mem://line.cls',
+      runOnCreation: true,
+    },
+  });
+  await perform('PUT', '/v1/functions/why', {
+    type: 'classifier.explain',
+    params: {
+      modelFileUrl: 'mem://line.cls',
+      method: 'interventional',
+      backgroundData: 'SELECT x FROM line',
+    },
+  });
+  const input = { features: { x: 3 }, label: 1 };
+  const reply = await perform('GET', '/v1/functions/why/application', { input });
+  const { output } = reply as { output: { bias: number; explanation: [[string, [number]]] } };
+  const [[name, [contribution]]] = output.explanation;
+  // The mean over the background and what the value adds to it are the score of the row.
+  expect(name).toBe('x');
+  expect(output.bias).toBeCloseTo(4, 4);
+  expect(output.bias + contribution).toBeCloseTo(7, 4);
+});
