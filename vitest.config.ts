@@ -11,6 +11,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
+    setupFiles: ['test/support/random-seed.ts'],
     reporters: ['default', new ClosingLine()],
     // Forked processes: native modules and worker threads end with the process that made them.
     pool: 'forks',
