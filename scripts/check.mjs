@@ -1,4 +1,4 @@
-// Layout, lint rules and types of the whole project.
+// Layout, lint rules and types of the whole project, and exports and packages that nobody uses.
 
 import { installWhenStale, runTool } from './lib.mjs';
 
@@ -10,6 +10,7 @@ export async function check() {
   }
   if ((await runTool('typescript', 'tsc', ['-p', 'tsconfig.json'])) !== 0) failedCount++;
   if ((await runTool('typescript', 'tsc', ['-p', 'console/tsconfig.json'])) !== 0) failedCount++;
+  if ((await runTool('knip', 'knip', ['--no-progress'])) !== 0) failedCount++;
   return failedCount;
 }
 

@@ -260,11 +260,6 @@ export function Choice({
   );
 }
 
-/** Calls `work` once when a component comes, and what it returned when it goes. */
-export function useOnce(work: () => (() => void) | undefined): void {
-  useEffect(work, []);
-}
-
 /** Asks for a path again while it is on the screen. */
 export function useRefresh(path: string | undefined, milliseconds: number): void {
   useEffect(() => {

@@ -4,8 +4,7 @@ import { explainPlan } from '../plan/explain/explain.ts';
 import type { PlanNode } from '../plan/plan.ts';
 import { typeAtPath, typeName } from '../plan/type/type.ts';
 import type { QueryWarning } from '../plan/warning.ts';
-import type { SqlSource } from '../sql/error.ts';
-import { parseQueryOf, parseTableExpressionOf } from '../sql/parser/parser.ts';
+import { parseQuery, parseTableExpression } from '../sql/parser/parser.ts';
 import type { Statement } from '../sql/parser/statement.ts';
 import { printSql } from '../sql/printer.ts';
 import { failure } from '../util/error.ts';
@@ -27,31 +26,27 @@ export function lookAround(
 ): Answer {
   switch (statement.kind) {
     case 'explain':
-      return explain(textOf(statement.source), statement.analyze, options);
+      return explain(statement.text, statement.analyze, options);
     case 'show-tables':
       return showTables(options);
     case 'show-functions':
       return showFunctions(statement.pattern, options);
     case 'describe':
-      return describe(readSource(statement.source), options);
+      return describe(readSource(statement.text), options);
     case 'summarize':
-      return summarize(readSource(statement.source), options);
+      return summarize(readSource(statement.text), options);
   }
-}
-
-function textOf({ text, start, end }: SqlSource): string {
-  return text.slice(start, end);
 }
 
 /** The query that a table or a query in parentheses stands for. */
-function readSource(source: SqlSource): string {
-  const text = textOf(source).replace(/;\s*$/, '');
-  if (/^\s*(SELECT|WITH|VALUES)\b/i.test(text)) {
-    parseQueryOf(source);
-    return text;
+function readSource(text: string): string {
+  const bare = text.replace(/;\s*$/, '');
+  if (/^\s*(SELECT|WITH|VALUES)\b/i.test(bare)) {
+    parseQuery(text);
+    return bare;
   }
-  parseTableExpressionOf({ ...source, end: source.start + text.length });
-  return `SELECT * FROM ${text}`;
+  parseTableExpression(bare);
+  return `SELECT * FROM ${bare.trimStart()}`;
 }
 
 function answer(

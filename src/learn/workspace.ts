@@ -3,7 +3,6 @@ import type { Kernels } from '../kernel/kernels.ts';
 import { instantiateKernels } from '../kernel/kernels.ts';
 import { every } from '../util/every.ts';
 import type { ArenaAllocator } from '../value/column/arena-set.ts';
-import type { Span } from '../value/column/snapshot.ts';
 
 /** The arenas as one thread sees them, with that thread's kernels for each. */
 export interface Workspace {

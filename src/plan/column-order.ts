@@ -13,7 +13,6 @@ export interface ColumnOrder {
 }
 
 export const OPEN_ORDER: ColumnOrder = { paths: [], rest: 0 };
-export const NO_COLUMNS: ColumnOrder = { paths: [], rest: undefined };
 
 /** Several orders, one after the other; the first mention of a column decides. */
 export function concatOrders(orders: readonly ColumnOrder[]): ColumnOrder {

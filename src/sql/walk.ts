@@ -1,13 +1,5 @@
 // Walking the syntax tree without recursion: chains may be as deep as the text is long.
-import type {
-  CallModifiers,
-  CallNode,
-  ColumnNode,
-  Expression,
-  ParameterNode,
-  QueryNode,
-  SqlNode,
-} from './node.ts';
+import type { CallModifiers, ParameterNode, QueryNode, SqlNode } from './node.ts';
 import { unreachable } from './node.ts';
 
 /** The direct children of a node in the order in which they were written. */

@@ -1,10 +1,6 @@
 // Aggregates of statistics and order by the names that SQL has for them. Nulls are left out, but by
 // first, last and array_agg.
-import type {
-  AggregateFunction,
-  FunctionDeclaration,
-  FunctionExample,
-} from '../../plan/function.ts';
+import type { FunctionDeclaration } from '../../plan/function.ts';
 import { ANY_TYPE, atomType, type ValueType } from '../../plan/type/type.ts';
 import { failure } from '../../util/error.ts';
 import { type Atom, compareAtoms, isTrue, normalizeInteger } from '../../value/atom.ts';

@@ -5,13 +5,7 @@ import { packTree, testedColumns } from '../decision-tree/pack.ts';
 import type { Feature } from '../feature/feature.ts';
 import { spansOf, type TreeEnsemble } from '../tree/ensemble.ts';
 import type { Workspace } from '../workspace.ts';
-import {
-  type Algorithm,
-  type ClassifierModel,
-  mirrorOf,
-  scoreCountOf,
-  treesOf,
-} from './classifier.ts';
+import { type Algorithm, type ClassifierModel, mirrorOf, treesOf } from './classifier.ts';
 
 /** What becomes of the sums of trees. */
 export type OutputLink = 'none' | 'logistic' | 'softmax' | 'exp' | 'logit' | 'logit_norm';
@@ -132,8 +126,4 @@ export function preparedSpans(prepared: Prepared): Span[] {
 export interface PreparedModel {
   readonly model: Pick<ClassifierModel, 'mode' | 'labels' | 'features'>;
   readonly prepared: Prepared;
-}
-
-export function scoreWidthOf({ model }: PreparedModel): number {
-  return scoreCountOf(model);
 }

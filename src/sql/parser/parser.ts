@@ -41,12 +41,7 @@ function parseWhole<Result>(source: SqlSource, read: (cursor: Cursor) => Result)
  *   every other entry point
  */
 export function parseQuery(text: string): QueryNode {
-  return parseQueryOf(wholeText(text));
-}
-
-/** The same for a part of a text, for instance behind EXPLAIN. */
-export function parseQueryOf(source: SqlSource): QueryNode {
-  return parseWhole(source, (cursor) => {
+  return parseWhole(wholeText(text), (cursor) => {
     refuseWritingStatement(cursor);
     const query = readQuery(cursor);
     cursor.acceptSymbol(';');

@@ -1,41 +1,67 @@
 // Texts that are no query: statements for looking around, and those that write, which are refused.
-import { type SqlSource, wholeText } from '../error.ts';
-import type { QueryNode } from '../node.ts';
+import { wholeText } from '../error.ts';
+import { Lexer, type Token } from '../lexer.ts';
 import type { Cursor } from './cursor.ts';
 
-/** A text of the query route. The `query` of each is read from its source by `parseQueryOf`. */
+/**
+ * A text of the query route. The `text` of a statement about another text is that text at the place
+ * where it stands, behind blanks, so that positions in messages are those of the whole.
+ */
 export type Statement =
-  | { readonly kind: 'query'; readonly source: SqlSource }
-  | { readonly kind: 'explain'; readonly analyze: boolean; readonly source: SqlSource }
+  | { readonly kind: 'query'; readonly text: string }
+  | { readonly kind: 'explain'; readonly analyze: boolean; readonly text: string }
   | { readonly kind: 'show-tables' }
   | { readonly kind: 'show-functions'; readonly pattern: string | undefined }
-  | { readonly kind: 'describe' | 'summarize'; readonly source: SqlSource };
+  | { readonly kind: 'describe' | 'summarize'; readonly text: string };
 
-export type { QueryNode };
+const QUERY_STARTS: ReadonlySet<string> = new Set(['SELECT', 'WITH', 'VALUES']);
 
 /**
  * Tells what kind of statement a text is by its first words. A word is only taken for a statement
  * when what follows fits; everything else is a query, whose parser says what is wrong with it.
+ * @throws SqlSyntaxError where the first words are no tokens
  */
 export function readStatement(text: string): Statement {
-  const whole = wholeText(text);
-  const rest = (length: number): SqlSource => ({ ...whole, start: length });
-  const explain = /^\s*EXPLAIN\s+(ANALYZE\s+)?(?=SELECT\b|WITH\b|VALUES\b|\()/i.exec(text);
-  if (explain !== null) {
-    const analyze = explain[1] !== undefined;
-    return { kind: 'explain', analyze, source: rest(explain[0].length) };
+  const query: Statement = { kind: 'query', text };
+  const lexer = new Lexer(wholeText(text));
+  const { word } = lexer.next();
+  if (word === 'SHOW') return readShow(lexer) ?? query;
+  if (word === 'EXPLAIN') {
+    const second = lexer.next();
+    const analyze = second.word === 'ANALYZE';
+    const start = analyze ? lexer.next() : second;
+    if (!QUERY_STARTS.has(start.word) && start.symbol !== '(') return query;
+    return { kind: 'explain', analyze, text: from(text, start.start) };
   }
-  if (/^\s*SHOW\s+TABLES\s*;?\s*$/i.test(text)) return { kind: 'show-tables' };
-  const show = /^\s*SHOW\s+FUNCTIONS(?:\s+LIKE\s+'((?:[^']|'')*)')?\s*;?\s*$/i.exec(text);
-  if (show !== null) {
-    return { kind: 'show-functions', pattern: show[1]?.replaceAll("''", "'") };
+  if (word === 'DESCRIBE' || word === 'DESC' || word === 'SUMMARIZE') {
+    const start = lexer.next();
+    if (start.kind === 'end') return query;
+    const kind = word === 'SUMMARIZE' ? 'summarize' : 'describe';
+    return { kind, text: from(text, start.start) };
   }
-  const look = /^\s*(DESCRIBE|DESC|SUMMARIZE)\s+/i.exec(text);
-  if (look !== null) {
-    const kind = (look[1] as string).toUpperCase() === 'SUMMARIZE' ? 'summarize' : 'describe';
-    return { kind, source: rest(look[0].length) };
+  return query;
+}
+
+function readShow(lexer: Lexer): Statement | undefined {
+  const { word } = lexer.next();
+  if (word === 'TABLES') return endsAt(lexer, lexer.next()) ? { kind: 'show-tables' } : undefined;
+  if (word !== 'FUNCTIONS') return undefined;
+  const next = lexer.next();
+  if (next.word !== 'LIKE') {
+    return endsAt(lexer, next) ? { kind: 'show-functions', pattern: undefined } : undefined;
   }
-  return { kind: 'query', source: whole };
+  const pattern = lexer.next();
+  if (pattern.kind !== 'string' || !endsAt(lexer, lexer.next())) return undefined;
+  return { kind: 'show-functions', pattern: String(pattern.value) };
+}
+
+function endsAt(lexer: Lexer, token: Token): boolean {
+  return token.kind === 'end' || (token.symbol === ';' && lexer.next().kind === 'end');
+}
+
+/** The text from an offset on, with blanks before it in place of what is cut. */
+function from(text: string, offset: number): string {
+  return text.slice(0, offset).replace(/[^\n]/g, ' ') + text.slice(offset);
 }
 
 /** What to use instead of each statement that writes. */
