@@ -4,7 +4,7 @@ import type { EntityType, ParamsOf } from '../dataset/entity-type.ts';
 import type { Accelerator } from '../exec/general/compiler.ts';
 import type { FileSystem } from '../file/file-system.ts';
 import type { Catalog } from '../plan/catalog.ts';
-import type { CallScope } from '../plan/function.ts';
+import type { CallScope, ModelFeatures } from '../plan/function.ts';
 import type { ValueType } from '../plan/type/type.ts';
 import type { ArenaAllocator } from '../value/column/arena-set.ts';
 import type { Span } from '../value/column/snapshot.ts';
@@ -109,6 +109,8 @@ export interface CompiledFunction {
   readonly output: ValueType;
   /** true: the argument is taken as it is instead of as a row */
   readonly takesAnyValue: boolean;
+  /** the columns that it was trained on, for warnings about calls without them */
+  readonly features?: ModelFeatures;
   /** true: a call takes microseconds and reads no data, so it may run on the main thread */
   readonly isLight: boolean;
   apply(input: Value, scope: CallScope): Value;

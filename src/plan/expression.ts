@@ -246,10 +246,13 @@ export interface CaseExpression extends BoundBase {
   readonly emptyRow: boolean;
 }
 
+/** `readable-timestamp`: what cannot be read is null, as beside a timestamp, not NaD. */
+export type CastTarget = CastType | 'readable-timestamp';
+
 export interface CastExpression extends BoundBase {
   readonly kind: 'cast';
   readonly operand: BoundExpression;
-  readonly target: CastType;
+  readonly target: CastTarget;
 }
 
 export type RowFunctionName = 'rowName' | 'rowPath' | 'rowHash' | 'rowPathElement' | 'columnCount';

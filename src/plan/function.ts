@@ -195,6 +195,13 @@ export interface FunctionCatalog {
   functionNames(): readonly string[];
 }
 
+/** The columns that a model was trained on, and the member of its input that they are in. */
+export interface ModelFeatures {
+  readonly member: string;
+  /** printed paths */
+  readonly names: readonly string[];
+}
+
 /** A function entity, ready to be called from SQL. Called with one row, it returns a value. */
 export interface UserFunction {
   readonly name: string;
@@ -203,6 +210,8 @@ export interface UserFunction {
   readonly outputType: ValueType;
   /** true: takes its argument as it is instead of a row (autoInput) */
   readonly takesAnyValue: boolean;
+  /** what the function was trained on; absent: it was not trained, or takes any columns */
+  readonly features?: ModelFeatures | undefined;
   apply(input: Value, scope: CallScope): Value;
   /** as `apply`, for several inputs at once; present where that takes less than one by one */
   readonly applyAll?:

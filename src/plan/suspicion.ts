@@ -1,8 +1,14 @@
 // What binding finds suspicious in expressions that mean something else than they seem to.
-import type { BinaryNode, Expression, IsNode, Span } from '../sql/node.ts';
+import type { BinaryNode, CallNode, Expression, IsNode, Span } from '../sql/node.ts';
+import { findNearestWord } from '../util/nearest-word.ts';
+import { Path } from '../value/path.ts';
+import { flatten, Row } from '../value/value.ts';
 import type { BindContext } from './bind/context.ts';
-import type { BoundExpression } from './expression.ts';
+import { type ColumnOrder, isClosed } from './column-order.ts';
+import type { BoundExpression, ConstantExpression } from './expression.ts';
 import { isConstant } from './fold.ts';
+import type { ModelFeatures } from './function.ts';
+import { orderOfItems } from './item-order.ts';
 import { typeName, type ValueType } from './type/type.ts';
 
 /** `x + 1 IS NULL`, which is `x + (1 IS NULL)` here and `(x + 1) IS NULL` in standard SQL. */
@@ -83,6 +89,81 @@ export function warnAboutTypes(
     message: `${text(left)} of type ${typeName(left.type)} never equals ${text(right)} of type ${typeName(right.type)}`,
     suggestion: Number.isNaN(value) ? undefined : `${text(number)} = ${value}`,
   });
+}
+
+/** A call of a model that names columns which it was not trained on, or none of those. */
+export function warnAboutFeatures(
+  node: CallNode,
+  arg: BoundExpression | undefined,
+  { member, names }: ModelFeatures,
+  order: ColumnOrder | undefined,
+  context: BindContext,
+): void {
+  const known = new Set(names);
+  const isKnown = (name: string) =>
+    known.has(name) || names.some((other) => other.startsWith(`${name}.`));
+  let hasUnknown = false;
+  const named = namedPaths(arg, []);
+  for (const { path, span } of named) {
+    const [first, ...rest] = path;
+    if (first !== member || rest.length === 0) continue;
+    const name = new Path(rest).toString();
+    if (isKnown(name)) continue;
+    hasUnknown = true;
+    context.warn(span, {
+      code: 'UNKNOWN_FEATURE',
+      message: `${node.name} was not trained on a feature '${name}'`,
+      suggestion: findNearestWord(name, names),
+    });
+  }
+  if (hasUnknown || arg === undefined) return;
+  const given =
+    arg.kind === 'row'
+      ? orderOfItems(arg.items, order, context)
+      : { paths: named.map(({ path }) => path), rest: isRowConstant(arg) ? undefined : 0 };
+  // An embedding has no names, and what a column holds is only known when it is read.
+  const isRead = named.some(({ path }) => path[0] === member && path.length === 1);
+  const hasAny = given.paths.some(
+    ([first, ...rest]) => first === member && isKnown(new Path(rest).toString()),
+  );
+  if (!isClosed(given) || isRead || hasAny) return;
+  const some = names.slice(0, 5).join(', ');
+  context.warn(node, {
+    code: 'UNKNOWN_FEATURE',
+    message: `${node.name} gets none of the features that it was trained on: ${some}${names.length > 5 ? ', …' : ''}`,
+  });
+}
+
+interface NamedPath {
+  readonly path: readonly string[];
+  readonly span: Span;
+}
+
+/** The members that a row literal names, down to those that are no row literals. */
+function namedPaths(
+  expression: BoundExpression | undefined,
+  prefix: readonly string[],
+): readonly NamedPath[] {
+  if (expression === undefined) return [];
+  if (isRowConstant(expression)) {
+    const paths: NamedPath[] = [];
+    flatten(expression.value, prefix, ({ elements }) => {
+      paths.push({ path: elements, span: expression });
+    });
+    return paths;
+  }
+  if (expression.kind !== 'row') return [];
+  return expression.items.flatMap((item): readonly NamedPath[] => {
+    if (item.kind !== 'named') return [];
+    const path = [...prefix, ...item.path];
+    const inner = item.expression;
+    if (inner.kind === 'row' || isRowConstant(inner)) return namedPaths(inner, path);
+    return [{ path, span: item }];
+  });
+}
+
+function isRowConstant(expression: BoundExpression): expression is ConstantExpression {
+  return expression.kind === 'constant' && expression.value instanceof Row;
 }
 
 /** A conversion of a constant that gives nothing. */

@@ -1,6 +1,6 @@
 // Comparison of atoms where a text beside a timestamp is read as one.
 import { type Atom, compareAtoms } from './atom.ts';
-import { compareSeconds, parseTimestamp, Timestamp } from './timestamp.ts';
+import { compareSeconds, readTimestamp, Timestamp } from './timestamp.ts';
 
 /** The order of two atoms; NaN when one is a timestamp and the other a text that is none. */
 export function compareReadable(a: Atom, b: Atom): number {
@@ -10,6 +10,6 @@ export function compareReadable(a: Atom, b: Atom): number {
 }
 
 function compareRead(text: string, time: Timestamp): number {
-  const seconds = parseTimestamp(text);
+  const seconds = readTimestamp(text);
   return seconds === null ? Number.NaN : compareSeconds(seconds, time.seconds);
 }

@@ -80,6 +80,14 @@ export function parseTimestamp(text: string): number | null {
   return addTime(date.seconds, time);
 }
 
+/** As parseTimestamp, but `null` for whatever is not a date: what a comparison with a time reads. */
+export function readTimestamp(text: string): number | null {
+  const seconds = parseTimestamp(text);
+  if (seconds === null || !Number.isNaN(seconds)) return seconds;
+  const trimmed = text.trim();
+  return trimmed === 'NaD' || trimmed === 'NaN' ? NOT_A_DATE : null;
+}
+
 const TIME = /^[T ](\d{2})(?::?(\d{2})(?::?(\d{2})(?:[.,](\d+))?)?)?(Z|[+-]\d{2}(?::?\d{2})?)?$/;
 
 function addTime(dateSeconds: number, time: RegExpExecArray): number {

@@ -1,17 +1,17 @@
 // CAST(e AS type).
-import type { CastType } from '../../sql/node.ts';
+import type { CastTarget } from '../../plan/expression.ts';
 import { failure, RowanError } from '../../util/error.ts';
 import { type Atom, isTrue, normalizeInteger } from '../../value/atom.ts';
 import { Interval, parseInterval } from '../../value/interval.ts';
 import { parseNumber } from '../../value/number-text.ts';
 import { Path } from '../../value/path.ts';
 import { atomText } from '../../value/text.ts';
-import { parseTimestamp, Timestamp } from '../../value/timestamp.ts';
+import { parseTimestamp, readTimestamp, Timestamp } from '../../value/timestamp.ts';
 import { Embedding, effectiveTs, Scalar, type Value } from '../../value/value.ts';
 import { numberAtom, structuredError, truthAtom } from '../conversion.ts';
 
 /** What cannot be converted is null; null stays null. */
-export function castAtom(atom: Atom, type: CastType): Atom {
+export function castAtom(atom: Atom, type: CastTarget): Atom {
   return atom === null ? null : CASTS[type](atom);
 }
 
@@ -20,7 +20,7 @@ export function castAtom(atom: Atom, type: CastType): Atom {
  * of its elements.
  * @throws SQL_EXECUTION for a row or embedding as string
  */
-export function castValue(value: Value, type: CastType): Scalar {
+export function castValue(value: Value, type: CastTarget): Scalar {
   if (value instanceof Scalar) return new Scalar(castAtom(value.atom, type), value.ts);
   if (type === 'string') throw structuredError(value);
   const isVector = value instanceof Embedding && value.shape.length === 1;
@@ -53,7 +53,7 @@ export function truncateNumber(value: number | bigint): number | bigint | null {
 
 type NonNullAtom = Exclude<Atom, null>;
 
-const CASTS: Readonly<Record<CastType, (atom: NonNullAtom) => Atom>> = {
+const CASTS: Readonly<Record<CastTarget, (atom: NonNullAtom) => Atom>> = {
   string: atomText,
   integer: (atom) => {
     const number = toNumber(atom);
@@ -62,6 +62,11 @@ const CASTS: Readonly<Record<CastType, (atom: NonNullAtom) => Atom>> = {
   number: toNumber,
   boolean: toBoolean,
   timestamp: toTimestamp,
+  'readable-timestamp': (atom) => {
+    if (typeof atom !== 'string') return toTimestamp(atom);
+    const seconds = readTimestamp(atom);
+    return seconds === null ? null : new Timestamp(seconds);
+  },
   date: toDate,
   interval: (atom) => {
     if (atom instanceof Interval) return atom;

@@ -8,7 +8,7 @@ import type {
 import { type CanonicalKey, keyOfValue } from '../../value/canonical-key.ts';
 import { Path } from '../../value/path.ts';
 import { atomText } from '../../value/text.ts';
-import { laterOf, parseTimestamp, Timestamp } from '../../value/timestamp.ts';
+import { laterOf, readTimestamp, Timestamp } from '../../value/timestamp.ts';
 import {
   compareValues,
   effectiveTs,
@@ -68,7 +68,7 @@ export function compileInList(expression: InListExpression, compiler: Compiler):
 function asTime(value: Value): Value {
   if (!(value instanceof Scalar)) return NULL_VALUE;
   if (value.atom instanceof Timestamp) return value;
-  const seconds = typeof value.atom === 'string' ? parseTimestamp(value.atom) : null;
+  const seconds = typeof value.atom === 'string' ? readTimestamp(value.atom) : null;
   return seconds === null ? NULL_VALUE : new Scalar(new Timestamp(seconds), value.ts);
 }
 

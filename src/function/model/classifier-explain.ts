@@ -18,6 +18,7 @@ import {
   featuresType,
   type LoadedClassifier,
   loadClassifier,
+  trainedFeatures,
   workspaceOf,
 } from './classifier.ts';
 import { FeatureReader } from './feature-reader.ts';
@@ -102,6 +103,7 @@ export const classifierExplain = functionType({
         open: false,
       },
       takesAnyValue: false,
+      features: trainedFeatures(model),
       isLight: method === 'path',
       apply(input) {
         explainer ??= makeExplainer();

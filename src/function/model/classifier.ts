@@ -6,6 +6,7 @@ import { modelDocument } from '../../learn/model/document.ts';
 import { type Prepared, prepare, preparedSpans } from '../../learn/model/prepare.ts';
 import { compileModelScorer } from '../../learn/model/score.ts';
 import type { JobScope, Workspace } from '../../learn/workspace.ts';
+import type { ModelFeatures } from '../../plan/function.ts';
 import { atomType, type ValueType } from '../../plan/type/type.ts';
 import { url } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
@@ -66,6 +67,7 @@ function compileClassifier(
     input: [rowType([{ name: 'features', type: featuresType(model) }])],
     output: outputType(model),
     takesAnyValue: false,
+    features: trainedFeatures(model),
     isLight: true,
     apply: (input: Value) => score(featuresOf(input)),
     applyAll: (inputs: readonly Value[]) => scoreAll(inputs.map(featuresOf)),
@@ -140,6 +142,11 @@ function refuseFeatureless(): never {
     'DATA_ERROR',
     'Feature_Set is null! Are you giving only null features to the classifier function?',
   );
+}
+
+/** The features of a model, those that said nothing in training too. */
+export function trainedFeatures({ features }: Pick<ClassifierModel, 'features'>): ModelFeatures {
+  return { member: 'features', names: features.map((feature) => feature.name) };
 }
 
 /** Rows of the model's features. */

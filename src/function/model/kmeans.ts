@@ -27,6 +27,7 @@ export const kmeans = functionType({
       input: [pointInputType('embedding', columnNames)],
       output: outputRowType('cluster', atomType('integer')),
       takesAnyValue: false,
+      features: { member: 'embedding', names: columnNames },
       isLight: true,
       apply(input) {
         const { point, ts } = read(input);

@@ -46,6 +46,7 @@ function layoutFunction<Options>(declaration: LayoutFunction<Options>) {
           ...{ kind: 'embedding', shape: [dimension], element: 'number' },
         }),
         takesAnyValue: false,
+        features: { member: 'embedding', names: columnNames },
         // Every training point is looked at.
         isLight: false,
         apply(input) {

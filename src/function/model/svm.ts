@@ -30,6 +30,7 @@ export const svm = functionType({
       input: [pointInputType('embedding', columnNames)],
       output: outputRowType('output', atomType('number')),
       takesAnyValue: false,
+      features: { member: 'embedding', names: columnNames },
       isLight: vectorCount <= LIGHT_VECTOR_COUNT_MAX,
       apply(input) {
         const { point, ts } = read(input);

@@ -5,6 +5,7 @@ import { findNearestWord } from '../../util/nearest-word.ts';
 import { bindingError, locateError } from '../error.ts';
 import type { BoundExpression } from '../expression.ts';
 import type { ScalarFunction, UserFunction, ValueFunction } from '../function.ts';
+import { warnAboutFeatures } from '../suspicion.ts';
 import { arityOf, arityProblem } from '../type/arity.ts';
 import { ANY_TYPE, commonType, isAtomType, type ValueType } from '../type/type.ts';
 import { boundArguments, constantAtoms } from './bound-argument.ts';
@@ -135,6 +136,9 @@ function bindUserCall(
   if (node.star || args.length > 1 || (scalar && !user.takesAnyValue)) {
     const message = `User function ${node.name} expected a single row { } argument`;
     throw bindingError(context.text, node, message);
+  }
+  if (user.features !== undefined) {
+    warnAboutFeatures(node, arg, user.features, scope.order, context);
   }
   const { start, end } = node;
   return { kind: 'user-call', name: node.name, arg, type: user.outputType, start, end };

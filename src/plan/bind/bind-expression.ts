@@ -396,7 +396,8 @@ function isOfType({ type }: BoundExpression, atom: 'timestamp' | 'string'): bool
 function asTimestamp(operand: BoundExpression, context: BindContext): BoundExpression {
   const { start, end } = operand;
   const type = atomType('timestamp');
-  const cast = { kind: 'cast' as const, operand, target: 'timestamp' as const, type, start, end };
+  const target = 'readable-timestamp' as const;
+  const cast = { kind: 'cast' as const, operand, target, type, start, end };
   const folded = fold(cast, context);
   warnAboutNullCast(operand, [operand], folded, context);
   return folded;

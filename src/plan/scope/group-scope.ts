@@ -100,9 +100,8 @@ export class GroupScope implements Scope {
   }
 
   #isKey(node: Expression, key: GroupKey, context: BindContext): boolean {
-    if (node.kind !== 'column') return equalNodes(node, key.node);
-    if (key.bound.kind !== 'column') return false;
     if (equalNodes(node, key.node)) return true;
+    if (node.kind !== 'column' || key.bound.kind !== 'column') return false;
     // A name of an open table may be any column; one that nobody has is told of where it is read.
     const bound = this.#input.find?.(node, context) ?? quietly(node, this.#input, context);
     return bound.kind === 'column' && samePath(bound.path, key.bound.path);

@@ -173,6 +173,7 @@ export class CatalogMirror implements Catalog {
       deterministic: definition.deterministic,
       outputType: compiled.output,
       takesAnyValue: compiled.takesAnyValue,
+      features: compiled.features,
       apply: (input, scope) => compiled.apply(input, scope),
       applyAll: compiled.applyAll?.bind(compiled),
     };
