@@ -2,14 +2,11 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Rowan } from '../index.ts';
+import type { ServerOptions } from '../schema/server-options.ts';
 import type { Logger } from '../service/logger.ts';
 import { failCommand } from './exit.ts';
 
-interface ScriptOptions {
-  readonly scriptArgs?: string;
-  readonly scriptArgsUrl?: string;
-  readonly muteFinalOutput: boolean;
-}
+type ScriptOptions = Pick<ServerOptions, 'scriptArgs' | 'scriptArgsUrl' | 'mutesFinalOutput'>;
 
 const RUN_ROUTE = '/v1/types/plugins/javascript/routes/run';
 
@@ -36,7 +33,7 @@ export async function runScript(
   const args = await readArguments(rowan, options);
   const reply = await rowan.post(RUN_ROUTE, { address, ...(args === undefined ? {} : { args }) });
   if (reply.status === 200) return true;
-  if (!options.muteFinalOutput) process.stderr.write(`${reply.status} ${reply.text}\n`);
+  if (!options.mutesFinalOutput) process.stderr.write(`${reply.status} ${reply.text}\n`);
   return false;
 }
 

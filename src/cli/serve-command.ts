@@ -1,7 +1,8 @@
 // The commands `rowan serve` and `rowan run`; what they do is loaded when one of them is given.
 import type { Command } from 'commander';
+import type { ServerOptions } from '../schema/server-options.ts';
 import { loadService } from './load-service.ts';
-import { addServeOptions, type ServeOptions } from './serve-options.ts';
+import { addServeOptions } from './serve-options.ts';
 
 export function addServeCommand(program: Command): void {
   const command = program
@@ -35,6 +36,6 @@ function refuse(command: Command, program: Command, stray: string): never {
 }
 
 async function serve(command: Command): Promise<void> {
-  const { serve } = await loadService(() => import('./serve.ts'), command.opts<ServeOptions>());
+  const { serve } = await loadService(() => import('./serve.ts'), command.opts<ServerOptions>());
   await serve(command);
 }

@@ -8,6 +8,12 @@ import { Rowan } from '../index.ts';
 import type { ReplicaFleet } from '../replica/fleet.ts';
 import { isLoopbackHost } from '../rest/address.ts';
 import type { RestOptions } from '../rest/options.ts';
+import {
+  LISTEN_OPTIONS,
+  OPEN_OPTIONS,
+  type ServerOption,
+  type ServerOptions,
+} from '../schema/server-options.ts';
 import type { FileLimits } from '../service/engine/file-host.ts';
 import type { Logger } from '../service/logger.ts';
 import { threadOptions, workerFile } from '../util/worker-file.ts';
@@ -16,14 +22,14 @@ import { openInBrowser } from './browser.ts';
 import { EXIT, failCommand, openFailureCode } from './exit.ts';
 import { makeLogger, readLogLevels } from './log.ts';
 import { runScript, withScriptOutput } from './run-script.ts';
-import { applyConfigFile, type ServeOptions } from './serve-options.ts';
+import { applyConfigFile } from './serve-options.ts';
 import type { WatchdogSettings } from './watchdog.ts';
 
 export async function serve(command: Command): Promise<void> {
   const options = readOptions(command);
   // Nobody may read any more what a server says; it serves on.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  watch(options.watchdogTimeout);
+  watch(options.watchdogSeconds);
   const log = openLog(options);
   const logger = options.runScript === undefined ? log : withScriptOutput(log);
   makeCacheDirectory(options);
@@ -40,11 +46,11 @@ export async function serve(command: Command): Promise<void> {
   }
   endOnSignals(rowan, options);
   process.stderr.write(`http listening on ${address}\nRowan ready\n`);
-  if (options.console) process.stderr.write(`console: ${address}/\n`);
-  if (options.open) openInBrowser(`${address}/`);
+  if (options.hasConsole) process.stderr.write(`console: ${address}/\n`);
+  if (options.opensConsole) openInBrowser(`${address}/`);
   if (options.runScript === undefined) return;
   const succeeded = await runScript(rowan, options.runScript, options);
-  if (succeeded && options.dontExitAfterScript) return;
+  if (succeeded && options.servesAfterScript) return;
   await rowan.close();
   process.exit(succeeded ? EXIT.ok : EXIT.failed);
 }
@@ -56,8 +62,8 @@ function watch(seconds: number): void {
   setTimeout(end, seconds * 1000).unref();
 }
 
-function readOptions(command: Command): ServeOptions {
-  const { configPath } = command.opts<ServeOptions>();
+function readOptions(command: Command): ServerOptions {
+  const { configPath } = command.opts<ServerOptions>();
   if (configPath !== undefined) {
     try {
       applyConfigFile(command, configPath);
@@ -65,12 +71,12 @@ function readOptions(command: Command): ServeOptions {
       failCommand(thrown);
     }
   }
-  return command.opts<ServeOptions>();
+  return command.opts<ServerOptions>();
 }
 
-async function makeFleet(options: ServeOptions): Promise<ReplicaFleet | undefined> {
-  const { replicas = 0, memory, configPath } = options;
-  if (replicas === 0) return undefined;
+async function makeFleet(options: ServerOptions): Promise<ReplicaFleet | undefined> {
+  const { replicaCount = 0, memoryBytes, configPath } = options;
+  if (replicaCount === 0) return undefined;
   const dataDir = keptDirectory(options);
   if (dataDir === null) {
     return failCommand(
@@ -80,24 +86,24 @@ async function makeFleet(options: ServeOptions): Promise<ReplicaFleet | undefine
   const format = isTextLog(options) ? 'text' : 'json';
   const { ReplicaFleet } = await import('../replica/fleet.ts');
   return new ReplicaFleet({
-    count: replicas,
+    count: replicaCount,
     entry: workerFile('cli/replica-process.ts'),
     args: [format, ...(configPath === undefined ? [] : [configPath])],
     dataDir: resolve(dataDir),
     rest: restOptions(options),
     files: fileLimits(options),
     sql: { columnOrder: options.columnOrder, strict: options.strictSql },
-    memoryBytes: processMemory(memory, replicas),
+    memoryBytes: processMemory(memoryBytes, replicaCount),
   });
 }
 
 /** Each process holds what it serves, so they share what all may take. */
-function processMemory(memory = defaultBudgetBytes(), replicas = 0): number {
-  return Math.floor(memory / (replicas + 1));
+function processMemory(memoryBytes = defaultBudgetBytes(), replicaCount = 0): number {
+  return Math.floor(memoryBytes / (replicaCount + 1));
 }
 
 /** Copies may be of files that only the user of this process may read. */
-function makeCacheDirectory({ cacheDir }: ServeOptions): void {
+function makeCacheDirectory({ cacheDir }: ServerOptions): void {
   if (cacheDir === undefined) return;
   try {
     mkdirSync(cacheDir, { recursive: true, mode: 0o700 });
@@ -107,52 +113,45 @@ function makeCacheDirectory({ cacheDir }: ServeOptions): void {
   }
 }
 
-function fileLimits(options: ServeOptions): FileLimits {
-  const isPublic = !isLoopbackHost(options.httpListenHost);
-  const roots = options.fileRoot.length > 0 || isPublic ? options.fileRoot : undefined;
+function fileLimits(options: ServerOptions): FileLimits {
+  const isPublic = !isLoopbackHost(options.host);
+  const roots = options.fileRoots.length > 0 || isPublic ? options.fileRoots : undefined;
   return {
     ...(roots === undefined ? {} : { fileRoots: roots }),
-    readOnlyDirectories: options.pluginDirectory.map((url) => url.replace(/^file:\/\//, '')),
+    readOnlyDirectories: options.pluginDirectories.map((url) => url.replace(/^file:\/\//, '')),
     allowPrivateUrls: !isPublic || options.allowPrivateUrls,
     ...(options.cacheDir === undefined
       ? {}
-      : { cache: { directory: resolve(options.cacheDir), sizeBytesMax: options.cacheSize } }),
+      : { cache: { directory: resolve(options.cacheDir), sizeBytesMax: options.cacheBytesMax } }),
   };
 }
 
 async function openService(
-  options: ServeOptions,
+  options: ServerOptions,
   logger: Logger,
   fleet: ReplicaFleet | undefined,
 ): Promise<Rowan> {
-  const { memory, replicas } = options;
+  const { memoryBytes, replicaCount } = options;
   const adminKey = process.env.ROWAN_ADMIN_KEY;
   try {
     return await Rowan.open({
+      ...pick(OPEN_OPTIONS, options),
       dataDir: keptDirectory(options),
-      startsAnew: options.new,
       logger,
       workers: options.workers ?? availableParallelism(),
-      runOnCreation: options.runOnCreationDefault,
-      columnOrder: options.columnOrder,
-      strictSql: options.strictSql,
-      credentials: options.addCredential.map(parseCredential),
-      credentialUrls: options.addCredentialsFromUrl,
+      credentials: options.credentials.map(parseCredential),
       files: fileLimits(options),
-      ...(options.uploadQuota === undefined ? {} : { uploadQuotaBytes: options.uploadQuota }),
-      ...(options.spoolBytes === undefined ? {} : { spoolBytes: options.spoolBytes }),
       ...(fleet === undefined ? {} : { extensions: [fleet] }),
-      pluginDirectories: options.pluginDirectory,
       scripts: {
-        ...(options.scriptTimeout === undefined ? {} : { timeoutMs: options.scriptTimeout }),
-        ...(options.scriptMemory === undefined ? {} : { memoryBytes: options.scriptMemory }),
+        ...(options.scriptTimeoutMs === undefined ? {} : { timeoutMs: options.scriptTimeoutMs }),
+        ...(options.scriptMemoryBytes === undefined
+          ? {}
+          : { memoryBytes: options.scriptMemoryBytes }),
       },
-      ...(memory === undefined && fleet === undefined
+      ...(memoryBytes === undefined && fleet === undefined
         ? {}
-        : { memoryBytes: processMemory(memory, replicas) }),
-      ...(options.credentialsPath === undefined
-        ? {}
-        : { credentialsPath: options.credentialsPath.replace(/^file:\/\//, '') }),
+        : { memoryBytes: processMemory(memoryBytes, replicaCount) }),
+      credentialsPath: options.credentialsPath?.replace(/^file:\/\//, ''),
       ...(adminKey === undefined ? {} : { adminKey }),
     });
   } catch (thrown) {
@@ -160,7 +159,7 @@ async function openService(
   }
 }
 
-function keptDirectory({ dataDir }: ServeOptions): string | null {
+function keptDirectory({ dataDir }: ServerOptions): string | null {
   return dataDir === 'none' ? null : dataDir;
 }
 
@@ -172,39 +171,17 @@ function parseCredential(text: string): unknown {
   }
 }
 
-function restOptions(options: ServeOptions): Partial<RestOptions> {
-  return {
-    host: options.httpListenHost,
-    ports: options.httpListenPort,
-    shutdownGraceSeconds: options.shutdownGrace,
-    corsOrigins: options.corsOrigin,
-    allowUnauthenticated: options.allowUnauthenticated,
-    hasAccessLog: options.enableAccessLog,
-    baseUrl: options.httpBaseUrl,
-    docPath: options.staticDocPath,
-    assetsPath: options.staticAssetsPath,
-    hasConsole: options.console,
-    hidesInternalEntities: options.hideInternalEntities,
-    queryTimeoutMs: options.queryTimeout,
-    ...given({
-      bodyBytesMax: options.maxBodyBytes,
-      bodyMemoryBytes: options.bodyMemory,
-      headerBytesMax: options.maxHeaderBytes,
-      heavyCountMax: options.maxConcurrentQueries,
-      connectionCountMax: options.maxConnections,
-      headersTimeoutMs: options.headersTimeout,
-      bodyIdleTimeoutMs: options.bodyIdleTimeout,
-      replyIdleTimeoutMs: options.replyIdleTimeout,
-      keepAliveTimeoutMs: options.keepAliveTimeout,
-      streamMinRate: options.streamMinRate,
-    }),
-  };
+function restOptions(options: ServerOptions): Partial<RestOptions> {
+  return pick(LISTEN_OPTIONS, options);
 }
 
-/** The options that have a value; those without one have a default elsewhere. */
-function given<Options extends object>(options: Options): Partial<Required<Options>> {
-  const entries = Object.entries(options).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as Partial<Required<Options>>;
+/** The options of one of the tables. */
+function pick<Table extends Readonly<Record<string, ServerOption>>>(
+  table: Table,
+  options: ServerOptions,
+): Pick<ServerOptions, keyof Table & keyof ServerOptions> {
+  const entries = Object.entries(options).filter(([name]) => Object.hasOwn(table, name));
+  return Object.fromEntries(entries) as Pick<ServerOptions, keyof Table & keyof ServerOptions>;
 }
 
 /** How long it may take to end after requests had their time. */
@@ -227,16 +204,16 @@ function startWatchdog(limitMs: number): void {
 }
 
 /** The first signal ends in order, a second one at once; nothing acknowledged is lost either way. */
-function endOnSignals(rowan: Rowan, options: ServeOptions): void {
-  const { shutdownGrace, shutdownWaitRuns } = options;
+function endOnSignals(rowan: Rowan, options: ServerOptions): void {
+  const { shutdownGraceSeconds, shutdownWaitsForRuns } = options;
   let isEnding = false;
   const end = () => {
     if (isEnding) process.exit(EXIT.failed);
     isEnding = true;
-    const limitMs = (shutdownGrace + END_SECONDS) * 1000;
+    const limitMs = (shutdownGraceSeconds + END_SECONDS) * 1000;
     setTimeout(() => process.exit(EXIT.ok), limitMs).unref();
     startWatchdog(limitMs + BEAT_MS);
-    rowan.close({ waitsForRuns: shutdownWaitRuns }).then(
+    rowan.close({ waitsForRuns: shutdownWaitsForRuns }).then(
       () => process.exit(EXIT.ok),
       (thrown) => failCommand(thrown),
     );
@@ -245,11 +222,11 @@ function endOnSignals(rowan: Rowan, options: ServeOptions): void {
   rowan.web.shutDown = end;
 }
 
-function isTextLog({ logFormat }: ServeOptions): boolean {
+function isTextLog({ logFormat }: ServerOptions): boolean {
   return (logFormat ?? (process.stderr.isTTY ? 'text' : 'json')) === 'text';
 }
 
-function openLog(options: ServeOptions): Logger {
+function openLog(options: ServerOptions): Logger {
   try {
     return makeLogger(readLogLevels(options.configPath), isTextLog(options));
   } catch (thrown) {

@@ -29,17 +29,6 @@ export function splitAuthority(
   return { host: host as string, port: port === undefined ? undefined : Number(port) };
 }
 
-/** `a:b` or one number. @throws Error for anything else */
-export function parsePortRange(text: string): number[] {
-  const match = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text);
-  const first = Number(match?.[1]);
-  const last = Number(match?.[2] ?? match?.[1]);
-  if (match === null || first > 65_535 || last > 65_535 || last < first) {
-    throw new Error(`port '${text}' is neither a number up to 65535 nor a range like 11700-18000`);
-  }
-  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
-}
-
 export function formatUrl(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { RowanApi } from '../client/rowan-api.ts';
 import type { EntityType } from '../dataset/entity-type.ts';
+import type { OPEN_OPTIONS, OptionValues } from '../schema/server-options.ts';
 import type { Catalogue } from '../store/catalogue.ts';
 import { openCatalogue } from '../store/open-catalogue.ts';
 import {
@@ -23,26 +24,15 @@ import { RouteDispatcher } from './route/route-dispatcher.ts';
 import { ROUTES } from './route/table/index.ts';
 import { DEFAULT_SQL_SETTINGS, Service } from './service.ts';
 
-export interface RowanOptions extends CredentialOptions {
+/** How a service is opened: `dataDir`, and options of the reference under their names in programs. */
+export interface RowanOptions
+  extends CredentialOptions,
+    Partial<
+      Omit<OptionValues<typeof OPEN_OPTIONS>, keyof CredentialOptions | 'pluginDirectories'>
+    > {
   /** directory for everything durable; null: nothing is kept */
   readonly dataDir: string | null;
-  /** true: what the directory holds is moved to lost+found, and the service begins empty */
-  readonly startsAnew?: boolean;
-  /** threads that one query or training may use; default: the cores of the machine */
-  readonly workers?: number;
-  /** bytes that all columns together may take; default 70 % of the machine's memory */
-  readonly memoryBytes?: number;
-  /** whether a new procedure runs when its configuration does not say; default false */
-  readonly runOnCreation?: boolean;
-  /** `name`: columns of answers in the order of their names, as MLDB has them; default `select` */
-  readonly columnOrder?: 'select' | 'name';
-  /** refuses queries that are warned about; default false */
-  readonly strictSql?: boolean;
   readonly files?: FileLimits;
-  /** bytes that all uploads together may take; default 10 GiB */
-  readonly uploadQuotaBytes?: number;
-  /** bytes on disk of results that wait for slow clients, all together; default 4 GiB */
-  readonly spoolBytes?: number;
   readonly logger?: Logger;
 }
 

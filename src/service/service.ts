@@ -5,6 +5,7 @@ import type { TaskOptions } from '../exec/pool/engine-pool.ts';
 import { FileSystem } from '../file/file-system.ts';
 import { MapMemoryStore } from '../file/memory-scheme.ts';
 import type { EntityReference } from '../schema/declare.ts';
+import { OPEN_OPTIONS } from '../schema/server-options.ts';
 import type { Catalogue } from '../store/catalogue.ts';
 import { assert } from '../util/assert.ts';
 import { failure } from '../util/error.ts';
@@ -70,8 +71,6 @@ export interface ServiceOptions {
   readonly reachesHost?: boolean;
 }
 
-const SPOOL_BYTES_MAX = 4 * 2 ** 30;
-
 export class Service {
   readonly types: TypeRegistry;
   readonly catalogue: Catalogue;
@@ -111,7 +110,7 @@ export class Service {
     this.logger = namingRequests(logger);
     this.options = options;
     this.#persistence = persistence;
-    this.spool = new ReplySpool(options.spoolBytesMax ?? SPOOL_BYTES_MAX);
+    this.spool = new ReplySpool(options.spoolBytesMax ?? OPEN_OPTIONS.spoolBytes.default);
     this.spool.onLoss = () =>
       logger.warn({ logger: 'http' }, 'a slow client lost its reply: --spool-bytes is used up');
     this.#health = new Health(options.catalogue);

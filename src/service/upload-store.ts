@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkUploadName, UPLOAD_FOLDER, type Upload, uploadsIn } from '../file/upload-scheme.ts';
+import { OPEN_OPTIONS } from '../schema/server-options.ts';
 import { failure, RowanError } from '../util/error.ts';
 
 export interface ReceivedUpload {
@@ -12,9 +13,6 @@ export interface ReceivedUpload {
   readonly url: string;
 }
 
-/** Bytes of all uploads together when no quota is given. */
-export const UPLOAD_QUOTA_DEFAULT = 10 * 2 ** 30;
-
 const PART_SUFFIX = '.part';
 
 export class UploadStore {
@@ -23,7 +21,10 @@ export class UploadStore {
   /** bytes of uploads that are still arriving, by their unfinished file */
   readonly #arriving = new Map<string, number>();
 
-  constructor(dataDirectory: string | undefined, quotaBytes = UPLOAD_QUOTA_DEFAULT) {
+  constructor(
+    dataDirectory: string | undefined,
+    quotaBytes = OPEN_OPTIONS.uploadQuotaBytes.default,
+  ) {
     this.#directory = dataDirectory === undefined ? undefined : join(dataDirectory, UPLOAD_FOLDER);
     this.#quotaBytes = quotaBytes;
   }

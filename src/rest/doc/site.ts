@@ -11,6 +11,7 @@ import { apiPage, apiScript } from './api-page.ts';
 import { errorReference } from './error-reference.ts';
 import { guideFiles, guidePicture } from './guide.ts';
 import { macroExpander } from './macro.ts';
+import { optionReference } from './option-reference.ts';
 import { type NavigationGroup, type PageContent, renderPage } from './page.ts';
 import { SEARCH_SCRIPT, searchEntries } from './search.ts';
 import { familyPage, familyPath, functionFamilies, functionIndexPage } from './sql-reference.ts';
@@ -105,7 +106,10 @@ export class DocumentationSite {
     if (guide.length > 0) groups.push({ title: 'Guide', links: guide });
     const errors = { text: 'Errors', path: '/errors.html' };
     this.#pages.set(errors.path, () => renderFragment(errorReference()));
-    groups.push({ title: 'REST', links: [{ text: 'Try the API', path: '/api/' }, errors] });
+    const options = { text: 'Options of the server', path: '/options.html' };
+    this.#pages.set(options.path, () => renderFragment(optionReference()));
+    const api = { text: 'Try the API', path: '/api/' };
+    groups.push({ title: 'REST', links: [api, errors, options] });
     for (const kind of DOCUMENTED_KINDS) {
       const links = documentedTypes(types, kind, hidesInternalEntities).map((type) => {
         this.#pages.set(typePath(type), () => typePage(type));

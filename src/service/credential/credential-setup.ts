@@ -14,7 +14,7 @@ const DIRECTORY_NAME = '.credentials';
 
 export interface CredentialOptions {
   /** where rules are kept, one a file; default `.credentials` in the data directory */
-  readonly credentialsPath?: string;
+  readonly credentialsPath?: string | undefined;
   /** rules for this process only: `store` objects */
   readonly credentials?: readonly unknown[];
   /** URLs of further such rules: an array, one object, or objects one after the other */
