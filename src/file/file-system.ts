@@ -12,7 +12,7 @@ import { HttpClient } from './http-client.ts';
 import { HttpScheme } from './http-scheme.ts';
 import { LazyScheme } from './lazy-scheme.ts';
 import type { LocalAccessOptions } from './local-access.ts';
-import { LocalScheme } from './local-scheme.ts';
+import { type LocalFolder, LocalScheme } from './local-scheme.ts';
 import type { MemoryStore } from './memory-scheme.ts';
 import { MapMemoryStore, MemoryScheme } from './memory-scheme.ts';
 import { RemoteCache, type RemoteCacheOptions } from './remote-cache.ts';
@@ -120,6 +120,16 @@ export class FileSystem {
     const parsed = parseFileUrl(url);
     if (parsed.scheme === 'file') return this.#local.writablePath(parsed);
     throw failure('INVALID_URL', `a local file is needed: ${url}`, { url });
+  }
+
+  /**
+   * A local folder whose files a library reads itself.
+   * @throws INVALID_URL for other schemes and for files; FILE_NOT_FOUND, FORBIDDEN
+   */
+  async localFolder(url: string): Promise<LocalFolder> {
+    const parsed = parseFileUrl(url);
+    if (parsed.scheme === 'file') return this.#local.folder(parsed);
+    throw failure('INVALID_URL', `a local folder (file://) is needed: ${url}`, { url });
   }
 
   /** One level below a directory. */

@@ -11,6 +11,14 @@ import { decodePercent, fileUrlOf } from './url.ts';
 
 const READ_SIZE = 1 << 20;
 
+/** A folder whose files a library opens itself. */
+export interface LocalFolder {
+  /** absolute */
+  readonly path: string;
+  /** To be asked before a file of it is opened: links may lead out of it. @throws FORBIDDEN */
+  checkRead(path: string): Promise<void>;
+}
+
 export class LocalScheme implements Scheme {
   readonly name = 'file';
   readonly hasEscapes = true;
@@ -69,6 +77,18 @@ export class LocalScheme implements Scheme {
       throw localFailure(error, path, url);
     }
     return path;
+  }
+
+  /** @throws FILE_NOT_FOUND, FORBIDDEN, INVALID_URL for what is no folder */
+  async folder(url: FileUrl): Promise<LocalFolder> {
+    const path = await this.#readable(url);
+    const found = await stat(path).catch((error: unknown) => {
+      throw localFailure(error, path, url);
+    });
+    if (!found.isDirectory()) {
+      throw failure('INVALID_URL', `not a folder: ${url.text}`, { url: url.text, path });
+    }
+    return { path, checkRead: (file) => this.#access.checkRead(file, url.text) };
   }
 
   async list(url: FileUrl): Promise<Listing> {

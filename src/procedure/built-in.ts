@@ -17,6 +17,7 @@ import { importArrow } from './import/import-arrow.ts';
 import { importJson } from './import/import-json.ts';
 import { importLexicon } from './import/import-lexicon.ts';
 import { importParquet } from './import/import-parquet.ts';
+import { importRepo } from './import/import-repo.ts';
 import { importText } from './import/import-text.ts';
 import { importVectors } from './import/import-vectors.ts';
 import { importXlsx } from './import/import-xlsx.ts';
@@ -87,4 +88,5 @@ export const PROCEDURE_TYPES: readonly ProcedureType[] = [
   importParquet,
   importLexicon,
   importXlsx,
+  importRepo,
 ];
