@@ -2,6 +2,7 @@
 
 import { fetcherFunction } from './fetcher.ts';
 import type { FunctionType } from './function-type.ts';
+import { imageProximateVoxels, imageReadPixels } from './image/image-pixels.ts';
 import { classifier } from './model/classifier.ts';
 import { classifierExplain } from './model/classifier-explain.ts';
 import { distTableGetStats } from './model/dist-table-get-stats.ts';
@@ -22,6 +23,7 @@ import { serialFunction } from './serial.ts';
 import { sqlExpression } from './sql-expression.ts';
 import { sqlQuery } from './sql-query.ts';
 import { filterStopwords } from './text/filter-stopwords.ts';
+import { htmlExtractLinks, htmlParse } from './text/html.ts';
 import { httpUseragent } from './text/http-useragent.ts';
 import { stemmer, stemmerdoc } from './text/stemmer.ts';
 import { tokensplit } from './text/tokensplit.ts';
@@ -35,7 +37,11 @@ export const FUNCTION_TYPES: readonly FunctionType[] = [
   filterStopwords,
   classifierExplain,
   gaussianClustering,
+  htmlExtractLinks,
+  htmlParse,
   httpUseragent,
+  imageProximateVoxels,
+  imageReadPixels,
   kmeans,
   pooling,
   probabilizer,
