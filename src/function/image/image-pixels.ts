@@ -158,10 +158,8 @@ function coordinate(input: Value, name: string): number {
   const value = memberOf(input, name);
   const atom = value instanceof Scalar ? value.atom : null;
   if (typeof atom === 'number' && Number.isInteger(atom)) return atom;
-  throw failure(
-    'SQL_EXECUTION',
-    `${name} must be an integer; got ${value instanceof Scalar ? atomText(atom) || 'null' : 'no single value'}`,
-  );
+  const got = atom === null ? 'null or no single value' : atomText(atom);
+  throw failure('SQL_EXECUTION', `${name} must be an integer; got ${got}`);
 }
 
 function clamped(place: number, size: number): number {

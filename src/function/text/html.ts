@@ -4,7 +4,6 @@ import { Type } from 'typebox';
 import { compileSelector } from '../../builtin/text/css-selector.ts';
 import { linksOfHtml } from '../../builtin/text/web.ts';
 import { ANY_TYPE, OPEN_ROW_TYPE } from '../../plan/type/type.ts';
-import type { Atom } from '../../value/atom.ts';
 import { atomText } from '../../value/text.ts';
 import { Embedding, effectiveTs, Row, Scalar, sortedRow, type Value } from '../../value/value.ts';
 import { functionType } from '../function-type.ts';
@@ -44,8 +43,8 @@ export const htmlExtractLinks = functionType({
         const html = pageText(page);
         if (html === null) return new Row(['links'], [new Scalar(null, ts)]);
         const selector = memberOf(input, 'selector');
-        const isGiven = selector instanceof Scalar && selector.atom !== null;
-        const matches = isGiven ? compileSelector(atomText(selector.atom as Atom)) : () => true;
+        const given = selector instanceof Scalar ? selector.atom : null;
+        const matches = given === null ? () => true : compileSelector(atomText(given));
         const links = linksOfHtml(html, matches);
         return new Row(['links'], [new Embedding([links.length], links, ts)]);
       },
