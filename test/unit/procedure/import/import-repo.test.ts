@@ -124,7 +124,7 @@ test('changed files, renamed and copied ones under the path that they had', asyn
     `SELECT COLUMN EXPR (WHERE columnName() LIKE '"file.%') FROM o WHERE parentCount = 1`,
     { format: 'full' },
   );
-  const [{ columns }] = reply as [{ columns: [string, unknown][] }];
+  const [{ columns }] = reply as unknown as [{ columns: [string, unknown][] }];
   expect(columns.map(([name, value]) => [name, value]).sort()).toEqual([
     ['"file.a.txt.deletions"', 1],
     ['"file.a.txt.insertions"', 10],
