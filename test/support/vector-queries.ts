@@ -190,14 +190,12 @@ function round(value: number): number {
   return Number.isFinite(value) ? Number(value.toPrecision(9)) : value;
 }
 
-/** Expects the same rows, in the same order, from both. */
+/** Expects the same rows, in the same order, from both, on any number of threads. */
 export function bothAgree(
   rows: readonly TableRow[],
   sql: string,
-  others?: readonly TableRow[],
-  exactTimestamps = true,
+  options: Pick<RunOptions, 'others' | 'exactTimestamps' | 'isCounted'> = {},
 ): void {
-  const options = { others, exactTimestamps };
   const general = run(rows, sql, { accelerated: false, ...options });
   for (const threadCount of THREAD_COUNTS) {
     const found = run(rows, sql, { accelerated: true, threadCount, ...options });

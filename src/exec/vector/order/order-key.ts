@@ -107,8 +107,7 @@ export function numberField(
   bounds: { readonly least: number; readonly greatest: number } | undefined,
   descending: boolean,
 ): OrderField {
-  const isPacked =
-    numbers.isInteger && bounds !== undefined && bounds.greatest - bounds.least + 1 <= FIELD_MAX;
+  const isPacked = bounds !== undefined && bounds.greatest - bounds.least + 1 <= FIELD_MAX;
   if (!isPacked) return { kind: 'double', descending, numbers: numbers.program };
   const { least, greatest } = bounds;
   return packedKey(descending, greatest - least + 1, { numbers: numbers.program, least });

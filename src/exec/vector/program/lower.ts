@@ -103,7 +103,8 @@ export class Lowering {
         return constantNumbers(expression.value);
       case 'column': {
         const column = this.table.find(expression.path);
-        if (typeof column !== 'number') return undefined;
+        if (column === 'absent') return NO_NUMBERS;
+        if (column === undefined) return undefined;
         const snapshot = this.table.columns[column] as ColumnSnapshot;
         return columnNumbers(column, snapshot, this.table);
       }
@@ -371,6 +372,7 @@ function columnNumbers(
   scope: ColumnScope,
 ): LoweredNumbers | undefined {
   const { type, dictionary } = snapshot;
+  if (type === 'null') return NO_NUMBERS;
   const timed = scope.timedOf(column);
   const numeric = type === 'integer' || type === 'number' || type === 'timestamp';
   if (!numeric || dictionary !== undefined) return undefined;

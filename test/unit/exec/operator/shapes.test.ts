@@ -61,8 +61,8 @@ const OPERATOR_QUERIES = [
 
 test.each(OPERATOR_QUERIES)('%s', (sql) => {
   fc.assert(
-    fc.property(table, table, fc.boolean(), (rows, others, exact) =>
-      bothAgree(rows, sql, others, exact),
+    fc.property(table, table, fc.boolean(), (rows, others, exactTimestamps) =>
+      bothAgree(rows, sql, { others, exactTimestamps }),
     ),
     { numRuns: 12 },
   );
@@ -84,8 +84,8 @@ const MIXED_QUERIES = [
 
 test.each(MIXED_QUERIES)('%s', (sql) => {
   fc.assert(
-    fc.property(table, table, fc.boolean(), (rows, others, exact) =>
-      bothAgree(rows, sql, others, exact),
+    fc.property(table, table, fc.boolean(), (rows, others, exactTimestamps) =>
+      bothAgree(rows, sql, { others, exactTimestamps }),
     ),
     { numRuns: 12 },
   );

@@ -23,7 +23,7 @@ const tableRow: fc.Arbitrary<TableRow> = fc.record({
   m: orNull(fc.constantFrom<number | string>(2, 'a', 1.5, -7)),
   j: fc.integer({ min: 0, max: 3 }),
 });
-const table = fc.array(tableRow, { minLength: 1, maxLength: 50, size: 'max' });
+const table = fc.array(tableRow, { minLength: 8, maxLength: 50, size: 'max' });
 const keys = fc.uniqueArray(
   fc.constantFrom('d', 'e', 'w', 'wide', 'huge', 'i', 's', 'm', 'upper(s)'),
   { minLength: 1, maxLength: 4 },
