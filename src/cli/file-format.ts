@@ -12,6 +12,8 @@ export type ExportFormat = FileProcedure | { readonly query: 'aos' | 'ndjson' };
 
 type Suffixes<Format> = Readonly<Record<string, Format>>;
 
+/** Dates are what they look like. */
+const TEXT = { inferTimestamps: true } as const;
 const TAB = { delimiter: '\t' } as const;
 
 function reading(type: string, params = {}): FileProcedure {
@@ -19,11 +21,11 @@ function reading(type: string, params = {}): FileProcedure {
 }
 
 const IMPORT_SUFFIXES: Suffixes<FileProcedure> = {
-  csv: reading('import.text'),
-  tsv: reading('import.text', TAB),
-  txt: reading('import.text'),
+  csv: reading('import.text', TEXT),
+  tsv: reading('import.text', { ...TEXT, ...TAB }),
+  txt: reading('import.text', TEXT),
   // Of an archive the only member is read.
-  zip: reading('import.text'),
+  zip: reading('import.text', TEXT),
   json: reading('import.json'),
   ndjson: reading('import.json'),
   jsonl: reading('import.json'),

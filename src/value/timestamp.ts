@@ -88,6 +88,13 @@ export function readTimestamp(text: string): number | null {
   return trimmed === 'NaD' || trimmed === 'NaN' ? NOT_A_DATE : null;
 }
 
+/** The seconds of a text that begins with a date like 2015-01-31; undefined for any other. */
+export function readIsoDate(text: string): number | undefined {
+  if (!/^\d{4}-\d{2}-\d{2}(?!\d)/.test(text)) return undefined;
+  const seconds = parseTimestamp(text);
+  return seconds === null || Number.isNaN(seconds) ? undefined : seconds;
+}
+
 const TIME = /^[T ](\d{2})(?::?(\d{2})(?::?(\d{2})(?:[.,](\d+))?)?)?(Z|[+-]\d{2}(?::?\d{2})?)?$/;
 
 function addTime(dateSeconds: number, time: RegExpExecArray): number {

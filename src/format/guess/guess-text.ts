@@ -2,7 +2,7 @@
 // line names the columns.
 import { isUtf8 } from 'node:buffer';
 import type { Atom } from '../../value/atom.ts';
-import { parseTimestamp } from '../../value/timestamp.ts';
+import { readIsoDate } from '../../value/timestamp.ts';
 import {
   decodeField,
   inferAtom,
@@ -59,6 +59,8 @@ export function guessText(sample: Sample, rowCount: number, suffix: string): Gue
     ...(regularity < 1 ? { ignoreBadLines: true } : {}),
     ...(lines.some((line) => hasOpenQuote(line, format)) ? { allowMultiLines: true } : {}),
   };
+  const columns = names.map((name, index): GuessedColumn => columnOf(name, data, index));
+  if (columns.some(({ type }) => type === 'timestamp')) params.inferTimestamps = true;
   if (params.allowMultiLines === true) delete params.ignoreBadLines;
   return {
     type: 'import.text',
@@ -69,7 +71,7 @@ export function guessText(sample: Sample, rowCount: number, suffix: string): Gue
       header: hasHeader ? header : 1 - header,
       encoding: encoding === 'latin1' ? 0.7 : 1,
     },
-    columns: names.map((name, index): GuessedColumn => columnOf(name, data, index)),
+    columns,
     rows: data.slice(0, rowCount),
     warnings,
   };
@@ -197,19 +199,16 @@ function headerConfidence(first: readonly string[], values: readonly (readonly A
 function columnOf(name: string, rows: readonly (readonly Atom[])[], index: number): GuessedColumn {
   const values = rows.map((row) => row[index] ?? null).filter((atom) => atom !== null);
   if (values.length === 0) return { name, type: 'null' };
-  const isTime = values.every((atom) => isDate(atom));
   if (values.every((atom) => typeof atom !== 'string')) {
     const isWhole = values.every((atom) => typeof atom === 'bigint' || Number.isInteger(atom));
     return { name, type: isWhole ? 'integer' : 'number' };
   }
   if (values.some((atom) => typeof atom !== 'string')) return { name, type: 'mixed' };
-  return isTime ? { name, type: 'string', isTime } : { name, type: 'string' };
+  return { name, type: values.every((atom) => isDate(atom)) ? 'timestamp' : 'string' };
 }
 
 function isDate(atom: Atom): boolean {
-  return (
-    typeof atom === 'string' && /^\d{4}-\d{2}-\d{2}/.test(atom) && parseTimestamp(atom) !== null
-  );
+  return typeof atom === 'string' && readIsoDate(atom) !== undefined;
 }
 
 function textOf(field: string, format: TextFormat): string {

@@ -4,8 +4,6 @@ import type { Atom } from '../../value/atom.ts';
 export interface GuessedColumn {
   readonly name: string;
   readonly type: 'null' | 'integer' | 'number' | 'string' | 'timestamp' | 'mixed';
-  /** the texts are dates */
-  readonly isTime?: boolean;
 }
 
 export interface Guess {

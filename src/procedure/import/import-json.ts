@@ -26,6 +26,7 @@ import {
   workerProcedure,
 } from '../procedure-type.ts';
 import { fileUrls, withFile } from './file-list.ts';
+import { importResult } from './import-result.ts';
 import { ROW_EXPRESSION_DEFAULTS, RowImport, takesRowsAsTheyAre } from './row-import.ts';
 
 /** Lines between two looks at the cancel flag and reports of progress. */
@@ -123,7 +124,7 @@ class Import {
       : await this.#readRows(urls, output);
     output.commit();
     progress.finish();
-    return { result: { rowCount, numLineErrors: this.#badLineCount } };
+    return importResult(output, outputDataset, { rowCount, numLineErrors: this.#badLineCount });
   }
 
   async #eachFile(

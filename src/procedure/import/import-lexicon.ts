@@ -8,6 +8,7 @@ import type { Atom } from '../../value/atom.ts';
 import { Path } from '../../value/path.ts';
 import { runOnCreation } from '../parameter.ts';
 import { workerProcedure } from '../procedure-type.ts';
+import { importResult } from './import-result.ts';
 
 const FIELD_COUNT = 6;
 const LINES_PER_CHECK = 512;
@@ -77,7 +78,7 @@ export const importLexicon = workerProcedure({
     }
     output.commit();
     progress.finish();
-    return {};
+    return importResult(output, spec);
   },
 });
 

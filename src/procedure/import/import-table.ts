@@ -17,6 +17,7 @@ import type { ColumnarSnapshot } from '../../value/column/snapshot.ts';
 import { runOnCreation } from '../parameter.ts';
 import type { OutputDataset, ProcedureContext, ProcedureResult } from '../procedure-type.ts';
 import { fileUrls, withFile } from './file-list.ts';
+import { importResult } from './import-result.ts';
 import { ROW_EXPRESSION_DEFAULTS, RowImport, takesRowsAsTheyAre } from './row-import.ts';
 
 const sql = (description: string, value: string) => Type.String({ description, default: value });
@@ -94,7 +95,7 @@ export async function importTable(
     const rowCount = target.finish(output);
     output.commit();
     progress.finish();
-    return { result: { rowCount, numLineErrors: 0 } };
+    return importResult(output, params.outputDataset, { rowCount, numLineErrors: 0 });
   } catch (thrown) {
     target.release();
     throw thrown;

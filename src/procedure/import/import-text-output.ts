@@ -1,7 +1,10 @@
 // Where the rows of import.text go: straight into a table, or into any dataset that records rows.
 
+import { snapshotRelation } from '../../dataset/snapshot-relation.ts';
 import type { Atom } from '../../value/atom.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import type { ColumnarSnapshot } from '../../value/column/snapshot.ts';
+import { freeSnapshot } from '../../value/column/snapshot-memory.ts';
 import type { RecordedCell } from '../../value/column/table-builder.ts';
 import { TableBuilder } from '../../value/column/table-builder.ts';
 import type { Path } from '../../value/path.ts';
@@ -26,6 +29,7 @@ export function tableOutput(
   output: OutputDataset,
   paths: readonly Path[],
   arenas: ArenaAllocator,
+  complete: CompleteTable,
 ): TextOutput {
   const builder = new TableBuilder(arenas);
   // A header names columns, with rows or without.
@@ -35,7 +39,38 @@ export function tableOutput(
     set: (index, atom) => builder.set(index, atom),
     add: (path, atom) => builder.set(indexes.get(path.toString()) as number, atom),
     end: (name, ts) => builder.endRow(name, ts),
-    finish: () => output.recordColumns(builder.seal()),
+    finish: () => output.recordColumns(complete(builder.seal())),
+    release: () => builder.release(),
+  };
+}
+
+/** Changes a table when all its rows are there. */
+export type CompleteTable = (table: ColumnarSnapshot) => ColumnarSnapshot;
+
+/** Rows wait in a table until it is complete, and are recorded then. */
+export function completedOutput(
+  output: OutputDataset,
+  paths: readonly Path[] | undefined,
+  arenas: ArenaAllocator,
+  complete: CompleteTable,
+): TextOutput {
+  const builder = new TableBuilder(arenas);
+  const indexes = paths?.map((path) => builder.columnIndex(path));
+  return {
+    begin() {},
+    set: (index, atom) => builder.set(indexes?.[index] ?? index, atom),
+    add: (path, atom) => builder.set(builder.columnIndex(path), atom),
+    end: (name, ts) => builder.endRow(name, ts),
+    finish() {
+      const table = complete(builder.seal());
+      try {
+        for (const { name, row } of snapshotRelation(table, arenas).scan('all')) {
+          output.recordRow(name, row);
+        }
+      } finally {
+        freeSnapshot(table, arenas);
+      }
+    },
     release: () => builder.release(),
   };
 }

@@ -47,6 +47,10 @@ export const importTextParameters = Type.Object({
   structuredColumnNames: flag('header names are paths: x.y is y inside x', false),
   allowMultiLines: flag('quoted fields may contain line ends', false),
   processExcelFormulas: flag('="text" is read as the quoted field text', true),
+  inferTimestamps: flag(
+    'columns in which every value is an ISO date or time become timestamps',
+    false,
+  ),
   skipLineRegex: Type.Optional(
     Type.String({ description: 'regular expression; lines that match it entirely are skipped' }),
   ),

@@ -4,11 +4,13 @@ import type { FastText } from '../../format/csv/fast-import.ts';
 import { FastImport } from '../../format/csv/fast-import.ts';
 import type { TextColumn } from '../../format/csv/header.ts';
 import { columnsOf, isUnfinished, splitHeader } from '../../format/csv/header.ts';
+import { withInferredTimestamps } from '../../format/csv/infer-timestamps.ts';
 import { lineFailure } from '../../format/csv/line-error.ts';
 import { LineReader, type ReadLine } from '../../format/csv/line-reader.ts';
 import type { TextFormat } from '../../format/csv/text-format.ts';
 import { splitLine, trimLine } from '../../format/csv/text-format.ts';
 import { failure } from '../../util/error.ts';
+import type { ColumnarSnapshot } from '../../value/column/snapshot.ts';
 import { Path } from '../../value/path.ts';
 import {
   type OutputDataset,
@@ -18,7 +20,13 @@ import {
   workerProcedure,
 } from '../procedure-type.ts';
 import { fileUrls, withFile } from './file-list.ts';
-import { recordedOutput, type TextOutput, tableOutput } from './import-text-output.ts';
+import { importResult } from './import-result.ts';
+import {
+  completedOutput,
+  recordedOutput,
+  type TextOutput,
+  tableOutput,
+} from './import-text-output.ts';
 import {
   checkImportText,
   type ImportTextParams,
@@ -111,7 +119,7 @@ class TextImport {
     }
     progress.finish();
     const { lines, badLines } = this.#counts;
-    return { result: { rowCount: lines, numLineErrors: badLines } };
+    return importResult(this.#output, outputDataset, { rowCount: lines, numLineErrors: badLines });
   }
 
   #finish(output: OutputDataset): void {
@@ -122,7 +130,7 @@ class TextImport {
       this.#counts.lines = fast.lineCount;
       this.#counts.badLines = fast.badLineCount;
       // A header names columns, with rows or without.
-      output.recordColumns(fast.seal());
+      output.recordColumns(this.#complete(fast.seal()));
     }
     rows?.finish();
     output.commit();
@@ -336,8 +344,19 @@ class TextImport {
 
   #openRows(paths: readonly Path[] | undefined): TextOutput {
     const output = this.#output as OutputDataset;
-    return output.takesColumns && paths !== undefined
-      ? tableOutput(output, paths, this.#context.arenas)
-      : recordedOutput(output, paths);
+    const { arenas } = this.#context;
+    const complete = (table: ColumnarSnapshot) => this.#complete(table);
+    if (output.takesColumns && paths !== undefined) {
+      return tableOutput(output, paths, arenas, complete);
+    }
+    // What a column holds is only known when all of it was read.
+    if (this.#params.inferTimestamps) return completedOutput(output, paths, arenas, complete);
+    return recordedOutput(output, paths);
+  }
+
+  #complete(table: ColumnarSnapshot): ColumnarSnapshot {
+    if (!this.#params.inferTimestamps) return table;
+    const { arenas } = this.#context;
+    return withInferredTimestamps(table, arenas, () => this.#context.checkCancelled());
   }
 }

@@ -12,6 +12,7 @@ import { MINUS_INFINITY, Timestamp } from '../../value/timestamp.ts';
 import { constant, Row, Scalar } from '../../value/value.ts';
 import { runOnCreation } from '../parameter.ts';
 import { type ProcedureContext, type ProcedureResult, workerProcedure } from '../procedure-type.ts';
+import { importResult } from './import-result.ts';
 
 /** Words between two reports of progress. */
 const WORDS_PER_REPORT = 1024;
@@ -77,7 +78,7 @@ async function run(
   progress.update(index);
   output.commit();
   progress.finish();
-  return {};
+  return importResult(output, params.outputDataset);
 }
 
 /** @throws what is wrong with the expression */

@@ -5,6 +5,7 @@ import { RowanError } from '../../util/error.ts';
 import { Path } from '../../value/path.ts';
 import { runOnCreation } from '../parameter.ts';
 import { workerProcedure } from '../procedure-type.ts';
+import { importResult } from './import-result.ts';
 
 /** Reads the sheets of a workbook, a row for each of theirs. */
 export const importXlsx = workerProcedure({
@@ -58,6 +59,6 @@ export const importXlsx = workerProcedure({
     }
     output.commit();
     progress.finish();
-    return {};
+    return importResult(output, spec);
   },
 });

@@ -88,12 +88,16 @@ describe('guessed imports', () => {
     const { procedure, preview, confidence, warnings } = await guess('upload://people.csv');
     expect(procedure).toEqual({
       type: 'import.text',
-      params: { dataFileUrl: 'upload://people.csv', outputDataset: 'people' },
+      params: {
+        dataFileUrl: 'upload://people.csv',
+        outputDataset: 'people',
+        inferTimestamps: true,
+      },
     });
     expect(preview).toEqual({
       columns: [
         { name: 'name', type: 'string' },
-        { name: 'born', type: 'string', isTime: true },
+        { name: 'born', type: 'timestamp' },
         { name: 'score', type: 'number' },
       ],
       rows: [

@@ -12,12 +12,8 @@ export async function guessTask(
   { files }: WorkerContext,
 ): Promise<EngineTasks['guess']['result']> {
   const guess = await guessImport(await files.open(url), rows);
-  const columns = guess.columns.map(({ name, type, isTime }) =>
-    isTime === true ? { name, type, isTime } : { name, type },
-  );
   return {
     ...guess,
-    columns,
     rows: guess.rows.map((row) => row.map((atom) => parseJson(atomToPlainJsonText(atom)))),
   };
 }

@@ -118,6 +118,88 @@ describe('both ways', () => {
   });
 });
 
+describe('inferTimestamps', () => {
+  const text = [
+    'id,day,at,mixed,rare,number,never',
+    '1,2013-06-01,2013-06-01T05:00:00Z,2013-01-01,,20130601,',
+    '2,2013-06-02,2013-06-01 06:30,soon,,20130602,',
+    '3,,2013-06-01T05:00:00Z,2013-01-02,2014-02-03,20130603,',
+    '',
+  ].join('\n');
+
+  test.each([
+    ['by column', {}],
+    ['by row', GENERAL],
+    ['of computed columns', { select: '* EXCLUDING (id), id AS id', ...GENERAL }],
+    ['recorded', { outputDatasetType: 'sparse.mutable' }],
+  ])('makes columns of dates timestamps, %s', async (_, { outputDatasetType, ...way }: Way) => {
+    const params = {
+      ...way,
+      inferTimestamps: true,
+      ...(outputDatasetType === undefined
+        ? {}
+        : { outputDataset: { id: `typed${++count}`, type: outputDatasetType } }),
+    };
+    const { id } = (await run(write(text), params)) as Imported;
+    const dataset = params.outputDataset?.id ?? id;
+    const types = await rowan.query(
+      `SELECT typeof(day), typeof(at), typeof(mixed), typeof(rare), typeof(number), typeof(never) FROM ${dataset} WHERE id = 3`,
+      { rowNames: false },
+    );
+    expect((types as unknown[][])[1]).toEqual([
+      'null',
+      'timestamp',
+      'string',
+      'timestamp',
+      'integer',
+      'null',
+    ]);
+    const hits = `SELECT id FROM ${dataset} WHERE day >= '2013-06-02' OR rare > '2014'`;
+    const ids = await rowan.query(`${hits} ORDER BY id`, { rowNames: false });
+    expect(ids).toEqual([['id'], [2], [3]]);
+  });
+
+  test('is off unless asked for', async () => {
+    const { id } = (await run(write(text))) as Imported;
+    const type = `SELECT typeof(day) FROM ${id} WHERE id = 1`;
+    expect(await rowan.query(type, { format: 'atom' })).toBe('string');
+  });
+
+  test('reads every chunk', async () => {
+    const count = 70_000;
+    const lines = Array.from({ length: count }, (_, i) =>
+      i === 69_999 ? '2020-01-01,x' : `2020-01-01,${i % 2 === 0 ? '2021-02-03' : ''}`,
+    );
+    const { id } = (await run(write(`a,b\n${lines.join('\n')}\n`), {
+      inferTimestamps: true,
+    })) as Imported;
+    const answer = await rowan.query(`SELECT count(a), min(a), max(a), typeof(max(b)) FROM ${id}`, {
+      rowNames: false,
+    });
+    const day = '2020-01-01T00:00:00Z';
+    expect((answer as unknown[][])[1]).toEqual([count, day, day, 'string']);
+  });
+});
+
+interface Way {
+  readonly outputDatasetType?: string;
+  readonly where?: string;
+  readonly select?: string;
+}
+
+test('the result names a dataset that the caller did not', async () => {
+  const procedure = `p${++count}`;
+  await rowan.put(`/v1/procedures/${procedure}`, {
+    type: 'import.text',
+    params: { dataFileUrl: write('a\n1\n') },
+  });
+  const reply = await rowan.post(`/v1/procedures/${procedure}/runs`, {});
+  const { status } = reply.json as { status: { outputDataset: string } };
+  expect(status).toMatchObject({ rowCount: 1, numLineErrors: 0 });
+  const sum = `SELECT sum(a) FROM "${status.outputDataset}"`;
+  expect(await rowan.query(sum, { format: 'atom' })).toBe(1);
+});
+
 describe('lines', () => {
   test.each([{}, GENERAL])('drop a byte order mark (%o)', async (way) => {
     expect(await rows('\ufeffa\n1\n', way)).toEqual([
