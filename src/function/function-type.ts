@@ -85,6 +85,8 @@ export interface LoadedArtifact {
   readonly data: unknown;
   /** the memory that belongs to it; freed when the function is gone */
   readonly spans: readonly Span[];
+  /** the card of the model that it is */
+  readonly card?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface FunctionScope {

@@ -90,6 +90,8 @@ export interface ProcedureContext {
   readonly scope: CallScope;
   /** when the run was started, seconds since the epoch */
   readonly startedAt: number;
+  readonly procedureId: string;
+  readonly runId: string;
   checkCancelled(): void;
   /** @throws what parsing and binding throw */
   query(query: InputQuery, rewrite?: (plan: QueryPlan) => QueryPlan): PreparedQuery;

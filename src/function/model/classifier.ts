@@ -45,12 +45,12 @@ export async function loadClassifier(
 ): Promise<LoadedArtifact & { readonly data: LoadedClassifier }> {
   const { arenas, checkCancelled } = context;
   const workspace = workspaceOf(arenas);
-  const model = await loadModel(url, context, (json) =>
+  const { data: model, card } = await loadModel(url, context, (json) =>
     classifierFromJson(workspace, json, 0, { checkCancelled }),
   );
   checkCancelled();
   const prepared = prepare(workspace, model.features, model.algorithm, 0);
-  return { data: { model, prepared }, spans: preparedSpans(prepared) };
+  return { data: { model, prepared }, spans: preparedSpans(prepared), card };
 }
 
 export function workspaceOf(memory: ArenaAllocator): Workspace {

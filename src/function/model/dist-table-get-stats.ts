@@ -47,7 +47,7 @@ export const distTableGetStats = functionType({
   binding: () => 'creation',
   check: ({ statistics }) => void readStatistics(statistics),
   async load({ distTableFileUrl }, context) {
-    return { data: await loadModel(distTableFileUrl, context, distTablesFromJson), spans: [] };
+    return { ...(await loadModel(distTableFileUrl, context, distTablesFromJson)), spans: [] };
   },
   routes: {
     increment: functionRoute({

@@ -18,7 +18,7 @@ export const gaussianClustering = functionType({
   }),
   binding: () => 'creation',
   async load({ modelFileUrl }, context) {
-    return { data: await loadModel(modelFileUrl, context, gaussiansFromJson), spans: [] };
+    return { ...(await loadModel(modelFileUrl, context, gaussiansFromJson)), spans: [] };
   },
   compile(_params, _scope, artifact) {
     const { columnNames, clusters } = artifact as GaussianModel;

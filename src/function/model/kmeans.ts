@@ -17,7 +17,7 @@ export const kmeans = functionType({
   }),
   binding: () => 'creation',
   async load({ modelFileUrl }, context) {
-    return { data: await loadModel(modelFileUrl, context, kmeansFromJson), spans: [] };
+    return { ...(await loadModel(modelFileUrl, context, kmeansFromJson)), spans: [] };
   },
   compile(_params, _scope, artifact) {
     const { columnNames, centroids, metric } = artifact as KmeansModel;

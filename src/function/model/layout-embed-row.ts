@@ -30,11 +30,11 @@ function layoutFunction<Options>(declaration: LayoutFunction<Options>) {
     }),
     binding: () => 'creation',
     async load({ modelFileUrl }, context) {
-      const data = await loadModel(modelFileUrl, context, (json) => {
+      const loaded = await loadModel(modelFileUrl, context, (json) => {
         const { model, file } = layoutFromJson(name, json);
         return { model, options: readOptions(file) };
       });
-      return { data, spans: [] };
+      return { ...loaded, spans: [] };
     },
     compile(_params, _scope, artifact) {
       const { model, options } = artifact as { model: LayoutModel; options: Options };

@@ -22,7 +22,7 @@ export const probabilizer = functionType({
   }),
   binding: () => 'creation',
   async load({ modelFileUrl }, context) {
-    return { data: await loadModel(modelFileUrl, context, probabilizerFromJson), spans: [] };
+    return { ...(await loadModel(modelFileUrl, context, probabilizerFromJson)), spans: [] };
   },
   compile(_params, _scope, artifact) {
     const model = artifact as ProbabilizerModel;

@@ -19,7 +19,7 @@ export const statsTableGetCounts = functionType({
   binding: () => 'creation',
   async load({ statsTableFileUrl }, context) {
     const read = (json: unknown) => statsTablesFromJson('statsTable.getCounts', json);
-    return { data: await loadModel(statsTableFileUrl, context, read), spans: [] };
+    return { ...(await loadModel(statsTableFileUrl, context, read)), spans: [] };
   },
   compile(_params, _scope, artifact) {
     const tables = artifact as StatsTables;

@@ -47,10 +47,9 @@ export const statsTablePosneg = functionType({
   async load(params, context) {
     const { statsTableFileUrl } = params;
     const read = (json: unknown) => statsTablesFromJson('statsTable.bagOfWords.posneg', json);
-    const data: PosnegModel = {
-      probabilities: keptWords(await loadModel(statsTableFileUrl, context, read), params),
-    };
-    return { data, spans: [] };
+    const { data: tables, card } = await loadModel(statsTableFileUrl, context, read);
+    const data: PosnegModel = { probabilities: keptWords(tables, params) };
+    return { data, spans: [], card };
   },
   compile({ outcomeToUse }, _scope, artifact) {
     const { probabilities } = artifact as PosnegModel;

@@ -25,7 +25,7 @@ export const svdEmbedRow = functionType({
   }),
   binding: () => 'creation',
   async load({ modelFileUrl }, context) {
-    return { data: await loadModel(modelFileUrl, context, svdFromJson), spans: [] };
+    return { ...(await loadModel(modelFileUrl, context, svdFromJson)), spans: [] };
   },
   compile({ maxSingularValues, acceptUnknownValues }, _scope, artifact) {
     const model = artifact as SvdModel;

@@ -20,7 +20,7 @@ export const svm = functionType({
   }),
   binding: () => 'creation',
   async load({ modelFileUrl }, context) {
-    return { data: await loadModel(modelFileUrl, context, svmFromJson), spans: [] };
+    return { ...(await loadModel(modelFileUrl, context, svmFromJson)), spans: [] };
   },
   compile(_params, _scope, artifact) {
     const { model, columnNames } = artifact as ReturnType<typeof svmFromJson>;

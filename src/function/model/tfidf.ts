@@ -32,7 +32,7 @@ export const tfidf = functionType({
   }),
   binding: () => 'creation',
   async load({ modelFileUrl }, context) {
-    return { data: await loadModel(modelFileUrl, context, frequenciesFromJson), spans: [] };
+    return { ...(await loadModel(modelFileUrl, context, frequenciesFromJson)), spans: [] };
   },
   compile({ tfType, idfType }, _scope, artifact) {
     const model = artifact as DocumentFrequencies;

@@ -10,7 +10,6 @@ import {
   openContainer,
   readChoice,
   readList,
-  readObject,
   readText,
 } from './container.ts';
 import { featureFromJson, featureToJson } from './feature-json.ts';
@@ -27,7 +26,6 @@ export function classifierToJson(workspace: Workspace, model: ClassifierModel): 
     labels,
     features: features.map(featureToJson),
     algorithm: algorithmToJson(workspace, algorithm),
-    ...(model.card === undefined ? {} : { card: model.card }),
   });
 }
 
@@ -59,6 +57,5 @@ export function classifierFromJson(
     labels,
     features,
     algorithm: algorithmFromJson(workspace, file.algorithm, shape, arena, scope),
-    ...(file.card === undefined ? {} : { card: readObject(file.card, 'card') }),
   };
 }

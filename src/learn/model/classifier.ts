@@ -67,8 +67,6 @@ export interface ClassifierModel {
   /** inputs in the order of their names */
   readonly features: readonly Feature[];
   readonly algorithm: Algorithm;
-  /** what is told about the training; no data rows */
-  readonly card?: Readonly<Record<string, unknown>>;
 }
 
 /** Scores that a row gets: one a label, or one. */

@@ -24,7 +24,7 @@ import { atomText } from '../../value/text.ts';
 import { runOnCreation } from '../parameter.ts';
 import { type OutputDataset, type ProcedureContext, workerProcedure } from '../procedure-type.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
-import { type LabelledScores, readTestRows, type TestRow } from './test-rows.ts';
+import { type LabelledScores, readTestRows, type TestRow, testedFunction } from './test-rows.ts';
 
 const TYPE = 'classifier.test';
 
@@ -92,7 +92,11 @@ export const classifierTest = workerProcedure({
     const result = TESTS[options.mode](rows, options, output, () => context.checkCancelled());
     output?.commit();
     steps.finish();
-    return { result: withNumberTexts(result) };
+    const tested = testedFunction(context, options.testingData);
+    return {
+      result: withNumberTexts(result),
+      ...(tested === undefined ? {} : { details: { testedFunction: tested } }),
+    };
   },
 });
 

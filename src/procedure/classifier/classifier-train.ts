@@ -3,7 +3,7 @@ import { collectBytes } from '../../file/byte-stream.ts';
 import { type ConfigurationEntry, resolveEntry } from '../../learn/configuration.ts';
 import { MODES, type Mode } from '../../learn/label.ts';
 import type { Recipe } from '../../learn/learner.ts';
-import { readRecipe } from '../../learn/learners.ts';
+import { readRecipe, recipeDocument } from '../../learn/learners.ts';
 import { classifierToJson } from '../../learn/model/classifier-json.ts';
 import { choice, inputQuery, url } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
@@ -11,11 +11,18 @@ import { JsonSyntaxError, parseJson } from '../../util/exact-json.ts';
 import { runOnCreation } from '../parameter.ts';
 import { type ProcedureContext, workerProcedure } from '../procedure-type.ts';
 import { workspaceOf } from '../training/fit-context.ts';
+import { makeModelCard } from '../training/model-card.ts';
 import { withModelFile } from '../training/model-file.ts';
 import { type LabelForm, readTrainingData } from '../training/training-data.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
 import { BUNDLED_CONFIGURATIONS } from './bundled-configuration.ts';
-import { checkModelUrl, functionName, modelFileUrl, randomSeed } from './model-parameter.ts';
+import {
+  checkModelUrl,
+  functionName,
+  modelFileUrl,
+  randomSeed,
+  redactFeatureStats,
+} from './model-parameter.ts';
 import { MULTILABEL_STRATEGIES, type TrainingOrder, trainClassifier } from './train-classifier.ts';
 
 const TYPE = 'classifier.train';
@@ -51,6 +58,7 @@ const PARAMETERS = Type.Object({
   }),
   modelFileUrl,
   functionName,
+  redactFeatureStats,
   randomSeed,
   ...runOnCreation,
 });
@@ -77,7 +85,7 @@ export const classifierTrain = workerProcedure({
       { name: 'saving model', type: 'percentile' },
     ]);
     const entry = resolveEntry(await readConfiguration(context, options), options.algorithm);
-    const { unknownKeys, iterations } = await withModelFile(
+    const { unknownKeys, iterations, modelCard } = await withModelFile(
       context.files,
       options.modelFileUrl,
       async (file) => {
@@ -96,12 +104,28 @@ export const classifierTrain = workerProcedure({
         try {
           tookTime('training');
           steps.next();
-          await file.save(classifierToJson(workspaceOf(context.arenas), trained.model));
+          const card = makeModelCard(context, {
+            kind: 'classifier',
+            mode: options.mode,
+            algorithm: recipe.learner.type,
+            configuration: recipeDocument(recipe),
+            trainingQuery: options.trainingData,
+            rows: { used: data.rowCount, skippedNullLabel: data.unlabelledCount },
+            labelDistribution: trained.labelWeights,
+            features: data.features,
+            redactFeatureStats: options.redactFeatureStats,
+            randomSeed: options.randomSeed,
+          });
+          await file.save(classifierToJson(workspaceOf(context.arenas), trained.model), card);
           tookTime('saving model');
+          return {
+            unknownKeys: order.unknownKeys,
+            iterations: trained.iterations,
+            modelCard: card,
+          };
         } finally {
           trained.free();
         }
-        return { unknownKeys: order.unknownKeys, iterations: trained.iterations };
       },
     );
     steps.finish();
@@ -117,6 +141,7 @@ export const classifierTrain = workerProcedure({
         randomSeed: options.randomSeed,
         ...(unknownKeys.length === 0 ? {} : { unknownKeys }),
         ...(iterations.length === 0 ? {} : { iterations }),
+        modelCard,
       },
     };
   },

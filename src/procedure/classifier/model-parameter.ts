@@ -25,6 +25,11 @@ export const randomSeed = Type.Integer({
   default: 1,
 });
 
+export const redactFeatureStats = Type.Boolean({
+  description: 'leave the statistics of features out of the model card',
+  default: false,
+});
+
 interface ModelParams {
   readonly modelFileUrl: string;
   readonly functionName: string;

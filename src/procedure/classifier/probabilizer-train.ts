@@ -12,10 +12,16 @@ import { choice, inputQuery } from '../../schema/declare.ts';
 import { runOnCreation } from '../parameter.ts';
 import { type ProcedureContext, workerProcedure } from '../procedure-type.ts';
 import { fitContext } from '../training/fit-context.ts';
+import { makeModelCard, trainingOptions } from '../training/model-card.ts';
 import { withModelFileIfAny } from '../training/model-file.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
-import { checkFunctionUrl, functionName, optionalModelFileUrl } from './model-parameter.ts';
-import { readTestRows } from './test-rows.ts';
+import {
+  checkFunctionUrl,
+  functionName,
+  optionalModelFileUrl,
+  redactFeatureStats,
+} from './model-parameter.ts';
+import { readTestRows, type TestRow } from './test-rows.ts';
 
 const TYPE = 'probabilizer.train';
 
@@ -33,6 +39,7 @@ const PARAMETERS = Type.Object({
   }),
   modelFileUrl: optionalModelFileUrl,
   functionName,
+  redactFeatureStats,
   ...runOnCreation,
 });
 
@@ -52,23 +59,48 @@ export const probabilizerTrain = workerProcedure({
       { name: 'training', type: 'percentile' },
       { name: 'saving model', type: 'percentile' },
     ]);
-    const result = await withModelFileIfAny(context.files, modelFileUrl, async (save) => {
-      steps.next();
-      const rows = readTestRows(context, params.trainingData, 'boolean');
-      if (rows.length === 0) throw emptyTestSet();
-      steps.next();
-      const model = fit(context, rows, params);
-      steps.next();
-      await save(probabilizerToJson(model));
-      return probabilizerDocument(model);
-    });
+    const { result, modelCard } = await withModelFileIfAny(
+      context.files,
+      modelFileUrl,
+      async (save) => {
+        steps.next();
+        const rows = readTestRows(context, params.trainingData, 'boolean');
+        if (rows.length === 0) throw emptyTestSet();
+        steps.next();
+        const model = fit(context, rows, params);
+        steps.next();
+        const scores = Float64Array.from(rows, ({ score }) => score);
+        const card = makeModelCard(context, {
+          kind: 'probabilizer',
+          mode: 'boolean',
+          algorithm: params.method,
+          configuration: trainingOptions(params),
+          trainingQuery: params.trainingData,
+          rows: { used: rows.length },
+          labelDistribution: truthWeights(rows),
+          features: [{ kind: 'numbers' as const, name: 'score', pieces: [{ values: scores }] }],
+          redactFeatureStats: params.redactFeatureStats,
+          randomSeed: null,
+        });
+        await save(probabilizerToJson(model), card);
+        return { result: probabilizerDocument(model), modelCard: card };
+      },
+    );
     steps.finish();
     if (name !== '') {
       context.outputFunction({ id: name, type: 'probabilizer', params: { modelFileUrl } });
     }
-    return { result };
+    return { result, details: { modelCard } };
   },
 });
+
+function truthWeights(rows: readonly TestRow[]): [unknown, number][] {
+  const totals = [0, 0];
+  for (const { truth, weight } of rows) {
+    totals[Number(truth)] = (totals[Number(truth)] as number) + weight;
+  }
+  return totals.map((total, label) => [label, total]);
+}
 
 function fit(
   context: ProcedureContext,

@@ -10,10 +10,17 @@ import { failure } from '../../util/error.ts';
 import { runOnCreation } from '../parameter.ts';
 import { type ProcedureContext, workerProcedure } from '../procedure-type.ts';
 import { fitContext, workspaceOf } from '../training/fit-context.ts';
+import { makeModelCard, trainingOptions } from '../training/model-card.ts';
 import { withModelFile } from '../training/model-file.ts';
 import { readTrainingData, type TrainingData, twoClasses } from '../training/training-data.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
-import { checkModelUrl, functionName, modelFileUrl, randomSeed } from './model-parameter.ts';
+import {
+  checkModelUrl,
+  functionName,
+  modelFileUrl,
+  randomSeed,
+  redactFeatureStats,
+} from './model-parameter.ts';
 
 const TYPE = 'randomforest.binary.train';
 
@@ -47,6 +54,7 @@ const PARAMETERS = Type.Object({
   }),
   functionName,
   verbosity: Type.Boolean({ description: 'log every tree', default: false }),
+  redactFeatureStats,
   randomSeed,
   ...runOnCreation,
 });
@@ -73,7 +81,7 @@ export const randomForestBinaryTrain = workerProcedure({
       { name: 'training', type: 'percentile' },
       { name: 'saving model', type: 'percentile' },
     ]);
-    await withModelFile(context.files, options.modelFileUrl, async (file) => {
+    const modelCard = await withModelFile(context.files, options.modelFileUrl, async (file) => {
       steps.next();
       const data = readTrainingData(context, options.trainingData, 'truth', {
         skipsWeightless: true,
@@ -84,7 +92,9 @@ export const randomForestBinaryTrain = workerProcedure({
       if (options.verbosity) logTrees(context, data, model);
       steps.next();
       try {
-        await file.save(classifierToJson(workspaceOf(context.arenas), model));
+        const card = forestCard(context, data, options);
+        await file.save(classifierToJson(workspaceOf(context.arenas), model), card);
+        return card;
       } finally {
         free();
       }
@@ -98,7 +108,7 @@ export const randomForestBinaryTrain = workerProcedure({
         params: { modelFileUrl: url },
       });
     }
-    return { details: { randomSeed: options.randomSeed } };
+    return { details: { randomSeed: options.randomSeed, modelCard } };
   },
 });
 
@@ -132,6 +142,26 @@ function trainForest(
   } finally {
     context.arenas.free(matrix.span);
   }
+}
+
+function forestCard(context: ProcedureContext, data: TrainingData, params: RandomForestParams) {
+  const { trainingData, randomSeed: seed, redactFeatureStats: redacts } = params;
+  const totals = [0, 0];
+  for (const [row, label] of twoClasses(data).entries()) {
+    totals[label] = (totals[label] as number) + (data.weights?.[row] ?? 1);
+  }
+  return makeModelCard(context, {
+    kind: 'classifier',
+    mode: 'boolean',
+    algorithm: 'randomforest',
+    configuration: trainingOptions(params),
+    trainingQuery: trainingData,
+    rows: { used: data.rowCount, skippedNullLabel: data.unlabelledCount },
+    labelDistribution: totals.map((total, label) => [label, total] as const),
+    features: data.features,
+    redactFeatureStats: redacts,
+    randomSeed: seed,
+  });
 }
 
 function logTrees(

@@ -8,10 +8,16 @@ import { runOnCreation } from '../parameter.ts';
 import { readPoints } from '../points/point-rows.ts';
 import { workerProcedure } from '../procedure-type.ts';
 import { fitContext } from '../training/fit-context.ts';
+import { makeModelCard, pointFeatures, trainingOptions } from '../training/model-card.ts';
 import { withModelFile } from '../training/model-file.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
 import { TRAINING_STEPS } from '../training/training-steps.ts';
-import { checkModelUrl, functionName, modelFileUrl } from './model-parameter.ts';
+import {
+  checkModelUrl,
+  functionName,
+  modelFileUrl,
+  redactFeatureStats,
+} from './model-parameter.ts';
 
 const TYPE = 'svm.train';
 const LABEL = 'label';
@@ -68,6 +74,7 @@ export const svmTrain = workerProcedure({
     }),
     modelFileUrl,
     functionName,
+    redactFeatureStats,
     svmType: choice(SVM_TYPES, { description: 'what is trained', default: 'classification' }),
     configuration: Type.Object(OPTIONS, {
       description: 'options of the machine',
@@ -89,7 +96,7 @@ export const svmTrain = workerProcedure({
     const steps = context.steps(TRAINING_STEPS);
     const { configuration, svmType } = params;
     const { kernel, shrinking } = configuration;
-    await withModelFile(context.files, params.modelFileUrl, async (file) => {
+    const modelCard = await withModelFile(context.files, params.modelFileUrl, async (file) => {
       steps.next();
       const rows = readPoints(context, params.trainingData, {
         target: LABEL,
@@ -105,7 +112,18 @@ export const svmTrain = workerProcedure({
           svmType,
         });
         steps.next();
-        await file.save(svmToJson(model, rows.columnNames));
+        const card = makeModelCard(context, {
+          kind: 'svm',
+          algorithm: 'svm',
+          configuration: trainingOptions(params),
+          trainingQuery: params.trainingData,
+          rows: { used: rows.points.rowCount },
+          features: pointFeatures(context, rows.points, rows.columnNames),
+          redactFeatureStats: params.redactFeatureStats,
+          randomSeed: null,
+        });
+        await file.save(svmToJson(model, rows.columnNames), card);
+        return card;
       } finally {
         context.arenas.free(rows.points.span);
       }
@@ -118,6 +136,6 @@ export const svmTrain = workerProcedure({
         params: { modelFileUrl: params.modelFileUrl },
       });
     }
-    return {};
+    return { details: { modelCard } };
   },
 });

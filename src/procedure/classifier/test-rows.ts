@@ -1,6 +1,8 @@
 // Reads what a test query selects: scores, labels and weights, row by row.
 
 import type { Mode } from '../../learn/label.ts';
+import { childrenOf } from '../../plan/children.ts';
+import type { BoundExpression } from '../../plan/expression.ts';
 import type { InputQuery } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
 import { parseJson } from '../../util/exact-json.ts';
@@ -58,6 +60,22 @@ export function readTestRows(context: ProcedureContext, query: InputQuery, mode:
     });
   }
   return rows;
+}
+
+/** The id of the function that the scores come from, where there is just one. */
+export function testedFunction(context: ProcedureContext, query: InputQuery): string | undefined {
+  const { root } = context.query(query).plan;
+  if (root.kind !== 'project') return undefined;
+  const ids = new Set<string>();
+  const pending: BoundExpression[] = root.items.flatMap((item) =>
+    item.kind === 'named' && item.path.join('.') === 'score' ? [item.expression] : [],
+  );
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (next.kind === 'user-call') ids.add(next.name);
+    pending.push(...childrenOf(next));
+  }
+  const [id] = ids;
+  return ids.size === 1 ? id : undefined;
 }
 
 /** Undefined when the row has no label, which leaves it out. */

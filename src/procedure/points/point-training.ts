@@ -1,11 +1,18 @@
 // What trainings over points share: parameters, reading, the model file, the function.
 import { Type } from 'typebox';
+import type { JsonObject } from '../../learn/model/container.ts';
 import type { FitContext } from '../../learn/workspace.ts';
 import { type InputQuery, inputQuery } from '../../schema/declare.ts';
-import { functionName, optionalModelFileUrl, randomSeed } from '../classifier/model-parameter.ts';
+import {
+  functionName,
+  optionalModelFileUrl,
+  randomSeed,
+  redactFeatureStats,
+} from '../classifier/model-parameter.ts';
 import { runOnCreation } from '../parameter.ts';
 import type { ProcedureContext, ProcedureResult } from '../procedure-type.ts';
 import { fitContext } from '../training/fit-context.ts';
+import { makeModelCard, pointFeatures, trainingOptions } from '../training/model-card.ts';
 import { withModelFileIfAny } from '../training/model-file.ts';
 import { TRAINING_STEPS } from '../training/training-steps.ts';
 import { type PointRows, readPoints } from './point-rows.ts';
@@ -20,6 +27,7 @@ export const pointParameters = {
   }),
   modelFileUrl: optionalModelFileUrl,
   functionName,
+  redactFeatureStats,
   randomSeed,
   ...runOnCreation,
 };
@@ -29,6 +37,7 @@ interface PointParams {
   readonly numInputDimensions: number;
   readonly modelFileUrl: string;
   readonly functionName: string;
+  readonly redactFeatureStats: boolean;
   readonly randomSeed: number;
 }
 
@@ -39,7 +48,7 @@ export interface PointTraining<Fit> {
   readonly noRows: string;
   fit(learning: FitContext, rows: PointRows): Fit;
   /** the model file as plain JSON */
-  toJson(fit: Fit, columnNames: readonly string[]): unknown;
+  toJson(fit: Fit, columnNames: readonly string[]): JsonObject;
   /** Records the outputs. */
   record(fit: Fit, rows: PointRows): void;
   /** what each iteration says in the details of the run */
@@ -65,7 +74,17 @@ export function trainOnPoints<Fit>(
         rows,
       );
       steps.next();
-      await save(training.toJson(fit, rows.columnNames));
+      const modelCard = makeModelCard(context, {
+        kind: functionType,
+        algorithm: functionType.replace('.embedRow', ''),
+        configuration: trainingOptions(params),
+        trainingQuery: params.trainingData,
+        rows: { used: rows.points.rowCount },
+        features: pointFeatures(context, rows.points, rows.columnNames),
+        redactFeatureStats: params.redactFeatureStats,
+        randomSeed: params.randomSeed,
+      });
+      await save(training.toJson(fit, rows.columnNames), modelCard);
       training.record(fit, rows);
       steps.finish();
       if (name !== '') {
@@ -75,7 +94,7 @@ export function trainOnPoints<Fit>(
         iteration: index + 1,
         ...each,
       }));
-      return { details: { randomSeed: params.randomSeed, iterations } };
+      return { details: { randomSeed: params.randomSeed, iterations, modelCard } };
     } finally {
       context.arenas.free(rows.points.span);
     }

@@ -10,13 +10,16 @@ import {
   checkFunctionUrl,
   functionName,
   optionalModelFileUrl,
+  redactFeatureStats,
 } from '../classifier/model-parameter.ts';
 import { runOnCreation } from '../parameter.ts';
 import { type ProcedureContext, workerProcedure } from '../procedure-type.ts';
 import { type CellRows, readCells } from '../reshape/cell-rows.ts';
 import { fitContext } from '../training/fit-context.ts';
+import { type CardFeatures, makeModelCard, trainingOptions } from '../training/model-card.ts';
 import { withModelFileIfAny } from '../training/model-file.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
+import { columnSource } from '../training/training-source.ts';
 import { TRAINING_STEPS } from '../training/training-steps.ts';
 
 const TYPE = 'svd.train';
@@ -53,6 +56,7 @@ const PARAMETERS = Type.Object({
   }),
   modelFileUrl: optionalModelFileUrl,
   functionName,
+  redactFeatureStats,
   ...runOnCreation,
 });
 
@@ -83,7 +87,18 @@ export const svdTrain = workerProcedure({
       const learning = fitContext(context, (share) => steps.update(share));
       const fit = fitSvd(learning, rows.columns, rows.names.length, options);
       steps.next();
-      await save(svdToJson(fit, new Date(context.startedAt * 1000).toISOString()));
+      const modelCard = makeModelCard(context, {
+        kind: 'svd.embedRow',
+        algorithm: 'svd',
+        configuration: trainingOptions(options),
+        trainingQuery: options.trainingData,
+        rows: { used: rows.names.length },
+        features: cellFeatures(context, rows),
+        redactFeatureStats: options.redactFeatureStats,
+        randomSeed: null,
+      });
+      const modelTs = new Date(context.startedAt * 1000).toISOString();
+      await save(svdToJson(fit, modelTs), modelCard);
       recordOutputs(context, options, rows, fit);
       steps.finish();
       if (options.functionName !== '') {
@@ -93,10 +108,21 @@ export const svdTrain = workerProcedure({
           params: { modelFileUrl: options.modelFileUrl },
         });
       }
-      return { details: { singularValues: Array.from(fit.singularValues) } };
+      return { details: { singularValues: Array.from(fit.singularValues), modelCard } };
     });
   },
 });
+
+function cellFeatures(context: ProcedureContext, { columns, names }: CellRows): CardFeatures {
+  const check = () => context.checkCancelled();
+  return {
+    length: columns.length,
+    at(index) {
+      const column = columns[index];
+      return column && columnSource(column.name, column.rows, column.atoms, names.length, check);
+    },
+  };
+}
 
 function recordOutputs(
   context: ProcedureContext,

@@ -22,6 +22,7 @@ import { outcomes } from '../classifier/outcome-parameter.ts';
 import { type OutcomeRow, outcomeRows } from '../classifier/outcome-rows.ts';
 import { runOnCreation } from '../parameter.ts';
 import { workerProcedure } from '../procedure-type.ts';
+import { makeModelCard, trainingOptions } from '../training/model-card.ts';
 import { withModelFileIfAny } from '../training/model-file.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
 import { TRAINING_STEPS } from '../training/training-steps.ts';
@@ -77,7 +78,9 @@ export const distTableTrain = workerProcedure({
           ? undefined
           : context.output(params.outputDataset, defaultType);
       steps.next();
+      let rowCount = 0;
       for (const row of outcomeRows(context, params.trainingData, params.outcomes)) {
+        rowCount++;
         const cells: RecordedCell[] = [];
         const values = row.outcomes.map((atom, i) => outcomeNumber(atom, names[i] as string, row));
         for (const { column, atom, ts } of row.cells) {
@@ -97,7 +100,17 @@ export const distTableTrain = workerProcedure({
         output?.record({ name: row.name, cells });
       }
       steps.next();
-      await save(distTablesToJson(tables));
+      const modelCard = makeModelCard(context, {
+        kind: 'experimental.distTable.getStats',
+        algorithm: 'distTable',
+        configuration: trainingOptions(params),
+        trainingQuery: params.trainingData,
+        rows: { used: rowCount },
+        features: [],
+        redactFeatureStats: false,
+        randomSeed: null,
+      });
+      await save(distTablesToJson(tables), modelCard);
       output?.commit();
       steps.finish();
       if (params.functionName !== '') {
@@ -107,7 +120,7 @@ export const distTableTrain = workerProcedure({
           params: { distTableFileUrl, statistics },
         });
       }
-      return {};
+      return { details: { modelCard } };
     });
   },
 });

@@ -15,6 +15,7 @@ import { outcomes } from '../classifier/outcome-parameter.ts';
 import { outcomeRows } from '../classifier/outcome-rows.ts';
 import { runOnCreation } from '../parameter.ts';
 import { workerProcedure } from '../procedure-type.ts';
+import { makeModelCard, trainingOptions } from '../training/model-card.ts';
 import { withModelFileIfAny } from '../training/model-file.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
 import { TRAINING_STEPS } from '../training/training-steps.ts';
@@ -67,14 +68,26 @@ export const statsTableBagOfWordsTrain = workerProcedure({
       const table: KeyTable = new Map();
       const tables: StatsTables = { outcomes: names, columns: new Map([[WORDS, table]]) };
       steps.next();
+      let rowCount = 0;
       for (const row of outcomeRows(context, params.trainingData, params.outcomes)) {
+        rowCount++;
         const isSeen = Uint8Array.from(row.outcomes, (atom) => Number(isTrue(atom)));
         for (const { column, atom } of row.cells) {
           if (atom !== null) count(tables, WORDS, column.toString(), isSeen);
         }
       }
       steps.next();
-      await save(statsTablesToJson('statsTable.bagOfWords.posneg', tables));
+      const modelCard = makeModelCard(context, {
+        kind: 'statsTable.bagOfWords.posneg',
+        algorithm: 'statsTable.bagOfWords',
+        configuration: trainingOptions(params),
+        trainingQuery: params.trainingData,
+        rows: { used: rowCount },
+        features: [],
+        redactFeatureStats: false,
+        randomSeed: null,
+      });
+      await save(statsTablesToJson('statsTable.bagOfWords.posneg', tables), modelCard);
       if (params.outputDataset != null) {
         const output = context.output(params.outputDataset, 'tabular');
         const columns = [Path.of('trials'), ...names.map((name) => Path.of('outcome', name))];
@@ -94,7 +107,7 @@ export const statsTableBagOfWordsTrain = workerProcedure({
           params: { statsTableFileUrl, outcomeToUse: functionOutcomeToUse },
         });
       }
-      return {};
+      return { details: { modelCard } };
     });
   },
 });

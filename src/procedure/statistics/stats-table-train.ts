@@ -15,6 +15,7 @@ import { outcomes } from '../classifier/outcome-parameter.ts';
 import { outcomeRows } from '../classifier/outcome-rows.ts';
 import { runOnCreation } from '../parameter.ts';
 import { workerProcedure } from '../procedure-type.ts';
+import { makeModelCard, trainingOptions } from '../training/model-card.ts';
 import { withModelFileIfAny } from '../training/model-file.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
 import { TRAINING_STEPS } from '../training/training-steps.ts';
@@ -58,7 +59,9 @@ export const statsTableTrain = workerProcedure({
       const prefixes = ['trial', ...names].map((name) => Path.of(name));
       const output = context.output(params.outputDataset, 'sparse.mutable');
       steps.next();
+      let rowCount = 0;
       for (const row of outcomeRows(context, params.trainingData, params.outcomes)) {
+        rowCount++;
         const isSeen = Uint8Array.from(row.outcomes, (atom) => Number(isTrue(atom)));
         const cells: RecordedCell[] = [];
         for (const { column, atom, ts } of row.cells) {
@@ -73,7 +76,17 @@ export const statsTableTrain = workerProcedure({
         output.record({ name: row.name, cells });
       }
       steps.next();
-      await save(statsTablesToJson('statsTable.getCounts', tables));
+      const modelCard = makeModelCard(context, {
+        kind: 'statsTable.getCounts',
+        algorithm: 'statsTable',
+        configuration: trainingOptions(params),
+        trainingQuery: params.trainingData,
+        rows: { used: rowCount },
+        features: [],
+        redactFeatureStats: false,
+        randomSeed: null,
+      });
+      await save(statsTablesToJson('statsTable.getCounts', tables), modelCard);
       output.commit();
       steps.finish();
       if (params.functionName !== '') {
@@ -83,7 +96,7 @@ export const statsTableTrain = workerProcedure({
           params: { statsTableFileUrl },
         });
       }
-      return {};
+      return { details: { modelCard } };
     });
   },
 });

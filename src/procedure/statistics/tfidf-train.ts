@@ -10,6 +10,7 @@ import {
 } from '../classifier/model-parameter.ts';
 import { runOnCreation } from '../parameter.ts';
 import { workerProcedure } from '../procedure-type.ts';
+import { makeModelCard, trainingOptions } from '../training/model-card.ts';
 import { withModelFileIfAny } from '../training/model-file.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
 import { TRAINING_STEPS } from '../training/training-steps.ts';
@@ -61,7 +62,17 @@ export const tfidfTrain = workerProcedure({
         });
       }
       steps.next();
-      await save(frequenciesToJson({ documentCount, counts }));
+      const modelCard = makeModelCard(context, {
+        kind: 'tfidf',
+        algorithm: 'tfidf',
+        configuration: trainingOptions(params),
+        trainingQuery: params.trainingData,
+        rows: { used: documentCount },
+        features: [],
+        redactFeatureStats: false,
+        randomSeed: null,
+      });
+      await save(frequenciesToJson({ documentCount, counts }), modelCard);
       if (params.outputDataset != null) {
         const output = context.output(params.outputDataset, 'sparse.mutable');
         for (const [term, count] of counts) {
@@ -78,7 +89,7 @@ export const tfidfTrain = workerProcedure({
           params: { modelFileUrl },
         });
       }
-      return {};
+      return { details: { modelCard } };
     });
   },
 });

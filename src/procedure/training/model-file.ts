@@ -2,11 +2,13 @@
 // write, and visible only when they are whole.
 import type { FileSystem } from '../../file/file-system.ts';
 import type { FileSink } from '../../file/scheme.ts';
+import type { JsonObject } from '../../learn/model/container.ts';
 import { RowanError } from '../../util/error.ts';
+import type { ModelCard } from './model-card.ts';
 
 export interface ModelFile {
-  /** Writes the model's JSON and makes the file visible. */
-  save(model: unknown): Promise<void>;
+  /** Writes the model's JSON, its card included, and makes the file visible. */
+  save(model: JsonObject, card: ModelCard): Promise<void>;
   /** Leaves nothing behind. */
   abandon(): Promise<void>;
 }
@@ -15,8 +17,8 @@ export interface ModelFile {
 export async function openModelFile(files: FileSystem, url: string): Promise<ModelFile> {
   const sink = await createSink(files, url);
   return {
-    async save(model) {
-      await sink.write(new TextEncoder().encode(JSON.stringify(model)));
+    async save(model, card) {
+      await sink.write(new TextEncoder().encode(JSON.stringify({ ...model, card })));
       await sink.commit();
     },
     abandon: () => sink.abort(),
@@ -56,8 +58,8 @@ export async function withModelFile<Result>(
 export function withModelFileIfAny<Result>(
   files: FileSystem,
   url: string,
-  train: (save: (model: unknown) => Promise<void>) => Promise<Result>,
+  train: (save: ModelFile['save']) => Promise<Result>,
 ): Promise<Result> {
   if (url === '') return train(async () => {});
-  return withModelFile(files, url, (file) => train((model) => file.save(model)));
+  return withModelFile(files, url, (file) => train(file.save));
 }

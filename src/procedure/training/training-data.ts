@@ -31,7 +31,7 @@ import { comparePaths, Path } from '../../value/path.ts';
 import { cellsOf, compareValues, latestOf, Row, Scalar, type Value } from '../../value/value.ts';
 import { compileRowItems } from '../classifier/feature-probe.ts';
 import type { ProcedureContext } from '../procedure-type.ts';
-import { atomSource, sourceOfColumn } from './training-source.ts';
+import { columnSource, sourceOfColumn } from './training-source.ts';
 
 /** How labels are read: truthiness, a finite number, any atom, or the names of a row's columns. */
 export type LabelForm = 'truth' | 'number' | 'atom' | 'set';
@@ -44,6 +44,8 @@ export type Labels =
 
 export interface TrainingData {
   readonly rowCount: number;
+  /** rows that were left out because they have no label */
+  readonly unlabelledCount: number;
   /** features in natural order of their names */
   readonly features: readonly SourceColumn[];
   readonly labels: Labels;
@@ -123,7 +125,7 @@ function readColumns(
   });
   if (extracted === undefined) return undefined;
   const check = () => context.checkCancelled();
-  const rows = labelledRows(extracted, context, skipsWeightless);
+  const { rows, unlabelledCount } = labelledRows(extracted, context, skipsWeightless);
   check();
   const labels = extractedLabels(extracted, rows, form, labelTextOf(prepared), check);
   if (labels === undefined) return undefined;
@@ -131,6 +133,7 @@ function readColumns(
   const rowCount = rows?.length ?? extracted.snapshot.rowCount;
   return {
     rowCount,
+    unlabelledCount,
     features: extracted.features.map(({ path, column }) =>
       sourceOfColumn(path.toString(), column, arenas, rows, check),
     ),
@@ -147,12 +150,12 @@ function labelledRows(
   { snapshot, scalars, selection }: ExtractedColumns,
   context: ProcedureContext,
   skipsWeightless: boolean,
-): Int32Array | undefined {
+): { readonly rows: Int32Array | undefined; readonly unlabelledCount: number } {
   const { label, weight } = scalars;
   const counts = (row: number) =>
     !skipsWeightless || weight?.form !== 'numbers' || hasWeight(weight.values[row] as number);
   const hasLabel = (row: number) => {
-    if (label === undefined || !counts(row)) return false;
+    if (label === undefined) return false;
     if (label.form === 'truth') return label.values[row] !== 1;
     if (label.form === 'codes') return label.values[row] !== 0;
     return !Number.isNaN(label.values[row]);
@@ -160,14 +163,17 @@ function labelledRows(
   const look = every(ROWS_PER_CHECK, () => context.checkCancelled());
   const found = new Int32Array(selection?.length ?? snapshot.rowCount);
   let count = 0;
+  let unlabelledCount = 0;
   for (let i = 0; i < found.length; i++) {
     look();
     const row = selection === undefined ? i : (selection[i] as number);
-    if (hasLabel(row)) found[count++] = row;
+    if (!hasLabel(row)) unlabelledCount++;
+    else if (counts(row)) found[count++] = row;
   }
   const rows = found.subarray(0, count);
   if (snapshot.rowNames.kind === 'sequence') {
-    return rows.length === snapshot.rowCount ? undefined : rows;
+    const isAll = rows.length === snapshot.rowCount;
+    return { rows: isAll ? undefined : rows, unlabelledCount };
   }
   const names = rowNamesView(snapshot.rowNames, snapshot.rowCount, context.arenas);
   const paths = Array.from(rows, (row) => {
@@ -179,7 +185,7 @@ function labelledRows(
     return comparePaths(a.path, b.path) || a.row - b.row;
   });
   for (const [index, { row }] of paths.entries()) rows[index] = row;
-  return rows;
+  return { rows, unlabelledCount };
 }
 
 function extractedLabels(
@@ -263,11 +269,15 @@ function readRows(
   skipsWeightless: boolean,
 ): TrainingData {
   const rows: TrainingRow[] = [];
+  let unlabelledCount = 0;
   for (const { name, row } of prepared.run()) {
     if (rows.length % 256 === 0) context.checkCancelled();
     const labels = form === 'set' ? labelSet(row) : [];
     const label = form === 'set' ? 0 : scalarMember(row, 'label');
-    if (label === undefined || label === null || labels === undefined) continue;
+    if (label === undefined || label === null || labels === undefined) {
+      unlabelledCount++;
+      continue;
+    }
     const weight = scalarMember(row, 'weight');
     if (skipsWeightless && (weight === null || weight === 0)) continue;
     const features = row.values[row.indexOf('features')] ?? new Row([], []);
@@ -282,6 +292,7 @@ function readRows(
     prepared.plan.root.kind === 'project' ? namesWeight(prepared.plan.root.items) : false;
   return {
     rowCount: rows.length,
+    unlabelledCount,
     features: featureColumns(rows, context),
     labels: makeLabels(rows, form, labelTextOf(prepared), look),
     weights: isWeighted
@@ -375,9 +386,6 @@ function labelSet(row: Row): string[] | undefined {
   return [...names];
 }
 
-/** A column that fewer rows have is kept by its entries, so that a million words fit. */
-const SPARSE_SHARE = 0.25;
-
 /** One column for each name that any row has below its features. */
 function featureColumns(
   rows: readonly TrainingRow[],
@@ -403,25 +411,8 @@ function featureColumns(
     .sort((a, b) => comparePaths(a.path, b.path))
     .map(({ path, rows: own, atoms }) => {
       context.checkCancelled();
-      return columnOf(path.toString(), own, atoms, rows.length, () => context.checkCancelled());
+      return columnSource(path.toString(), own, atoms, rows.length, () => context.checkCancelled());
     });
-}
-
-function columnOf(
-  name: string,
-  rows: readonly number[],
-  atoms: readonly Atom[],
-  rowCount: number,
-  check: () => void,
-): SourceColumn {
-  const isNumeric = atoms.every((atom) => typeof atom === 'number' && !Number.isNaN(atom));
-  if (isNumeric && rows.length < SPARSE_SHARE * rowCount) {
-    const values = Float64Array.from(atoms as readonly number[]);
-    return { kind: 'sparse', name, rowCount, rows: Uint32Array.from(rows), values };
-  }
-  const all = new Array<Atom>(rowCount).fill(null);
-  for (const [index, row] of rows.entries()) all[row] = atoms[index] as Atom;
-  return atomSource(name, all, check);
 }
 
 /** Columns that the label reads must not be features. @throws DATA_ERROR naming the first one */

@@ -36,6 +36,27 @@ export function sourceOfColumn(
   return { kind: 'numbers', name, pieces };
 }
 
+/** A column that fewer rows have is kept by its entries, so that a million words fit. */
+const SPARSE_SHARE = 0.25;
+
+/** Values of one feature in the rows that have it. @param check looks at the cancel flag */
+export function columnSource(
+  name: string,
+  rows: ArrayLike<number>,
+  atoms: readonly Atom[],
+  rowCount: number,
+  check: () => void,
+): SourceColumn {
+  const isNumeric = atoms.every((atom) => typeof atom === 'number' && !Number.isNaN(atom));
+  if (isNumeric && rows.length < SPARSE_SHARE * rowCount) {
+    const values = Float64Array.from(atoms as readonly number[]);
+    return { kind: 'sparse', name, rowCount, rows: Uint32Array.from(rows), values };
+  }
+  const all = new Array<Atom>(rowCount).fill(null);
+  for (let i = 0; i < rows.length; i++) all[rows[i] as number] = atoms[i] as Atom;
+  return atomSource(name, all, check);
+}
+
 /**
  * Values of one feature, one a row, as they came out of an expression.
  * @param check looks at the cancel flag

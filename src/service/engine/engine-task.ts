@@ -153,6 +153,8 @@ export interface EngineTasks {
     args: {
       readonly type: string;
       readonly params: Params;
+      readonly procedureId: string;
+      readonly runId: string;
       readonly startedAt: number;
       /** the number that its messages bear */
       readonly run: number;

@@ -68,6 +68,11 @@ export class FunctionEntity implements LiveEntity {
     return this.interface?.isLight === true;
   }
 
+  /** what is told about the model that it was made from; absent where it is none */
+  get card(): LoadedArtifact['card'] {
+    return this.#artifact?.card;
+  }
+
   status(): unknown {
     const known = this.interface ?? this.#lastInterface;
     return {

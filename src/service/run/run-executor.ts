@@ -103,7 +103,14 @@ export class RunExecutor implements ProcedureHost {
     try {
       const { effects, ...result } = await this.#options.compute(
         'procedure',
-        { type: type.name, params: resolved, startedAt: run.startedAt, run: number },
+        {
+          type: type.name,
+          params: resolved,
+          procedureId: procedure.id,
+          runId: run.id,
+          startedAt: run.startedAt,
+          run: number,
+        },
         { signal: run.abort.signal, onProgress: (progress) => run.report(progress) },
       );
       const register = await this.#prepareEffects(effects, run.abort.signal);

@@ -106,6 +106,10 @@ export class Run {
     return this.#startedAt;
   }
 
+  get endedAt(): number | undefined {
+    return this.#endedAt;
+  }
+
   get error(): unknown {
     return this.#error;
   }

@@ -19,7 +19,7 @@ interface CollectedEffects extends RunEffects {
 }
 
 export async function procedureTask(
-  { type: name, params, startedAt, run }: EngineTasks['procedure']['args'],
+  { type: name, params, run, ...about }: EngineTasks['procedure']['args'],
   task: Task,
   context: WorkerContext,
 ): Promise<EngineTasks['procedure']['result']> {
@@ -36,7 +36,7 @@ export async function procedureTask(
       arenas,
       effects,
       madeIds,
-      startedAt,
+      about,
       log,
     });
     const outcome = await type.run(procedureContext, params);
@@ -59,14 +59,15 @@ interface RunScope {
   readonly effects: CollectedEffects;
   /** ids that outputs without one were given */
   readonly madeIds: string[];
-  readonly startedAt: number;
+  /** whose run it is, and when it was started */
+  readonly about: Pick<ProcedureContext, 'procedureId' | 'runId' | 'startedAt'>;
   log(message: string): void;
 }
 
 function makeContext(
   task: Task,
   { types, mirror, callScope, accelerate, files }: WorkerContext,
-  { arenas, effects, madeIds, startedAt, log }: RunScope,
+  { arenas, effects, madeIds, about, log }: RunScope,
 ): ProcedureContext {
   return {
     catalog: mirror,
@@ -74,7 +75,7 @@ function makeContext(
     arenas,
     parallel: task.parallel,
     scope: callScope,
-    startedAt,
+    ...about,
     checkCancelled: () => task.checkCancelled(),
     query: (query, rewrite) =>
       prepareQuery(queryTextOf(query), { catalog: mirror, scope: callScope, accelerate, rewrite }),

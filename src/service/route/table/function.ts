@@ -7,6 +7,7 @@ import { MAIN_THREAD_SCOPE } from '../../engine/engine.ts';
 import type { ApplicationFormat } from '../../engine/engine-task.ts';
 import { applyBatch } from '../../engine/task/batch.ts';
 import { applyFunction } from '../../engine/task/function.ts';
+import { functionCard } from '../../entity/function-card.ts';
 import { functionInfo } from '../../entity/function-info.ts';
 import { nowSeconds } from '../../id.ts';
 import type { Service } from '../../service.ts';
@@ -175,6 +176,16 @@ export const FUNCTION_ROUTES: readonly Route[] = [
       const id = request.params.id as string;
       service.functions.get(id);
       return jsonReply(await service.compute('details', { function: id }));
+    },
+  }),
+  route({
+    verb: 'GET',
+    path: '/v1/functions/:id/card',
+    summary: 'The card of a model: from what and how it was trained, and its last test',
+    role: 'reader',
+    handle(request, { functions, procedures }) {
+      const entity = functions.get(request.params.id as string);
+      return jsonReply(functionCard(entity, procedures.live()));
     },
   }),
   ...(['GET', 'POST', 'PUT', 'DELETE'] as const).map((verb) =>
