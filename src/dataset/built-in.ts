@@ -1,6 +1,7 @@
 // The dataset types that come with the service.
 
 import { beh, behBinary, behBinaryMutable, behMutable } from './behavior.ts';
+import { continuous, continuousWindow } from './continuous.ts';
 import type { DatasetType } from './dataset-type.ts';
 import { embedding } from './embedding.ts';
 import { joined } from './joined.ts';
@@ -28,4 +29,6 @@ export const DATASET_TYPES: readonly DatasetType[] = [
   behBinaryMutable,
   behMutable,
   sqliteSparse,
+  continuous,
+  continuousWindow,
 ];

@@ -1,6 +1,7 @@
 // What a dataset type declares: how rows are admitted and stored, or how a view is built.
 import type { TObject } from 'typebox';
 import type { Relation, RelationRow } from '../plan/catalog.ts';
+import type { DatasetReference, EntityReference } from '../schema/declare.ts';
 import type { RowanError } from '../util/error.ts';
 import type { ArenaAllocator } from '../value/column/arena-set.ts';
 import type { Snapshot } from '../value/column/snapshot.ts';
@@ -25,6 +26,8 @@ export interface DatasetType<Schema extends TObject = TObject> extends EntityTyp
   readonly recording?: Recording<ParamsOf<Schema>>;
   /** present on views: they are built once, from other datasets, when they are created */
   readonly view?: View<ParamsOf<Schema>>;
+  /** present on streams: their rows go to one dataset after the other */
+  pieces?(params: ParamsOf<Schema>): StreamPieces;
   /** the type-specific member `status` */
   status(content: DatasetContent): unknown;
   /** a message instead of content, while what the type remembers says that it cannot be read */
@@ -42,6 +45,17 @@ export function datasetType<Schema extends TObject>(
   declaration: Omit<DatasetType<Schema>, 'kind'>,
 ): DatasetType<Schema> {
   return { kind: 'dataset', ...declaration };
+}
+
+/** Where the pieces of a stream come from, and where they go. */
+export interface StreamPieces {
+  /** the dataset that lists them */
+  readonly metadata: DatasetReference;
+  /** procedures that name the next piece and save one */
+  readonly create: EntityReference;
+  readonly save: EntityReference;
+  /** milliseconds between two; 0: by commit alone */
+  readonly intervalMs: number;
 }
 
 export interface DatasetFile<Given = Params> {
@@ -89,6 +103,8 @@ export interface Recording<Given = Params> {
    * that is kept of it.
    */
   denseTime?(ts: number, params: Given): number;
+  /** true: rows that were recorded may turn out to be unacceptable when they are committed */
+  readonly mayRefuseAtCommit?: boolean;
   /** true: a commit ends the recording */
   readonly freezes?: boolean;
   /** whether a commit has ended the recording */
@@ -124,12 +140,19 @@ export interface ContentWriter {
 }
 
 export interface View<Given = Params> {
+  /**
+   * Present when a view is made of datasets that others list: a query whose rows have a column
+   * `config`, the JSON of the configuration of each. They are loaded for the view alone.
+   */
+  parts?(params: Given): string;
   build(context: ViewContext<Given>): DatasetContent;
 }
 
 export interface ViewContext<Given = Params> {
   readonly params: Given;
   dataset(id: string): Relation;
+  /** what the query for its parts has named, in that order */
+  readonly parts: readonly Relation[];
   /** the type-specific status of a dataset */
   status(id: string): unknown;
   readonly arenas: ArenaAllocator;

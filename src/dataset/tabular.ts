@@ -41,6 +41,7 @@ export const tabular = datasetType({
   parameters: PARAMETERS,
   recording: {
     visibility: () => 'commit',
+    mayRefuseAtCommit: true,
     initialState: null,
     admit: admitRows,
     openWriter: openUniqueWriter,

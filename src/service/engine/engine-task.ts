@@ -124,7 +124,12 @@ export interface EngineTasks {
   };
   /** Builds the content of a view. */
   view: {
-    args: { readonly type: string; readonly params: Params };
+    args: {
+      readonly type: string;
+      readonly params: Params;
+      /** of views that are made of datasets which others list */
+      readonly parts?: readonly DatasetContent[];
+    };
     result: DatasetContent;
   };
   /** Emits the JSON of a part of a dataset. */

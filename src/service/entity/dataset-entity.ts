@@ -81,6 +81,8 @@ export class DatasetEntity implements LiveEntity {
   #pending: Uint8Array[] = [];
   readonly #pendingNames = new Set<string>();
   #isDisposed = false;
+  /** called when other threads have been shown new content */
+  onPublished: (() => void) | undefined;
 
   constructor(options: DatasetOptions, host: DatasetHost) {
     this.id = options.id;
@@ -137,8 +139,13 @@ export class DatasetEntity implements LiveEntity {
       throw entityMissing('dataset', this.id);
     }
     this.#content = content;
-    this.#host.published(this);
+    this.#publish();
     return content;
+  }
+
+  #publish(): void {
+    this.#host.published(this);
+    this.onPublished?.();
   }
 
   status(): unknown {
@@ -272,7 +279,7 @@ export class DatasetEntity implements LiveEntity {
       this.#state = content.state;
       this.#pending = [];
       this.#pendingNames.clear();
-      this.#host.published(this);
+      this.#publish();
       snapshots.release(previous.snapshot);
       await this.#host.markCommitted(this);
       const url = this.datasetType.file?.url(this.params);

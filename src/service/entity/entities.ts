@@ -2,13 +2,16 @@
 import type { EntityKind } from '../../dataset/entity-type.ts';
 import type { EntityReference } from '../../schema/declare.ts';
 import { failure, RowanError } from '../../util/error.ts';
+import { NOT_A_DATE, parseTimestamp } from '../../value/timestamp.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Logger } from '../logger.ts';
 import type { Persistence } from '../persist/persistence.ts';
 import type { RestoreTarget } from '../persist/restore.ts';
+import { callContext } from '../route/call-context.ts';
 import { callerRole, requireEntityRole } from '../route/caller-role.ts';
 import { type CollectionHooks, EntityCollection, type LiveEntity } from './collection.ts';
-import { DatasetEntity, type DatasetHost } from './dataset-entity.ts';
+import { ContinuousDataset, type ContinuousHost } from './continuous-dataset.ts';
+import { DatasetEntity } from './dataset-entity.ts';
 import { type BuilderHost, EntityBuilder, typeName } from './entity-builder.ts';
 import type { FunctionEntity } from './function-entity.ts';
 import { checkFunctionName } from './function-name.ts';
@@ -57,6 +60,7 @@ export class Entities {
         const isKept =
           config.persistent !== false &&
           dataset.datasetType.view === undefined &&
+          dataset.datasetType.pieces === undefined &&
           !dataset.isExternal;
         if (isKept && dataset.hasLoadedContent) await persistence.saveContent(dataset);
         return dataset;
@@ -135,6 +139,9 @@ export class Entities {
     await Promise.all([...this.procedures.live()].map((procedure) => procedure.stopRuns()));
     await Promise.all(kinds.map((kind) => this.collection(kind).stop()));
     for (const plugin of this.plugins.live()) plugin.dispose();
+    for (const dataset of this.datasets.live()) {
+      if (dataset instanceof ContinuousDataset) await dataset.stop();
+    }
   }
 
   get restoreTarget(): RestoreTarget {
@@ -185,8 +192,9 @@ export class Entities {
     };
   }
 
-  #makeDatasetHost(): DatasetHost {
-    const { engine, persistence, pendingCommits, logger } = this.#options;
+  #makeDatasetHost(): ContinuousHost {
+    const { engine, persistence, pendingCommits, logger, compute } = this.#options;
+    const obtain = (kind: EntityKind, reference: EntityReference) => this.obtain(kind, reference);
     return {
       engine,
       appendRows: (dataset, batch, state) => persistence.appendRows(dataset, batch, state),
@@ -199,6 +207,31 @@ export class Entities {
         const about = { logger: 'dataset', id: dataset.id, err: error };
         logger.warn(about, `dataset '${dataset.id}' could not be read`);
       },
+      async runProcedure(id, overrides) {
+        const signal = callContext()?.signal ?? new AbortController().signal;
+        const procedure = (await obtain('procedure', { id })) as ProcedureEntity;
+        return (await procedure.runDetached({ ...overrides }, signal)).result;
+      },
+      obtainDataset: async (reference) => (await obtain('dataset', reference)) as DatasetEntity,
+      findDataset: (id) => this.datasets.find(id),
+      removeDataset: (id) => this.datasets.delete(id),
+      keep: (dataset) => this.#storeHooks<DatasetEntity>('dataset').save(dataset),
+      async timeRange({ id }) {
+        const chunks: Uint8Array[] = [];
+        const reading = { what: 'timestampRange' } as const;
+        const onChunk = (bytes: Uint8Array) => void chunks.push(bytes.slice());
+        await compute('read', { dataset: id, reading }, { onChunk });
+        const [earliest, latest] = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+        return [
+          parseTimestamp(earliest ?? '') ?? NOT_A_DATE,
+          parseTimestamp(latest ?? '') ?? NOT_A_DATE,
+        ];
+      },
+      onRotationFailure: (dataset, error) =>
+        logger.warn(
+          { logger: 'dataset', id: dataset.id, err: error },
+          `a piece of dataset '${dataset.id}' could not be saved; it is tried again`,
+        ),
       published: (dataset) => {
         if (this.datasets.find(dataset.id) !== dataset) return;
         const definition = dataset.definition();

@@ -1,12 +1,15 @@
 // Builds entities from their configurations, from what a run has made, and from what was kept.
-import type { DatasetContent, DatasetType, Params } from '../../dataset/dataset-type.ts';
+import type { DatasetContent, DatasetType, Params, View } from '../../dataset/dataset-type.ts';
 import type { EntityKind, EntityType } from '../../dataset/entity-type.ts';
+import { DEFAULT_OUTPUT } from '../../exec/output/options.ts';
 import type { TaskOptions } from '../../exec/pool/engine-pool.ts';
 import type { RunEffects } from '../../procedure/procedure-type.ts';
 import type { EntityReference } from '../../schema/declare.ts';
 import { assert } from '../../util/assert.ts';
+import { failure, RowanError } from '../../util/error.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineTasks } from '../engine/engine-task.ts';
+import { automaticId } from '../id.ts';
 import type { KeptContent } from '../persist/kept-content.ts';
 import type { LastContents } from '../persist/last-contents.ts';
 import type { EntityRecord } from '../persist/persistence.ts';
@@ -14,7 +17,13 @@ import { runWithAtMost } from '../route/call-context.ts';
 import { callerRole } from '../route/caller-role.ts';
 import { type ConstructionScope, type LiveEntity, nonexistent } from './collection.ts';
 import { type EntityConfig, parseParams } from './config.ts';
-import { type ContentSource, DatasetEntity, type DatasetHost } from './dataset-entity.ts';
+import {
+  ContinuousDataset,
+  type ContinuousHost,
+  nextPiece,
+  type Pieces,
+} from './continuous-dataset.ts';
+import { type ContentSource, DatasetEntity } from './dataset-entity.ts';
 import { FunctionEntity } from './function-entity.ts';
 import { checkFunctionName } from './function-name.ts';
 import type { PluginEntity, PluginType } from './plugin-type.ts';
@@ -27,7 +36,7 @@ export type NamedConfig = EntityConfig & { readonly id: string };
 export interface BuilderHost {
   readonly types: TypeRegistry;
   readonly engine: Engine;
-  readonly datasetHost: DatasetHost;
+  readonly datasetHost: ContinuousHost;
   readonly procedureHost: ProcedureHost;
   compute<Kind extends keyof EngineTasks>(
     kind: Kind,
@@ -75,16 +84,123 @@ export class EntityBuilder {
     const type = this.#host.types.datasetType(typeName('dataset', config));
     const params = parseParams(type, kept.params ?? config.params);
     type.check?.(params);
+    if (type.pieces !== undefined) return this.#stream(config, type, params);
     const resolved = await this.#resolve(type, params, ALL_ROLES);
     const content =
       type.view === undefined
         ? await this.#loadFile(type, resolved)
-        : await this.#host.compute(
-            'view',
-            { type: type.name, params: resolved },
-            { signal: scope.signal, onProgress: scope.progress },
-          );
+        : await this.#view(type, type.view, resolved, scope);
     return this.#datasetEntity(config, resolved, content, kept.storeId);
+  }
+
+  async #view(
+    type: DatasetType,
+    view: View,
+    params: Params,
+    scope: ConstructionScope,
+  ): Promise<DatasetContent> {
+    const parts: DatasetEntity[] = [];
+    try {
+      for (const config of await this.#partsOf(view, params, scope)) {
+        parts.push(await this.#part(config, scope));
+      }
+      const contents = await Promise.all(parts.map((part) => part.loaded()));
+      return await this.#host.compute(
+        'view',
+        { type: type.name, params, parts: contents },
+        { signal: scope.signal, onProgress: scope.progress },
+      );
+    } finally {
+      for (const part of parts) part.dispose();
+    }
+  }
+
+  /** The configurations of the datasets that a view is made of. */
+  async #partsOf(
+    view: View,
+    params: Params,
+    { signal }: ConstructionScope,
+  ): Promise<EntityConfig[]> {
+    const text = view.parts?.(params);
+    if (text === undefined) return [];
+    const chunks: Uint8Array[] = [];
+    const output = { ...DEFAULT_OUTPUT, rowNames: false };
+    await this.#host.compute(
+      'query',
+      { text, format: 'aos', output, columnOrder: 'name', strict: false },
+      { signal, onChunk: (bytes) => void chunks.push(bytes.slice()) },
+    );
+    const rows = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { config: string }[];
+    return rows.map(({ config }) => withLists(JSON.parse(config)) as EntityConfig);
+  }
+
+  /** A dataset that no name leads to. @throws FILE_NOT_FOUND when its file is missing */
+  async #part({ type, params }: EntityConfig, scope: ConstructionScope): Promise<DatasetEntity> {
+    const part = await this.dataset({ id: automaticId(), type, params } as NamedConfig, scope);
+    const url = part.datasetType.file?.url(part.params);
+    if (url === undefined || part.hasLoadedContent) return part;
+    part.dispose();
+    throw failure(
+      'FILE_NOT_FOUND',
+      `cannot load a saved piece: ${url}: No such file or directory`,
+      {
+        url,
+      },
+    );
+  }
+
+  /** A stream with its first piece. @throws what is wrong, with the part where */
+  async #stream(config: NamedConfig, type: DatasetType, params: Params): Promise<DatasetEntity> {
+    const step = async <Result>(part: string, work: () => Promise<Result>): Promise<Result> => {
+      try {
+        return await work();
+      } catch (thrown) {
+        throw withPrefix(thrown, `Error initializing continuous dataset in ${part}: `);
+      }
+    };
+    const resolved: Record<string, unknown> = { ...params };
+    for (const [name, part] of STREAM_PARAMETERS) {
+      Object.assign(
+        resolved,
+        await step(part, () => this.#resolve(type, { [name]: params[name] }, ALL_ROLES)),
+      );
+    }
+    const { datasetHost } = this.#host;
+    const create = idOf(type.pieces?.(resolved).create);
+    const live = await step('createStorageDataset initialization', () =>
+      nextPiece(datasetHost, create),
+    );
+    return this.#streamEntity(config, type, resolved, { live: live.id, waiting: [] }, live);
+  }
+
+  /** A stream as it was kept. @throws while its live piece is not there */
+  async keptStream({ config, resolved, storeId }: EntityRecord): Promise<DatasetEntity> {
+    const type = this.#host.types.datasetType(typeName('dataset', config));
+    const { pieces, ...params } = resolved as Params & { readonly pieces: Pieces };
+    const live = await this.#host.datasetHost.obtainDataset({ id: pieces.live });
+    return this.#streamEntity(config, type, params, pieces, live, storeId);
+  }
+
+  #streamEntity(
+    config: NamedConfig,
+    type: DatasetType,
+    params: Params,
+    pieces: Pieces,
+    live: DatasetEntity,
+    storeId = this.#host.nextStoreId(),
+  ): DatasetEntity {
+    assert(type.pieces !== undefined, `dataset type ${type.name} is a stream`);
+    const { metadata, create, save, intervalMs } = type.pieces(params);
+    return new ContinuousDataset(
+      {
+        ...{ id: config.id, config, type, params, storeId, creatorRole: callerRole() },
+        ...{ pieces, live, intervalMs },
+        metadata: idOf(metadata),
+        createProcedure: idOf(create),
+        saveProcedure: idOf(save),
+      },
+      this.#host.datasetHost,
+    );
   }
 
   /** The content that a parameter says is in a file; none when the file is not there yet. */
@@ -238,6 +354,32 @@ export class EntityBuilder {
       obtain: (kind, reference) => this.#host.obtain(kind, reference),
     });
   }
+}
+
+/** The parameters of a stream in the order in which they are looked up, with what messages say. */
+const STREAM_PARAMETERS = [
+  ['metadataDataset', 'metadata initialization'],
+  ['createStorageDataset', 'createStorageDataset initialization'],
+  ['saveStorageDataset', 'saveStorageDataset procedure initialization'],
+] as const;
+
+/** The id of a reference that was resolved. */
+function idOf(reference: string | EntityReference | undefined): string {
+  return typeof reference === 'string' ? reference : (reference?.id ?? '');
+}
+
+function withPrefix(thrown: unknown, prefix: string): unknown {
+  if (!(thrown instanceof RowanError)) return thrown;
+  const { code, httpCode, message, details, extra } = thrown;
+  return new RowanError(code, httpCode, prefix + message, details, extra);
+}
+
+/** Lists that were flattened to columns are objects with keys from 0. */
+function withLists(json: unknown): unknown {
+  if (typeof json !== 'object' || json === null) return json;
+  const entries = Object.entries(json).map(([name, value]) => [name, withLists(value)] as const);
+  const isList = entries.length > 0 && entries.every(([name], index) => name === String(index));
+  return isList ? entries.map(([, value]) => value) : Object.fromEntries(entries);
 }
 
 /** @throws UNKNOWN_TYPE when there is none */

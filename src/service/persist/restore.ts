@@ -99,6 +99,10 @@ async function rebuild(
     case 'dataset': {
       assert(storeId !== undefined, 'a dataset is kept under a number');
       const type = target.types.datasetType(typeName('dataset', config));
+      if (type.pieces !== undefined) {
+        target.datasets.restore(await target.builder.keptStream(record));
+        return;
+      }
       const isExternal = type.external?.url(params ?? {}) !== undefined;
       if (type.recording === undefined || isExternal) {
         target.datasets.restore(await target.builder.dataset(config, scope, { params, storeId }));

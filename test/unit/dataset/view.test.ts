@@ -52,6 +52,7 @@ function build<Result>(
     type.view?.build({
       params: { fraction: 0, rows: 0, ...params },
       dataset: () => source,
+      parts: [],
       status: () => null,
       arenas: memory,
       query: (text) => ({

@@ -205,7 +205,7 @@ async function externalOf(type: string, params: Params, { types, files }: Worker
 }
 
 export function viewTask(
-  { type, params }: EngineTasks['view']['args'],
+  { type, params, parts = [] }: EngineTasks['view']['args'],
   task: Task,
   context: WorkerContext,
 ): DatasetContent {
@@ -217,6 +217,7 @@ export function viewTask(
     const content = view.build({
       params,
       dataset: (id) => mirror.dataset(id),
+      parts: parts.map(({ snapshot }) => snapshotRelation(snapshot, context.arenas)),
       status(id) {
         const definition = mirror.datasetWithContent(id);
         return types.datasetType(definition.type).status(definition.content) ?? null;
