@@ -110,7 +110,7 @@ export class ContinuousDataset extends DatasetEntity {
     this.#showRows(live);
   }
 
-  /** Whoever reads next sees the rows, unless a commit of the piece could refuse them. */
+  /** The next query sees the rows, unless a commit of the piece could refuse them. */
   #showRows(live: DatasetEntity): void {
     const { recording } = live.datasetType;
     if (recording?.mayRefuseAtCommit === true || recording?.freezes === true) return;
