@@ -15,6 +15,10 @@ export function findChromium(): string | undefined {
   return findProgram('chromium', 'chromium-browser', 'google-chrome');
 }
 
+export function findSchemathesis(): string | undefined {
+  return findProgram('schemathesis');
+}
+
 /**
  * Whether tests of a service can run; use as `describe.runIf(canTest('chromium', findChromium()))`.
  * @throws in CI when the service is missing

@@ -1,10 +1,11 @@
 // The description of all routes in OpenAPI 3.1, from the declarations that check requests.
 import { ENTITY_KINDS } from '../../dataset/entity-type.ts';
+import { schemaData } from '../../schema/schema-data.ts';
 import type { TypeRegistry } from '../../service/entity/type-registry.ts';
 import type { Parameter, Route } from '../../service/route/route.ts';
 import { SERVICE_VERSION } from '../../service/route/table/general.ts';
 import { EXAMPLE_ELEMENTS, EXAMPLES, type OperationExample } from './examples.ts';
-import { componentSchemas, configName } from './schemas.ts';
+import { acceptedSchema, componentSchemas, configName } from './schemas.ts';
 
 type Json = Record<string, unknown>;
 
@@ -146,7 +147,11 @@ function parameterSchema(parameter: Parameter): Json {
 /** Hybrid parameters may come in a body too, which tools send with POST only. */
 function requestBody(route: Route, { body: example }: OperationExample): Json | undefined {
   if (route.body !== undefined) {
-    const schema = route.body.schema ?? configReference(route) ?? {};
+    const declared = route.body.schema;
+    const schema =
+      declared === undefined
+        ? (configReference(route) ?? {})
+        : acceptedSchema(schemaData(declared));
     return {
       description: route.body.description,
       required: /^\/v1\/(datasets|functions|procedures|plugins|sensors)(\/:id)?$/.test(route.path),
@@ -160,7 +165,11 @@ function requestBody(route: Route, { body: example }: OperationExample): Json | 
       { description: parameter.description, ...parameterSchema(parameter) },
     ]),
   );
-  const schema = { type: 'object', properties, additionalProperties: false };
+  const required = Object.keys(properties).filter((name) => route.hybrid?.[name]?.required);
+  const schema = acceptedSchema({
+    ...{ type: 'object', properties, additionalProperties: false },
+    ...(required.length === 0 ? {} : { required }),
+  });
   return {
     description: 'the parameters, instead of a query string',
     content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },

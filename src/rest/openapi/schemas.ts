@@ -1,5 +1,6 @@
 // JSON schemas of configurations and errors, as components of the description of routes.
 import type { EntityType } from '../../dataset/entity-type.ts';
+import { acceptsNull, type SchemaData } from '../../schema/schema-data.ts';
 import { publishedSchema } from '../../service/entity/published-schema.ts';
 import type { TypeRegistry } from '../../service/entity/type-registry.ts';
 import { ERRORS } from '../../util/error-catalogue.ts';
@@ -52,7 +53,7 @@ export function componentSchemas(types: TypeRegistry): Json {
 }
 
 function configSchema(type: EntityType): Json {
-  return {
+  return acceptedSchema({
     type: 'object',
     description: type.summary,
     properties: {
@@ -64,5 +65,51 @@ function configSchema(type: EntityType): Json {
     },
     required: ['type'],
     additionalProperties: false,
+  });
+}
+
+/**
+ * What a body may hold where a schema is declared: null stands for a member that is absent, 0 and 1
+ * are truth values (`schema/complete.ts`).
+ */
+export function acceptedSchema(schema: SchemaData): Json {
+  const { properties, items, anyOf, additionalProperties, required = [] } = schema;
+  const accepted: Record<string, unknown> = { ...schema };
+  if (schema.type === 'boolean') {
+    Object.assign(accepted, { type: ['boolean', 'integer'], minimum: 0, maximum: 1 });
+  }
+  if (anyOf !== undefined) accepted.anyOf = anyOf.map(acceptedSchema);
+  if (Array.isArray(items)) accepted.items = items.map(acceptedSchema);
+  else if (items !== undefined) accepted.items = acceptedSchema(items as SchemaData);
+  if (typeof additionalProperties === 'object') {
+    accepted.additionalProperties = acceptedSchema(additionalProperties);
+  }
+  if (properties !== undefined) {
+    accepted.properties = Object.fromEntries(
+      Object.entries(properties).map(([name, property]) => {
+        const member = acceptedSchema(property);
+        return [name, required.includes(name) || acceptsNull(property) ? member : orNull(member)];
+      }),
+    );
+  }
+  return accepted;
+}
+
+function orNull({ description, default: value, ...schema }: Json): Json {
+  const about = {
+    ...(description === undefined ? {} : { description }),
+    ...(value === undefined ? {} : { default: value }),
+  };
+  if (schema.anyOf !== undefined) {
+    return { ...about, ...schema, anyOf: [...(schema.anyOf as Json[]), { type: 'null' }] };
+  }
+  if (schema.type === undefined || 'const' in schema) {
+    return { ...about, anyOf: [schema, { type: 'null' }] };
+  }
+  return {
+    ...about,
+    ...schema,
+    type: [schema.type, 'null'].flat(),
+    ...(Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {}),
   };
 }

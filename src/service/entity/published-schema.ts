@@ -4,6 +4,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly items?: Schema | readonly Schema[];
+  readonly anyOf?: readonly Schema[];
   readonly default?: unknown;
 }
 
@@ -12,7 +13,8 @@ interface Schema {
  * require those with a default too, as they are there once defaults are filled in.
  */
 export function publishedSchema(schema: object): object {
-  const { properties, required, items, ...rest } = schema as Schema;
+  const { properties, required, items, anyOf, ...rest } = schema as Schema;
+  if (anyOf !== undefined) return { ...schema, anyOf: anyOf.map(publishedSchema) };
   if (Array.isArray(items)) return { ...schema, items: items.map(publishedSchema) };
   if (items !== undefined) return { ...schema, items: publishedSchema(items) };
   if (properties === undefined) return schema;

@@ -57,14 +57,12 @@ export class Router {
   find(verb: string, path: string): RouteMatch {
     const known = this.#recent.get(path);
     if (known !== undefined && known.verb === verb) return known.match;
-    const matches = this.#match(path);
-    const wanted = verb === 'HEAD' ? 'GET' : verb;
-    for (const { params, routes } of matches) {
-      const route = routes.get(wanted);
-      if (route !== undefined) return this.#remember(verb, path, { route, params });
-    }
-    const near = matches.length === 0 ? this.#nearestPath(path) : undefined;
-    throw unknownResource(verb, path, verbsOf(matches), near);
+    const match = this.#match(path);
+    if (match === undefined) throw unknownResource(verb, path, [], this.#nearestPath(path));
+    const { params, routes } = match;
+    const route = routes.get(verb === 'HEAD' ? 'GET' : verb);
+    if (route === undefined) throw unknownResource(verb, path, verbsOf(routes));
+    return this.#remember(verb, path, { route, params });
   }
 
   /** The path that the first misspelt element was meant to be in, as far as it goes. */
@@ -93,39 +91,42 @@ export class Router {
 
   /** The verbs of a resource, as Allow lists them; empty when there is no such resource. */
   allowedVerbs(path: string): Verb[] {
-    return verbsOf(this.#match(path));
+    return verbsOf(this.#match(path)?.routes);
   }
 
   matchingRoutes(path: string): Route[] {
-    return this.#match(path).flatMap(({ routes }) => [...routes.values()]);
+    return [...(this.#match(path)?.routes.values() ?? [])];
   }
 
-  /** Most specific first: a literal before a bound element, whole patterns before open ones. */
-  #match(path: string): Match[] {
+  /**
+   * The most specific pattern that fits: a literal before a bound element, whole patterns before
+   * open ones. It alone says which verbs there are: a path is one resource.
+   */
+  #match(path: string): Match | undefined {
     const elements = path.split('/').slice(1);
     const decoded = elements.map(decodeElement);
-    const matches: Match[] = [];
-    const visit = (node: Node, index: number, params: Record<string, string>): void => {
+    const visit = (
+      node: Node,
+      index: number,
+      params: Record<string, string>,
+    ): Match | undefined => {
       if (index === elements.length) {
-        if (node.routes.size > 0) matches.push({ params, routes: node.routes });
-        if (node.rest.size > 0) {
-          matches.push({ params: { ...params, rest: '' }, routes: node.rest });
-        }
-        return;
+        if (node.routes.size > 0) return { params, routes: node.routes };
+        return node.rest.size > 0
+          ? { params: { ...params, rest: '' }, routes: node.rest }
+          : undefined;
       }
       const element = decoded[index] as string;
+      const { element: bound } = node;
       const literal = node.literals.get(element);
-      if (literal !== undefined) visit(literal, index + 1, params);
-      if (node.element !== undefined) {
-        visit(node.element.node, index + 1, { ...params, [node.element.name]: element });
-      }
-      if (node.rest.size > 0) {
-        const rest = `/${elements.slice(index).join('/')}`;
-        matches.push({ params: { ...params, rest }, routes: node.rest });
-      }
+      const found =
+        (literal && visit(literal, index + 1, params)) ??
+        (bound && visit(bound.node, index + 1, { ...params, [bound.name]: element }));
+      if (found !== undefined || node.rest.size === 0) return found;
+      const rest = `/${elements.slice(index).join('/')}`;
+      return { params: { ...params, rest }, routes: node.rest };
     };
-    visit(this.#root, 0, {});
-    return matches;
+    return visit(this.#root, 0, {});
   }
 }
 
@@ -146,14 +147,9 @@ function child(node: Node, pattern: string): Node {
   return next;
 }
 
-function verbsOf(matches: readonly Match[]): Verb[] {
-  const verbs = new Set<Verb>();
-  for (const { routes } of matches) {
-    for (const route of routes.values()) {
-      verbs.add(route.verb);
-      if (route.verb === 'GET') verbs.add('HEAD');
-    }
-  }
+function verbsOf(routes: Match['routes'] = new Map()): Verb[] {
+  const verbs = new Set(routes.keys() as Iterable<Verb>);
+  if (verbs.has('GET')) verbs.add('HEAD');
   return [...verbs].sort();
 }
 

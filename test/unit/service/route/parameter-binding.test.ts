@@ -11,6 +11,7 @@ const base = { summary: '', role: 'reader', handle } as const;
 
 const routes: Route[] = [
   { ...base, verb: 'GET', path: '/v1/things' },
+  { ...base, verb: 'GET', path: '/v1/things/special' },
   { ...base, verb: 'GET', path: '/v1/things/:id' },
   { ...base, verb: 'PUT', path: '/v1/things/:id' },
   { ...base, verb: 'GET', path: '/v1/things/:id/routes/*', lenient: true },
@@ -81,6 +82,13 @@ describe('paths', () => {
     expect(error.httpCode).toBe(404);
     expect(router.allowedVerbs('/v1/things/x')).toEqual(['GET', 'HEAD', 'PUT']);
     expect(router.allowedVerbs('/v1/zebras')).toEqual([]);
+  });
+
+  test('the most specific pattern says which verbs a path has', () => {
+    const { path, verb } = bind('GET', '/v1/things/special').route;
+    expect([verb, path]).toEqual(['GET', '/v1/things/special']);
+    expect(router.allowedVerbs('/v1/things/special')).toEqual(['GET', 'HEAD']);
+    expect(failureOf(() => bind('PUT', '/v1/things/special')).httpCode).toBe(404);
   });
 
   test('HEAD takes the route of GET', () => {
