@@ -1,9 +1,10 @@
 // From a request to its reply: checks in the order in which they cost least, then the route.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { isFormatName } from '../exec/output/format.ts';
 import { acceptedFormat } from '../service/route/accepted-format.ts';
 import { failureReply } from '../service/route/failure-reply.ts';
-import { parseQueryString } from '../service/route/parameter-binding.ts';
+import { isParsedInTurns, parseQueryString } from '../service/route/parameter-binding.ts';
 import type { Reply, RequestBody } from '../service/route/request.ts';
 import { bytesBody, EMPTY_BODY, streamBody } from '../service/route/request-body.ts';
 import type { Measured } from '../service/route/route.ts';
@@ -277,11 +278,22 @@ export class RequestHandler {
     const ownLimitMs = isHeavy ? this.#parts.options.queryTimeoutMs : undefined;
     const timeLimitMs = timeLimitOf(exchange.request, ownLimitMs);
     const query = exchange.query === '' ? NO_PAIRS : parseQueryString(exchange.query);
+    if (!given.isEmpty && how === match.route && isParsedInTurns(match.route, query, given)) {
+      return given
+        .parse(() => this.#giveWay(exchange))
+        .then(() => this.#answer(exchange, match, given, how));
+    }
     const body = timeLimitMs !== undefined && isConstruction ? withId(match, given) : given;
     const bound = new HttpRequest(exchange, match, query, body, how, timeLimitMs);
     exchange.isLive = how.work === 'live';
     const later = this.#parts.dispatcher.perform(bound, this.#transport);
     return later instanceof Promise ? later : undefined;
+  }
+
+  /** Lets other requests go on. @throws CANCELLED when nobody waits for this one any more */
+  async #giveWay(exchange: Exchange): Promise<void> {
+    await setImmediate();
+    if (exchange.response.destroyed) throw failure('CANCELLED', 'the client went away');
   }
 
   /** Waits for a place; what makes entities and runs does so in a line of its own. */

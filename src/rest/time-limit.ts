@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { automaticId, automaticRunId, nowSeconds } from '../service/id.ts';
 import type { RequestBody } from '../service/route/request.ts';
-import { valueBody } from '../service/route/request-body.ts';
+import { parsedBody } from '../service/route/request-body.ts';
 import type { BoundRequest } from '../service/route/route.ts';
 import type { RouteMatch } from '../service/route/router.ts';
 import { failure } from '../util/error.ts';
@@ -32,7 +32,7 @@ export function withId({ route }: RouteMatch, body: RequestBody): RequestBody {
   const { id } = document as { readonly id?: unknown };
   if (id !== undefined && id !== null) return body;
   const made = route.collectionOf === 'run' ? automaticRunId(nowSeconds()) : automaticId();
-  return valueBody({ ...document, id: made });
+  return parsedBody({ ...document, id: made });
 }
 
 /** The path of what a request makes; its body has an id. */

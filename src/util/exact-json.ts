@@ -3,15 +3,17 @@
 /** Nesting deeper than this is refused: recursion elsewhere relies on it. */
 export const JSON_DEPTH_MAX = 512;
 
+const LF = 0x0a;
+
 /** Where and why a text is not JSON; line and column are 1-based. */
 export class JsonSyntaxError extends Error {
   readonly line: number;
   readonly column: number;
 
   constructor(reason: string, text: string, offset: number) {
-    const before = text.slice(0, offset);
-    const line = before.split('\n').length;
-    const column = offset - before.lastIndexOf('\n');
+    let line = 1;
+    for (let i = 0; i < offset; i++) if (text.charCodeAt(i) === LF) line++;
+    const column = offset === 0 ? 1 : offset - text.lastIndexOf('\n', offset - 1);
     super(`${reason} at line ${line}, column ${column}`);
     this.name = 'JsonSyntaxError';
     this.line = line;
@@ -26,7 +28,22 @@ export class JsonSyntaxError extends Error {
  * @throws JsonSyntaxError with line and column
  */
 export function parseJson(text: string, look?: () => void): unknown {
-  return new JsonParser(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text, look).parse();
+  return new JsonParser(withoutMark(text), look).parse();
+}
+
+/**
+ * As `parseJson` does, a piece at a time.
+ * @param turn waited for between two pieces; what it throws ends the work
+ * @throws JsonSyntaxError with line and column
+ */
+export async function parseJsonInTurns(text: string, turn: () => Promise<void>): Promise<unknown> {
+  const parser = new JsonParser(withoutMark(text), () => undefined);
+  while (!parser.advance(PIECE_LENGTH)) await turn();
+  return parser.result;
+}
+
+function withoutMark(text: string): string {
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
 /** Writes bigints as integers; otherwise as JSON.stringify does. */
@@ -69,17 +86,37 @@ function needsOwnParser(text: string): boolean {
 /** In place of a position. */
 const TOO_DEEP = -1;
 
+/** What the parser meets next. */
+type Next = 'value' | 'first key' | 'key' | 'colon' | 'string' | 'comma';
+
+/** A value that is not closed yet, and in an object the key that awaits its value. */
+interface Open {
+  readonly container: unknown[] | Record<string, unknown>;
+  key: string;
+}
+
+/** Keeps what is open in a list of its own, so that it can stop anywhere and go on later. */
 class JsonParser {
   readonly #text: string;
   readonly #look: (() => void) | undefined;
+  readonly #open: Open[] = [];
+  #next: Next = 'value';
   /** what lies before is not for JSON.parse */
   #ownUntil = 0;
   #position = 0;
-  #depth = 0;
+  /** the string that is being read: where it begins, and what of it is known */
+  #stringStart = 0;
+  #stringText = '';
+  #isKey = false;
+  #result: unknown;
 
   constructor(text: string, look: (() => void) | undefined) {
     this.#text = text;
     this.#look = text.length > PIECE_LENGTH ? look : undefined;
+  }
+
+  get result(): unknown {
+    return this.#result;
   }
 
   parse(): unknown {
@@ -90,10 +127,50 @@ class JsonParser {
         // The own parser below says where.
       }
     }
-    const value = this.#value();
-    this.#skipSpace();
-    if (this.#position < this.#text.length) this.#fail('extra characters after the JSON value');
-    return value;
+    this.advance(Number.POSITIVE_INFINITY);
+    return this.#result;
+  }
+
+  /** Reads on by about so many characters. @returns whether the end was reached */
+  advance(length: number): boolean {
+    const end = this.#text.length;
+    const limit = Math.min(end, this.#position + length);
+    for (;;) {
+      if (this.#next === 'string') {
+        if (!this.#readString(limit)) {
+          if (limit < end) return false;
+          this.#failString('unterminated string');
+        }
+      } else {
+        if (!this.#skipSpace(limit) && limit < end) return false;
+        if (this.#next === 'comma' && this.#open.length === 0) break;
+        this.#step();
+      }
+    }
+    if (this.#position < end) this.#fail('extra characters after the JSON value');
+    return true;
+  }
+
+  #step(): void {
+    switch (this.#next) {
+      case 'value':
+        this.#value();
+        break;
+      case 'first key':
+        if (this.#text[this.#position] === '}') this.#close();
+        else this.#beginKey();
+        break;
+      case 'key':
+        this.#beginKey();
+        break;
+      case 'colon':
+        if (this.#text[this.#position] !== ':') this.#fail("expected ':'");
+        this.#position++;
+        this.#next = 'value';
+        break;
+      default:
+        this.#continue();
+    }
   }
 
   /** Whether brackets outside of strings nest deeper than is allowed. */
@@ -102,66 +179,89 @@ class JsonParser {
     return length > JSON_DEPTH_MAX && this.#lastElementEnd(length) === TOO_DEEP;
   }
 
-  #value(): unknown {
+  #value(): void {
     this.#look?.();
-    this.#skipSpace();
+    const container = this.#open.at(-1)?.container;
+    if (this.#look !== undefined && Array.isArray(container) && this.#takePiece(container)) {
+      this.#next = 'comma';
+      return;
+    }
     const character = this.#text[this.#position];
     switch (character) {
       case '{':
-        return this.#object();
+        this.#enter({});
+        this.#next = 'first key';
+        break;
       case '[':
-        return this.#array();
+        this.#enter([]);
+        break;
+      case ']':
+        if (Array.isArray(container) && container.length === 0) this.#close();
+        else this.#fail('unexpected character');
+        break;
       case '"':
-        return this.#string();
+        this.#beginString(false);
+        break;
       case 't':
-        return this.#word('true', true);
+        this.#put(this.#word('true', true));
+        break;
       case 'f':
-        return this.#word('false', false);
+        this.#put(this.#word('false', false));
+        break;
       case 'n':
-        return this.#word('null', null);
+        this.#put(this.#word('null', null));
+        break;
       case undefined:
-        return this.#fail('unexpected end of JSON');
+        this.#fail('unexpected end of JSON');
+        break;
       default:
-        return this.#number();
+        this.#put(this.#number());
     }
   }
 
-  #object(): Record<string, unknown> {
-    this.#enter();
-    const out: Record<string, unknown> = {};
-    if (!this.#closes('}')) {
-      do {
-        this.#skipSpace();
-        if (this.#text[this.#position] !== '"') this.#fail('expected a string as object key');
-        const key = this.#string();
-        this.#skipSpace();
-        if (this.#text[this.#position] !== ':') this.#fail("expected ':'");
-        this.#position++;
-        const value = this.#value();
-        if (key === '__proto__') {
-          Object.defineProperty(out, key, {
-            value,
-            enumerable: true,
-            configurable: true,
-            writable: true,
-          });
-        } else out[key] = value;
-      } while (this.#continues('}'));
+  #enter(container: Open['container']): void {
+    this.#open.push({ container, key: '' });
+    if (this.#open.length > JSON_DEPTH_MAX) {
+      this.#fail(`nesting deeper than ${JSON_DEPTH_MAX} levels`);
     }
-    this.#depth--;
-    return out;
+    this.#position++;
   }
 
-  #array(): unknown[] {
-    this.#enter();
-    const out: unknown[] = [];
-    if (!this.#closes(']')) {
-      do {
-        if (this.#look === undefined || !this.#takePiece(out)) out.push(this.#value());
-      } while (this.#continues(']'));
+  #close(): void {
+    this.#position++;
+    const { container } = this.#open.pop() as Open;
+    this.#put(container);
+  }
+
+  /** Puts a value that has ended where it belongs. */
+  #put(value: unknown): void {
+    this.#next = 'comma';
+    const parent = this.#open.at(-1);
+    if (parent === undefined) {
+      this.#result = value;
+      return;
     }
-    this.#depth--;
-    return out;
+    const { container, key } = parent;
+    if (Array.isArray(container)) container.push(value);
+    else if (key === '__proto__') {
+      Object.defineProperty(container, key, {
+        value,
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
+    } else container[key] = value;
+  }
+
+  #continue(): void {
+    const isArray = Array.isArray((this.#open.at(-1) as Open).container);
+    const bracket = isArray ? ']' : '}';
+    const character = this.#text[this.#position];
+    if (character === bracket) this.#close();
+    else if (character === ',') {
+      this.#position++;
+      this.#next = isArray ? 'value' : 'key';
+    } else this.#fail(`expected ',' or '${bracket}'`);
   }
 
   /**
@@ -196,7 +296,8 @@ class JsonParser {
    */
   #lastElementEnd(limit: number): number | typeof TOO_DEEP | undefined {
     const text = this.#text;
-    let depth = this.#depth;
+    const openCount = this.#open.length;
+    let depth = openCount;
     let inString = false;
     let end: number | undefined;
     for (let i = this.#position; i < limit; i++) {
@@ -208,55 +309,54 @@ class JsonParser {
       else if (code === 0x5b || code === 0x7b) {
         if (++depth > JSON_DEPTH_MAX) return TOO_DEEP;
       } else if (code === 0x5d || code === 0x7d) {
-        if (--depth < this.#depth) return i;
-      } else if (code === 0x2c && depth === this.#depth) end = i;
+        if (--depth < openCount) return i;
+      } else if (code === 0x2c && depth === openCount) end = i;
     }
     return end;
   }
 
-  #enter(): void {
-    if (++this.#depth > JSON_DEPTH_MAX) {
-      this.#fail(`nesting deeper than ${JSON_DEPTH_MAX} levels`);
-    }
-    this.#position++;
+  #beginKey(): void {
+    if (this.#text[this.#position] !== '"') this.#fail('expected a string as object key');
+    this.#beginString(true);
   }
 
-  #closes(bracket: string): boolean {
-    this.#skipSpace();
-    if (this.#text[this.#position] !== bracket) return false;
-    this.#position++;
-    return true;
+  #beginString(isKey: boolean): void {
+    this.#stringStart = this.#position++;
+    this.#stringText = '';
+    this.#isKey = isKey;
+    this.#next = 'string';
   }
 
-  #continues(bracket: string): boolean {
-    this.#skipSpace();
-    const character = this.#text[this.#position++];
-    if (character === ',') return true;
-    if (character === bracket) return false;
-    this.#position--;
-    return this.#fail(`expected ',' or '${bracket}'`);
-  }
-
-  #string(): string {
+  /** Reads the string that is open up to its end or the limit. @returns whether it has ended */
+  #readString(limit: number): boolean {
+    const text = this.#text;
     const start = this.#position;
-    let end = start + 1;
-    for (;;) {
-      const code = this.#text.charCodeAt(end);
+    let i = start;
+    for (; i < limit; i++) {
+      const code = text.charCodeAt(i);
       if (code === 0x22) break;
-      if (Number.isNaN(code)) this.#fail('unterminated string');
-      if (code < 0x20) {
-        this.#position = end;
+      // An escape is not cut in two.
+      if (code === 0x5c) i += text.charCodeAt(i + 1) === 0x75 ? 5 : 1;
+      else if (code < 0x20) {
+        this.#position = i;
         this.#fail('control character in string');
       }
-      end += code === 0x5c ? 2 : 1;
     }
-    this.#position = end + 1;
     try {
-      return JSON.parse(this.#text.slice(start, end + 1)) as string;
+      const isWhole = i < limit && start === this.#stringStart + 1;
+      const literal = isWhole ? text.slice(start - 1, i + 1) : `"${text.slice(start, i)}"`;
+      this.#stringText += JSON.parse(literal) as string;
     } catch {
-      this.#position = start;
-      return this.#fail('bad escape in string');
+      this.#failString(i > text.length ? 'unterminated string' : 'bad escape in string');
     }
+    this.#position = i;
+    if (i >= limit) return false;
+    this.#position++;
+    if (this.#isKey) {
+      (this.#open.at(-1) as Open).key = this.#stringText;
+      this.#next = 'colon';
+    } else this.#put(this.#stringText);
+    return true;
   }
 
   #number(): number | bigint {
@@ -279,12 +379,18 @@ class JsonParser {
     return value;
   }
 
-  #skipSpace(): void {
-    for (;;) {
+  /** @returns whether something else was found before the limit */
+  #skipSpace(limit: number): boolean {
+    for (; this.#position < limit; this.#position++) {
       const code = this.#text.charCodeAt(this.#position);
-      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
-      this.#position++;
+      if (code !== 0x20 && code !== LF && code !== 0x0d && code !== 0x09) return true;
     }
+    return false;
+  }
+
+  #failString(reason: string): never {
+    this.#position = this.#stringStart;
+    return this.#fail(reason);
   }
 
   #fail(reason: string): never {

@@ -34,6 +34,22 @@ export interface FunctionInterface {
 /** `dated`: the output and its date, for scripts. */
 export type ApplicationFormat = 'compat' | 'json' | 'dated';
 
+/** A function applied to one input. */
+export interface Application {
+  readonly input?: unknown;
+  /** instead of `input`: a row whose cells may be any atoms */
+  readonly typedInput?: WireValue;
+  readonly keepValues: readonly string[];
+  readonly format: ApplicationFormat;
+}
+
+/** A body that a worker parses, with what messages say of its request. */
+export interface LargeBody {
+  readonly body: Uint8Array;
+  readonly verb: string;
+  readonly path: string;
+}
+
 export interface EngineTasks {
   /** Emits the bytes of the result. */
   query: {
@@ -183,14 +199,7 @@ export interface EngineTasks {
   };
   /** Emits the JSON of the output of a function for one input, or for each of many. */
   apply: {
-    args: {
-      readonly function: string;
-      readonly input?: unknown;
-      /** instead of `input`: a row whose cells may be any atoms */
-      readonly typedInput?: WireValue;
-      readonly keepValues: readonly string[];
-      readonly format: ApplicationFormat;
-    };
+    args: { readonly function: string } & (Application | LargeBody);
     result: undefined;
   };
   /** Emits a line for each line of input; the last is an error when that line failed. */
@@ -212,8 +221,7 @@ export interface EngineTasks {
   batch: {
     args: { readonly function: string; readonly ts: number } & (
       | { readonly input: unknown }
-      /** a large body, with what messages say of its request */
-      | { readonly body: Uint8Array; readonly verb: string; readonly path: string }
+      | LargeBody
     );
     result: undefined;
   };

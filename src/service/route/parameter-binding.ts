@@ -1,7 +1,7 @@
 // Binds the parameters of a request to the declarations of its route, once for every transport.
 import { failure, type RowanError } from '../../util/error.ts';
 import { previewJson } from '../../value/json.ts';
-import type { RouteRequest } from './request.ts';
+import type { RequestBody, RouteRequest } from './request.ts';
 import { parseJsonText } from './request-body.ts';
 import type { BoundRequest, Parameter, ParameterSet, Route } from './route.ts';
 
@@ -89,13 +89,27 @@ function refuseUnknown(
 /** Parsing more would hold up everybody else. */
 const PARSED_SIZE_MAX = 64 * 1024;
 
+/** Whether a body is so large that it is parsed in turns before its request is bound. */
+export function isParsedInTurns(
+  route: Route,
+  query: RouteRequest['query'],
+  body: RequestBody,
+): boolean {
+  if (body.bytes.length <= PARSED_SIZE_MAX || body.isParsed) return false;
+  if (route.hybrid !== undefined) return !isBodyDeferred(route, { query, body });
+  return route.body !== undefined && route.defersLargeBodies !== true;
+}
+
 /** Whether the hybrid parameters are still in the body, which a worker should parse. */
 export function isBodyDeferred(
   route: Route,
   { query, body }: Pick<RouteRequest, 'query' | 'body'>,
 ): boolean {
   return (
-    route.defersLargeBodies === true && query.length === 0 && body.bytes.length > PARSED_SIZE_MAX
+    route.defersLargeBodies === true &&
+    query.length === 0 &&
+    !body.isParsed &&
+    body.bytes.length > PARSED_SIZE_MAX
   );
 }
 

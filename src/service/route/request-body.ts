@@ -1,14 +1,22 @@
 // Bodies of requests: bytes from a transport, or a value given in-process.
-import { failure } from '../../util/error.ts';
-import { JsonSyntaxError, parseJson, stringifyJson } from '../../util/exact-json.ts';
+import { failure, RowanError } from '../../util/error.ts';
+import {
+  JsonSyntaxError,
+  parseJson,
+  parseJsonInTurns,
+  stringifyJson,
+} from '../../util/exact-json.ts';
 import type { RequestBody } from './request.ts';
 
+const BODY = 'request body';
 const NO_BYTES = new Uint8Array(0);
 
 export const EMPTY_BODY: RequestBody = {
   isEmpty: true,
   bytes: NO_BYTES,
   take: () => NO_BYTES,
+  isParsed: true,
+  parse: async () => undefined,
   json: () => undefined,
   stream: () => piecesOf(NO_BYTES),
 };
@@ -25,8 +33,7 @@ class BytesBody implements RequestBody {
   readonly isEmpty: boolean;
   readonly bytes: Uint8Array;
   readonly #isOurs: boolean;
-  #isParsed = false;
-  #json: unknown;
+  #json: (() => unknown) | undefined;
 
   constructor(bytes: Uint8Array, isOurs: boolean) {
     this.isEmpty = isBlank(bytes);
@@ -39,12 +46,31 @@ class BytesBody implements RequestBody {
     return this.#isOurs && isWhole(bytes) ? bytes : Uint8Array.from(bytes);
   }
 
-  json(look?: () => void): unknown {
-    if (!this.#isParsed) {
-      this.#json = this.isEmpty ? undefined : parseBody(this.bytes, look);
-      this.#isParsed = true;
+  get isParsed(): boolean {
+    return this.#json !== undefined;
+  }
+
+  /** A body that is not JSON is refused by `json`: not every route asks for it. */
+  async parse(turn: () => Promise<void>): Promise<void> {
+    try {
+      const text = await decodeInTurns(this.bytes, turn);
+      const json = await parseJsonInTurns(text, turn);
+      this.#json = () => json;
+    } catch (thrown) {
+      const told = refusal(thrown, BODY);
+      if (told === undefined) throw thrown;
+      this.#json = () => {
+        throw told;
+      };
     }
-    return this.#json;
+  }
+
+  json(look?: () => void): unknown {
+    if (this.#json === undefined) {
+      const json = this.isEmpty ? undefined : parseBody(this.bytes, look);
+      this.#json = () => json;
+    }
+    return this.#json();
   }
 
   stream(): AsyncIterable<Uint8Array> {
@@ -72,6 +98,8 @@ export function streamBody(pieces: AsyncIterable<Uint8Array>): RequestBody {
       return refuse();
     },
     take: refuse,
+    isParsed: false,
+    parse: refuse,
     json: refuse,
     stream: () => pieces,
   };
@@ -82,6 +110,27 @@ export function valueBody(value: unknown): RequestBody {
   if (value === undefined) return EMPTY_BODY;
   if (value instanceof Uint8Array) return bytesBody(value);
   return bytesBody(new TextEncoder().encode(stringifyJson(value)), true);
+}
+
+/** A body whose value is known: a part of another body. */
+export function parsedBody(json: unknown): RequestBody {
+  if (json === undefined) return EMPTY_BODY;
+  let encoded: Uint8Array<ArrayBuffer> | undefined;
+  const bytes = () => {
+    encoded ??= new TextEncoder().encode(stringifyJson(json));
+    return encoded;
+  };
+  return {
+    isEmpty: false,
+    get bytes() {
+      return bytes();
+    },
+    take: bytes,
+    isParsed: true,
+    parse: async () => undefined,
+    json: () => json,
+    stream: () => piecesOf(bytes()),
+  };
 }
 
 function isWhole(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
@@ -97,7 +146,7 @@ function isBlank(bytes: Uint8Array): boolean {
 }
 
 function parseBody(bytes: Uint8Array, look?: () => void): unknown {
-  return parseJsonText(decodeUtf8(bytes), 'request body', look);
+  return parseJsonText(decodeUtf8(bytes), BODY, look);
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -106,8 +155,30 @@ function decodeUtf8(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);
   } catch {
-    throw failure('INVALID_JSON', 'request body is not valid UTF-8');
+    throw notUtf8();
   }
+}
+
+/** Decoding so many bytes takes a few milliseconds. */
+const DECODED_AT_ONCE = 1 << 20;
+
+async function decodeInTurns(bytes: Uint8Array, turn: () => Promise<void>): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let text = '';
+  for (let start = 0; start < bytes.length; start += DECODED_AT_ONCE) {
+    const end = start + DECODED_AT_ONCE;
+    try {
+      text += decoder.decode(bytes.subarray(start, end), { stream: end < bytes.length });
+    } catch {
+      throw notUtf8();
+    }
+    await turn();
+  }
+  return text;
+}
+
+function notUtf8(): RowanError {
+  return failure('INVALID_JSON', 'request body is not valid UTF-8');
 }
 
 /** @throws INVALID_JSON naming the place, and what `look` throws in between */
@@ -115,10 +186,16 @@ export function parseJsonText(text: string, what: string, look?: () => void): un
   try {
     return parseJson(text, look);
   } catch (thrown) {
-    if (!(thrown instanceof JsonSyntaxError)) throw thrown;
-    throw failure('INVALID_JSON', `${what} is not JSON: ${thrown.message}`, {
-      line: thrown.line,
-      column: thrown.column,
-    });
+    throw refusal(thrown, what) ?? thrown;
   }
+}
+
+/** What is told of a text that is not JSON; undefined when something else was thrown. */
+function refusal(thrown: unknown, what: string): RowanError | undefined {
+  if (thrown instanceof RowanError && thrown.code === 'INVALID_JSON') return thrown;
+  if (!(thrown instanceof JsonSyntaxError)) return undefined;
+  return failure('INVALID_JSON', `${what} is not JSON: ${thrown.message}`, {
+    line: thrown.line,
+    column: thrown.column,
+  });
 }

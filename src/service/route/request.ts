@@ -27,6 +27,10 @@ export interface RequestBody {
   readonly bytes: Uint8Array;
   /** The bytes for a caller that hands their buffer on; the body is not read again. */
   take(): Uint8Array<ArrayBuffer>;
+  /** whether `json` has its answer already */
+  readonly isParsed: boolean;
+  /** Parses the body for `json`, a piece at a time. @param turn waited for in between */
+  parse(turn: () => Promise<void>): Promise<void>;
   /** @param look called in between while a long body is parsed @throws INVALID_JSON */
   json(look?: () => void): unknown;
   /** The bytes in pieces, as they arrive where the route takes them so; read once. */

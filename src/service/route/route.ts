@@ -46,7 +46,7 @@ export interface Route {
   readonly query?: ParameterSet;
   /** parameters of the query string or the JSON body, never both */
   readonly hybrid?: ParameterSet;
-  /** true: the handler parses large hybrid bodies, see `isBodyDeferred` */
+  /** true: a worker parses large bodies, see `isBodyDeferred` */
   readonly defersLargeBodies?: boolean;
   /** a JSON (or streamed) body that belongs to the route as a whole */
   readonly body?: { readonly description: string; readonly schema?: TSchema };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseJson, stringifyJson } from '../../../src/util/exact-json.ts';
+import { parseJson, parseJsonInTurns, stringifyJson } from '../../../src/util/exact-json.ts';
 
 test('agrees with JSON.parse on every value it can hold', () => {
   fc.assert(
@@ -77,6 +77,48 @@ test('long texts are looked up from, and give what they give without', () => {
     }),
     { numRuns: 10 },
   );
+});
+
+/** What a text gives, or why it is refused. */
+async function outcomeOf(parse: () => unknown): Promise<string> {
+  try {
+    return stringifyJson(await parse());
+  } catch (thrown) {
+    return String(thrown);
+  }
+}
+
+test('a text of any form is parsed in turns, a piece in each', async () => {
+  const mib = 2 ** 20;
+  const texts = [
+    `"${'long '.repeat(mib / 5)}"`,
+    `"${'\\"'.repeat(mib / 2)}"`,
+    `"${'\\ud83d\\ude00'.repeat(mib / 12)}"`,
+    `{"${'key'.repeat(mib / 3)}": 1}`,
+    `[${' '.repeat(mib)}]`,
+    `{"a"${'\n'.repeat(mib)}: 1}`,
+    `{${Array.from({ length: mib / 16 }, (_, i) => `"${i}": [${i}, "x"]`).join(', ')}}`,
+    `${'[{"a":'.repeat(200)}${longArray(['9007199254740993', '"}"'])}${'}]'.repeat(200)}`,
+    `"${'x'.repeat(mib)}`,
+    `"${'x'.repeat(mib)}\\u00`,
+    `${'\n'.repeat(mib)}?`,
+  ];
+  for (const text of texts) {
+    let turnCount = 0;
+    const turn = async () => {
+      turnCount++;
+    };
+    const inTurns = await outcomeOf(() => parseJsonInTurns(text, turn));
+    expect(inTurns === (await outcomeOf(() => parseJson(text))), text.slice(0, 20)).toBe(true);
+    expect(turnCount, text.slice(0, 20)).toBeGreaterThan(text.length / 140_000);
+  }
+});
+
+test('strings are whole wherever a piece ends', async () => {
+  for (let offset = 0; offset < 14; offset++) {
+    const text = `["${'x'.repeat(65_522 + offset)}\\u00e9\\"\\ud83d\\ude00é",${' '.repeat(65_536)}1]`;
+    expect(await parseJsonInTurns(text, async () => undefined)).toEqual(JSON.parse(text));
+  }
 });
 
 test('whoever looks up can end the work at any time', () => {

@@ -8,7 +8,7 @@ import { numberRowReader } from '../../../function/model/number-row-reader.ts';
 import type { NumberRowCall } from '../../../function/plain-call.ts';
 import type { CallScope } from '../../../plan/function.ts';
 import { withDetails } from '../../../util/error.ts';
-import { BATCH_PARAMETERS, batchInputOf } from '../../route/batch-parameters.ts';
+import { BATCH_PARAMETERS, batchInputOf } from '../../route/call-parameters.ts';
 import { bindBody } from '../../route/parameter-binding.ts';
 import { bytesBody } from '../../route/request-body.ts';
 import type { EngineTasks } from '../engine-task.ts';

@@ -12,8 +12,11 @@ import { LineApplier } from '../../../function/line-applier.ts';
 import type { CallScope } from '../../../plan/function.ts';
 import { assert } from '../../../util/assert.ts';
 import { ArenaScope } from '../../../value/column/arena-set.ts';
-import type { ApplicationFormat, EngineTasks } from '../engine-task.ts';
-import { valueFromWire, type WireValue } from '../wire-value.ts';
+import { APPLICATION_PARAMETERS, applicationOf } from '../../route/call-parameters.ts';
+import { bindBody } from '../../route/parameter-binding.ts';
+import { bytesBody } from '../../route/request-body.ts';
+import type { Application, EngineTasks } from '../engine-task.ts';
+import { valueFromWire } from '../wire-value.ts';
 import type { WorkerContext } from '../worker-context.ts';
 
 export async function bindTask(
@@ -47,11 +50,21 @@ export async function bindTask(
 }
 
 export function applyTask(
-  { function: id, ...application }: EngineTasks['apply']['args'],
+  { function: id, ...given }: EngineTasks['apply']['args'],
   task: Task,
   { mirror, callScope }: WorkerContext,
 ): undefined {
   const compiled = mirror.compiledFunction(id);
+  const application =
+    'body' in given
+      ? applicationOf(
+          bindBody(
+            { hybrid: APPLICATION_PARAMETERS },
+            given,
+            bytesBody(given.body).json(() => task.checkCancelled()),
+          ),
+        )
+      : given;
   const text = applyFunction(compiled, application, callScope);
   task.emit(new TextEncoder().encode(text));
 }
@@ -90,14 +103,6 @@ export async function functionRouteTask(
   const declared = types.functionType(type).routes?.[route];
   assert(declared !== undefined, 'the route was found before the task was asked for');
   return declared.answer(artifact, body as Readonly<Record<string, unknown>>, { files });
-}
-
-export interface Application {
-  readonly input?: unknown;
-  /** instead of `input`: a row whose cells may be any atoms */
-  readonly typedInput?: WireValue;
-  readonly keepValues: readonly string[];
-  readonly format: ApplicationFormat;
 }
 
 /** The JSON text that answers one application. @throws what the function throws */

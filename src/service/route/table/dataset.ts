@@ -29,6 +29,7 @@ function recordRoute(form: JsonForm, description: string): Route {
     summary: `Records ${description}; all of it or nothing`,
     role: 'editor',
     work: 'heavy',
+    defersLargeBodies: true,
     body: {
       description:
         form === 'multirows'

@@ -2,67 +2,48 @@
 import { isLightInput } from '../../../function/light-expression.ts';
 import { parse } from '../../../schema/parse.ts';
 import { failure } from '../../../util/error.ts';
-import { previewJson } from '../../../value/json.ts';
 import { MAIN_THREAD_SCOPE } from '../../engine/engine.ts';
-import type { ApplicationFormat } from '../../engine/engine-task.ts';
 import { applyBatch } from '../../engine/task/batch.ts';
 import { applyFunction } from '../../engine/task/function.ts';
 import { functionCard } from '../../entity/function-card.ts';
 import { functionInfo } from '../../entity/function-info.ts';
 import { nowSeconds } from '../../id.ts';
 import type { Service } from '../../service.ts';
-import { BATCH_PARAMETERS, batchInputOf } from '../batch-parameters.ts';
 import { runWithAtMost } from '../call-context.ts';
+import {
+  APPLICATION_PARAMETERS,
+  applicationOf,
+  BATCH_PARAMETERS,
+  batchInputOf,
+} from '../call-parameters.ts';
 import { applyLines } from '../line-stream.ts';
 import { isBodyDeferred } from '../parameter-binding.ts';
 import { jsonReply, type Reply } from '../request.ts';
-import { type BoundRequest, type ParameterSet, type Route, route } from '../route.ts';
+import { type BoundRequest, type Route, route } from '../route.ts';
 import { streamTask } from '../streamed-reply.ts';
 
 const JSON_TYPE = 'application/json';
 
-const APPLICATION_PARAMETERS: ParameterSet = {
-  input: { type: 'json', description: 'object: input name to value', default: {} },
-  keepValues: {
-    type: 'json',
-    description: 'names of the outputs to answer, in this order; empty: all',
-    default: [],
-  },
-  outputFormat: { type: 'text', description: 'compat or json', default: 'compat' },
-};
-
 function handleApplication(request: BoundRequest, service: Service): Reply | Promise<Reply> {
-  const { input, keepValues, outputFormat } = request.values as Record<string, unknown>;
   const entity = service.functions.get(request.params.id as string);
-  const call = {
-    input,
-    keepValues: namesOf(keepValues),
-    format: applicationFormat(outputFormat as string),
-  };
-  if (entity.isLight && isLightInput(input)) {
+  const options = { contentType: JSON_TYPE, signal: request.signal };
+  if (isBodyDeferred(request.route, request)) {
+    const large = largeBody(request);
+    const args = { function: entity.id, ...large };
+    return streamTask(service, 'apply', args, { ...options, transfer: [large.body.buffer] });
+  }
+  const call = applicationOf(request.values);
+  if (entity.isLight && isLightInput(call.input)) {
     const compiled = service.engine.mirror.compiledFunction(entity.id);
     const text = applyFunction(compiled, call, MAIN_THREAD_SCOPE);
     return { status: 200, contentType: JSON_TYPE, text };
   }
-  const { signal } = request;
-  const args = { function: entity.id, ...call };
-  return streamTask(service, 'apply', args, { contentType: JSON_TYPE, signal });
+  return streamTask(service, 'apply', { function: entity.id, ...call }, options);
 }
 
-function applicationFormat(text: string): ApplicationFormat {
-  if (text === 'compat' || text === 'json') return text;
-  throw failure(
-    'INVALID_PARAMETER',
-    `Unknown 'format' for application call: got ${text}, accepted is  'compat' or 'json'.`,
-  );
-}
-
-function namesOf(json: unknown): string[] {
-  if (Array.isArray(json) && json.every((name) => typeof name === 'string')) return json;
-  throw failure(
-    'INVALID_PARAMETER',
-    `parameter 'keepValues': Array of strings was expected; instead got '${previewJson(json)}'`,
-  );
+/** A body for a worker to parse, with what messages say of its request. */
+function largeBody({ verb, path, body }: BoundRequest) {
+  return { verb, path, body: body.take() };
 }
 
 /** More elements than this are computed by a worker, whatever the function. */
@@ -70,13 +51,12 @@ const LIGHT_BATCH_MAX = 64;
 
 function handleBatch(request: BoundRequest, service: Service): Reply | Promise<Reply> {
   const entity = service.functions.get(request.params.id as string);
-  const { route, verb, path, body, signal } = request;
   const call = { function: entity.id, ts: nowSeconds() };
-  const options = { contentType: JSON_TYPE, signal };
-  if (isBodyDeferred(route, request)) {
-    const bytes = body.take();
-    const args = { ...call, verb, path, body: bytes };
-    return streamTask(service, 'batch', args, { ...options, transfer: [bytes.buffer] });
+  const options = { contentType: JSON_TYPE, signal: request.signal };
+  if (isBodyDeferred(request.route, request)) {
+    const large = largeBody(request);
+    const args = { ...call, ...large };
+    return streamTask(service, 'batch', args, { ...options, transfer: [large.body.buffer] });
   }
   const input = batchInputOf(request.values);
   if (entity.isLight && elementCount(input) <= LIGHT_BATCH_MAX && isLightInput(input)) {
@@ -100,8 +80,11 @@ const application = {
   measured: 'application' as const,
   sharedDataOnly: true,
   hybrid: APPLICATION_PARAMETERS,
-  isLight: ({ params, values }: BoundRequest, service: Service) =>
-    service.functions.find(params.id as string)?.isLight === true && isLightInput(values.input),
+  defersLargeBodies: true,
+  isLight: (request: BoundRequest, service: Service) =>
+    service.functions.find(request.params.id as string)?.isLight === true &&
+    !isBodyDeferred(request.route, request) &&
+    isLightInput(request.values.input),
   handle: handleApplication,
 };
 

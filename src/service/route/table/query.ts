@@ -10,7 +10,7 @@ import type { Service } from '../../service.ts';
 import { acceptedFormat } from '../accepted-format.ts';
 import { parseQueryString } from '../parameter-binding.ts';
 import type { Reply } from '../request.ts';
-import { valueBody } from '../request-body.ts';
+import { parsedBody } from '../request-body.ts';
 import { type BoundRequest, type ParameterSet, type Route, route } from '../route.ts';
 import { streamTask } from '../streamed-reply.ts';
 
@@ -150,7 +150,7 @@ const redirect = route({
       verb: 'GET',
       path,
       query: queryOf(queryString),
-      body: valueBody(body ?? undefined),
+      body: parsedBody(body ?? undefined),
     });
     if (reply.status < 400) return reply;
     throw redirectFailure(codeOf(reply.json), reply.status, reply.json);
