@@ -10,6 +10,10 @@ const PATHS = {
   server: 'M2.5 3h11v4h-11zM2.5 9h11v4h-11zM5 5h.1M5 11h.1',
   docs: 'M3 3h4.2c.5 0 .8.4.8.8V13c0-.6-.4-1-1-1H3zM13 3H8.8c-.5 0-.8.4-.8.8V13c0-.6.4-1 1-1h4z',
   plus: 'M8 3v10M3 8h10',
+  minus: 'M3 8h10',
+  whole: 'M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10',
+  choose:
+    'M2.5 4.5v-2h2M7 2.5h2M11.5 2.5h2v2M13.5 7v2M13.5 11.5v2h-2M9 13.5H7M4.5 13.5h-2v-2M2.5 9V7',
   close: 'M4 4l8 8M12 4l-8 8',
   play: 'M5 3.5v9l7-4.5z',
   stop: 'M4.5 4.5h7v7h-7z',

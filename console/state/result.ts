@@ -6,6 +6,7 @@ import type {
   CopyFormat,
   ErrorFacts,
   FromWorker,
+  MapPoints,
   Question,
   Range,
   ResultColumn,
@@ -137,6 +138,10 @@ export class Result {
 
   profile(column: number): Promise<ColumnProfile> {
     return ask(this.id, { kind: 'profile', column }) as Promise<ColumnProfile>;
+  }
+
+  points(x: number, y: number, colour: number | undefined): Promise<MapPoints> {
+    return ask(this.id, { kind: 'points', x, y, colour }) as Promise<MapPoints>;
   }
 }
 

@@ -2,10 +2,12 @@
 import type { Field, RecordBatch, Schema, Table } from 'apache-arrow';
 import { cellText, kindOf, plainValue } from './cell.ts';
 import { copyText } from './copy.ts';
+import { mapPoints, type PointColumn } from './points.ts';
 import { columnProfile } from './profile.ts';
 import {
   CELL_LENGTH_MAX,
   type CellText,
+  type MapPoints,
   type Question,
   type Range,
   type ResultColumn,
@@ -79,6 +81,8 @@ export class HeldResult {
         return this.#value(question.row, question.column);
       case 'profile':
         return this.#profile(question.column);
+      case 'points':
+        return this.#points(question);
     }
   }
 
@@ -129,6 +133,17 @@ export class HeldResult {
     const vectors = held.map(({ batch }) => (batch as RecordBatch).getChildAt(column));
     const isWhole = this.isWhole && held.length === this.#pieces.length;
     return columnProfile(vectors, kind, isWhole);
+  }
+
+  async #points({ x, y, colour }: Question & { kind: 'points' }): Promise<MapPoints> {
+    const batches: RecordBatch[] = [];
+    for await (const { batch } of this.#slices(0, this.rowCount)) batches.push(batch);
+    const column = (index: number): PointColumn => ({
+      vectors: batches.map((batch) => batch.getChildAt(index)),
+      kind: (this.columns[index] as ResultColumn).kind,
+    });
+    const coloured = colour === undefined ? undefined : column(colour);
+    return mapPoints(this.rowCount, column(x), column(y), coloured);
   }
 
   /** The batches of a range, each with its part of it. */

@@ -43,7 +43,13 @@ export type Question =
   | ({ readonly kind: 'cells' } & Range)
   | ({ readonly kind: 'copy'; readonly format: CopyFormat } & Range)
   | { readonly kind: 'value'; readonly row: number; readonly column: number }
-  | { readonly kind: 'profile'; readonly column: number };
+  | { readonly kind: 'profile'; readonly column: number }
+  | {
+      readonly kind: 'points';
+      readonly x: number;
+      readonly y: number;
+      readonly colour: number | undefined;
+    };
 
 export type ToWorker =
   | RunRequest
@@ -115,3 +121,29 @@ export interface ColumnProfile {
     readonly counts: readonly number[];
   };
 }
+
+/** The points of a map, in the order of the rows. */
+export interface MapPoints {
+  readonly x: Float32Array<ArrayBuffer>;
+  readonly y: Float32Array<ArrayBuffer>;
+  readonly colours: PointColours;
+}
+
+export type PointColours =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'groups';
+      readonly groups: readonly { readonly value: string | null; readonly rowCount: number }[];
+      /** the group of each row; the number of groups for rows of none */
+      readonly codes: Uint8Array<ArrayBuffer>;
+      readonly otherCount: number;
+    }
+  | {
+      readonly kind: 'scale';
+      readonly values: Float32Array<ArrayBuffer>;
+      /** the ends of the scale; values beyond have the colour of the end */
+      readonly from: number;
+      readonly to: number;
+      readonly fromText: string;
+      readonly toText: string;
+    };

@@ -7,7 +7,10 @@ import type { BrowserSession } from './browser.ts';
 const ROW_COUNT = 300;
 const CITIES = ['Oslo', 'Lima', 'Kyiv', 'Bonn'];
 
-/** A dataset `people`, the model `likely` with its test, a plugin `hello`. @throws what was refused */
+/**
+ * A dataset `people`, the model `likely` with its test, the map `people_map` of the function
+ * `people_place`, a plugin `hello`. @throws what was refused
+ */
 export async function fillStore({ rowan }: BrowserSession): Promise<void> {
   const send = async (verb: string, path: string, body: unknown) => {
     const { status, text } = await rowan.perform(verb, path, { body });
@@ -33,6 +36,17 @@ export async function fillStore({ rowan }: BrowserSession): Promise<void> {
       testingData:
         'SELECT likely({features: {*}})[score] AS score, member = 1 AS label FROM people WHERE rowHash() % 3 = 0',
       outputDataset: 'likely_tested',
+      runOnCreation: true,
+    },
+  });
+  await send('PUT', '/v1/procedures/train_place', {
+    type: 'svd.train',
+    params: {
+      trainingData: 'SELECT age, income FROM people',
+      rowOutputDataset: 'people_map',
+      modelFileUrl: `file://${join(folder, 'place.svd')}`,
+      numSingularValues: 2,
+      functionName: 'people_place',
       runOnCreation: true,
     },
   });

@@ -4,17 +4,21 @@ import { Button, Failure, Shown, State, Tabs, Waiting } from '../../part/basic.t
 import { Picture } from '../../part/chart/picture.tsx';
 import { Code } from '../../part/code.tsx';
 import { DeleteDialog } from '../../part/dialog.tsx';
+import { MapPane } from '../../part/map/map-pane.tsx';
+import { layoutOf } from '../../part/map/map-query.ts';
 import { ResultView } from '../../part/result/result-view.tsx';
 import { quoteName } from '../../part/sql/text.ts';
 import { go, href, place, replacePlace } from '../../route.ts';
 import { call, entityPath } from '../../state/api.ts';
 import { cached, change, type EntityDocument, may } from '../../state/catalogue.ts';
 import { jsonText } from '../../state/json.ts';
+import { originOf } from '../../state/procedures.ts';
 import { Result } from '../../state/result.ts';
 import { type Dependant, dependantsOf } from './dependants.ts';
 import { ProfileTab } from './profile-tab.tsx';
 import { RecordDialog } from './record-dialog.tsx';
 
+const MAP_TAB = { id: 'map', title: 'Map' };
 const TABS = [
   { id: 'rows', title: 'Rows' },
   { id: 'profile', title: 'Profile' },
@@ -31,6 +35,9 @@ export function DatasetPage({ id }: { readonly id: string }) {
   const { query } = place.value;
   const view = query.view ?? 'rows';
   const select = `SELECT * FROM ${quoteName(id)}`;
+  const columns = cached<string[]>(entityPath('datasets', id, '/columns?limit=2000')).value ?? [];
+  const hasMap = view === 'map' || layoutOf(columns) !== undefined;
+  const tabs = hasMap ? TABS.toSpliced(1, 0, MAP_TAB) : TABS;
   const openDelete = async () => {
     setDependants(await dependantsOf(id));
     setDialog('delete');
@@ -79,7 +86,7 @@ export function DatasetPage({ id }: { readonly id: string }) {
                 )}
               </header>
               <Tabs
-                items={TABS}
+                items={tabs}
                 current={view}
                 label={`Views of ${id}`}
                 onChange={(next) =>
@@ -91,6 +98,7 @@ export function DatasetPage({ id }: { readonly id: string }) {
               )}
               <div class="body">
                 {view === 'rows' && state === 'ok' && <Rows id={id} sql={select} />}
+                {view === 'map' && <DatasetMap id={id} />}
                 {view === 'profile' && <ProfileTab id={id} />}
                 {view === 'timeline' && <Timeline id={id} />}
                 {view === 'config' && (
@@ -151,6 +159,14 @@ function Rows({ id, sql }: { readonly id: string; readonly sql: string }) {
       dataset={id}
     />
   );
+}
+
+function DatasetMap({ id }: { readonly id: string }) {
+  const [origin, setOrigin] = useState<string | null | undefined>(null);
+  useEffect(() => {
+    originOf(id).then(setOrigin, () => setOrigin(undefined));
+  }, [id]);
+  return <MapPane dataset={id} origin={origin} />;
 }
 
 const TIMELINE_COLUMN = 'when';

@@ -6,7 +6,8 @@ import { go, href } from '../../route.ts';
 import { entityPath } from '../../state/api.ts';
 import { cached, type EntityDocument } from '../../state/catalogue.ts';
 import { jsonText } from '../../state/json.ts';
-import { queryText, type Related } from './related.ts';
+import { queryText } from '../../state/procedures.ts';
+import type { Related } from './related.ts';
 import { type FunctionInfo, fieldKey, inputFields } from './value-info.ts';
 
 export function Card({

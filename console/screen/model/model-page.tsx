@@ -3,10 +3,11 @@ import { useEffect, useState } from 'preact/hooks';
 import { Button, Choice, Empty, Failure, Shown, State, Tabs, Waiting } from '../../part/basic.tsx';
 import { Code } from '../../part/code.tsx';
 import { DeleteDialog } from '../../part/dialog.tsx';
+import { MapPane } from '../../part/map/map-pane.tsx';
 import { quoteName } from '../../part/sql/text.ts';
 import { go, href, place, replacePlace } from '../../route.ts';
 import { call, entityPath } from '../../state/api.ts';
-import { cached, change, type EntityDocument, may } from '../../state/catalogue.ts';
+import { cached, change, type EntityDocument, idOf, may } from '../../state/catalogue.ts';
 import { jsonText } from '../../state/json.ts';
 import { Card } from './card.tsx';
 import { BinaryEvaluation } from './evaluation.tsx';
@@ -27,10 +28,12 @@ export function ModelPage({ id }: { readonly id: string }) {
   }, [id]);
   const tests = related?.tests ?? [];
   const isModel = /^classifier|^regress/.test(document.value?.type ?? '') || tests.length > 0;
+  const mapped = idOf(related?.training?.config?.params?.rowOutputDataset);
   const tabs = [
     { id: 'card', title: 'Card' },
     ...(isModel ? [{ id: 'evaluate', title: 'Evaluate' }] : []),
     { id: 'try', title: 'Try' },
+    ...(mapped === undefined ? [] : [{ id: 'map', title: 'Map' }]),
   ];
   const view = tabs.some((tab) => tab.id === query.view) ? (query.view as string) : 'card';
   return (
@@ -79,7 +82,10 @@ export function ModelPage({ id }: { readonly id: string }) {
               }
             />
             <div class="body">
-              <div class="page">
+              {view === 'map' && mapped !== undefined && (
+                <MapPane dataset={mapped} origin={related?.source} />
+              )}
+              <div class="page" hidden={view === 'map'}>
                 {state === 'error' && <Failure error={{ message: exceptionOf(progress) }} />}
                 {view === 'card' && (
                   <Card id={id} document={document.value as EntityDocument} related={related} />

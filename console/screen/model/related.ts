@@ -1,7 +1,6 @@
 // What made a model, and what tested it, found among the procedures.
-import { datasetsOf } from '../../part/sql/text.ts';
-import { call, entityPath } from '../../state/api.ts';
 import { type EntityDocument, idOf } from '../../state/catalogue.ts';
+import { procedureDocuments, queryText, sourceOf } from '../../state/procedures.ts';
 
 export interface TestOfModel {
   readonly procedure: string;
@@ -17,26 +16,12 @@ export interface Related {
   readonly source: string | undefined;
 }
 
-/** Of large stores only so many procedures are looked at, the last ones by name. */
-const LOOKED_AT_MAX = 500;
-
 export async function relatedTo(model: string): Promise<Related> {
-  const ids = await call<string[]>('GET', '/v1/procedures', { isSilent: true });
-  const documents = await Promise.all(
-    ids
-      .slice(-LOOKED_AT_MAX)
-      .map((id) =>
-        call<EntityDocument>('GET', entityPath('procedures', id), { isSilent: true }).catch(
-          () => undefined,
-        ),
-      ),
-  );
-  const found = documents.filter((document) => document !== undefined);
+  const found = await procedureDocuments();
   const training = found.find(({ config }) => config?.params?.functionName === model);
-  const query = queryText(training?.config?.params?.trainingData);
   return {
     training,
-    source: datasetsOf(query)[0],
+    source: training === undefined ? undefined : sourceOf(training),
     tests: found.flatMap((document) => testOf(document, model) ?? []),
   };
 }
@@ -53,11 +38,4 @@ function testOf({ id, config }: EntityDocument, model: string): TestOfModel | un
   if (config?.type !== 'classifier.test' || dataset === undefined || !isCalled) return undefined;
   const procedure = (config as { id?: string }).id ?? id;
   return { procedure, dataset, mode: String(mode), query };
-}
-
-/** A query is a text, or its clauses. */
-export function queryText(query: unknown): string {
-  if (typeof query === 'string') return query;
-  const { select = '*', from = '' } = (query ?? {}) as { select?: string; from?: unknown };
-  return `SELECT ${select} FROM ${typeof from === 'string' ? from : (idOf(from) ?? '')}`;
 }

@@ -24,6 +24,7 @@ const SCREENS: readonly (readonly [name: string, place: string, selector: string
   ['data', '/data', '.links td'],
   ['dataset', '/data/people', '.grid-cell.number'],
   ['profile', '/data/people?view=profile', '.column-card .small'],
+  ['map', '/data/people_map?view=map', '.map-legend button'],
   ['models', '/models', '.links td'],
   ['model', '/models/likely', '.definition'],
   ['evaluate', '/models/likely?view=evaluate', '.curves svg'],
