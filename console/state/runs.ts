@@ -76,6 +76,35 @@ export async function followRun(
   }
 }
 
+/**
+ * Runs a procedure and waits for its end.
+ * @param onState told at first, and whenever it is further
+ * @throws RowanError, and Error in the words of a run that did not finish
+ */
+export async function runToEnd(
+  procedure: string,
+  onState: (run: string, state: Partial<RunState>) => void,
+): Promise<RunState> {
+  const run = await startRun(procedure);
+  let state: Partial<RunState> = { state: 'initializing' };
+  const onNews = (news: Partial<RunState>) => {
+    state = { ...state, ...news };
+    onState(run, state);
+  };
+  onNews({});
+  const { signal } = new AbortController();
+  await followRun(procedure, run, { onState: onNews, onLog: () => undefined }, signal);
+  if (isActive(state.state)) {
+    state = await call<RunState>('GET', runPath(procedure, run), { isSilent: true });
+  }
+  if (state.state !== 'finished') {
+    throw new Error(
+      state.progress?.exception?.error ?? `the run of ${procedure} was ${state.state}`,
+    );
+  }
+  return state as RunState;
+}
+
 interface ServerEvent {
   readonly id: number;
   readonly event: string;

@@ -1,7 +1,4 @@
 // A small store with one of everything, for tests of the console.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { BrowserSession } from './browser.ts';
 
 const ROW_COUNT = 300;
@@ -19,13 +16,12 @@ export async function fillStore({ rowan }: BrowserSession): Promise<void> {
   await send('PUT', '/v1/datasets/people', { type: 'sparse.mutable' });
   await send('POST', '/v1/datasets/people/multirows', people());
   await send('POST', '/v1/datasets/people/commit', {});
-  const folder = mkdtempSync(join(tmpdir(), 'rowan-console-'));
   await send('PUT', '/v1/procedures/train_likely', {
     type: 'randomforest.binary.train',
     params: {
       trainingData:
         'SELECT {age, income, city} AS features, member = 1 AS label FROM people WHERE rowHash() % 3 != 0',
-      modelFileUrl: `file://${join(folder, 'likely.cls')}`,
+      modelFileUrl: 'mem://likely.cls',
       functionName: 'likely',
       runOnCreation: true,
     },
@@ -44,7 +40,7 @@ export async function fillStore({ rowan }: BrowserSession): Promise<void> {
     params: {
       trainingData: 'SELECT age, income FROM people',
       rowOutputDataset: 'people_map',
-      modelFileUrl: `file://${join(folder, 'place.svd')}`,
+      modelFileUrl: 'mem://place.svd',
       numSingularValues: 2,
       functionName: 'people_place',
       runOnCreation: true,
@@ -54,7 +50,6 @@ export async function fillStore({ rowan }: BrowserSession): Promise<void> {
     type: 'javascript',
     params: { source: { main: 'plugin.setRequestHandler(() => ({ hello: "there" }));' } },
   });
-  rmSync(folder, { recursive: true, force: true });
 }
 
 function people(): unknown[] {

@@ -158,6 +158,19 @@ function clausesOf(sql: string): Clause[] {
     .map(({ text, from }) => ({ name: text.toLowerCase(), from }));
 }
 
+/** The WHERE clause of a statement as text, with its word; '' without one. */
+export function whereOf(sql: string): string {
+  const clauses = clausesOf(sql);
+  const at = clauses.findIndex(({ name }) => name === 'where');
+  return at === -1 ? '' : sql.slice(clauses[at]?.from, clauses[at + 1]?.from).trim();
+}
+
+/** A statement with another WHERE clause in place of its own. */
+export function withWhere(sql: string, where: string): string {
+  const own = whereOf(sql);
+  return own === '' ? sql : sql.replace(own, () => where);
+}
+
 /** The statement with its rows in the order of a column; undefined takes the order away. */
 export function withOrder(
   sql: string,

@@ -8,6 +8,7 @@ import { cached, type EntityDocument } from '../../state/catalogue.ts';
 import { jsonText } from '../../state/json.ts';
 import { queryText } from '../../state/procedures.ts';
 import type { Related } from './related.ts';
+import { type ModelFacts, TrainingFacts } from './training-facts.tsx';
 import { type FunctionInfo, fieldKey, inputFields } from './value-info.ts';
 
 export function Card({
@@ -21,9 +22,7 @@ export function Card({
 }) {
   const { config } = document;
   const info = cached<FunctionInfo>(entityPath('functions', id, '/info')).value;
-  const card = cached<Readonly<Record<string, unknown>>>(
-    entityPath('functions', id, '/card'),
-  ).value;
+  const card = cached<ModelFacts>(entityPath('functions', id, '/card')).value;
   const training = related?.training;
   const trainingConfig = training?.config as
     | { id?: string; type?: string; params?: Record<string, unknown> }
@@ -93,13 +92,8 @@ export function Card({
           <Code text={surface} language="sql" />
         </section>
       )}
-      {card !== undefined && (
-        <section class="panel">
-          <h2>Model card</h2>
-          <Code text={jsonText(card)} language="json" />
-        </section>
-      )}
-      {trainingConfig?.params?.trainingData !== undefined && (
+      {card !== undefined && <TrainingFacts card={card} />}
+      {card?.trainingQuery === undefined && trainingConfig?.params?.trainingData !== undefined && (
         <section class="panel">
           <h2>Training query</h2>
           <Code text={queryText(trainingConfig.params.trainingData)} language="sql" />

@@ -7,10 +7,11 @@ import { MapPane } from '../../part/map/map-pane.tsx';
 import { quoteName } from '../../part/sql/text.ts';
 import { go, href, place, replacePlace } from '../../route.ts';
 import { call, entityPath } from '../../state/api.ts';
-import { cached, change, type EntityDocument, idOf, may } from '../../state/catalogue.ts';
+import { cached, change, type EntityDocument, hasType, idOf, may } from '../../state/catalogue.ts';
 import { jsonText } from '../../state/json.ts';
 import { Card } from './card.tsx';
 import { BinaryEvaluation } from './evaluation.tsx';
+import { Importance } from './importance.tsx';
 import { OtherEvaluation } from './other-evaluation.tsx';
 import { Playground } from './playground.tsx';
 import { type Related, relatedTo } from './related.ts';
@@ -91,7 +92,16 @@ export function ModelPage({ id }: { readonly id: string }) {
                   <Card id={id} document={document.value as EntityDocument} related={related} />
                 )}
                 {view === 'evaluate' &&
-                  (related === undefined ? <Waiting /> : <Evaluation id={id} related={related} />)}
+                  (related === undefined ? (
+                    <Waiting />
+                  ) : (
+                    <>
+                      <Evaluation id={id} related={related} />
+                      {hasType('procedures', 'classifier.importance') && (
+                        <Importance id={id} related={related} />
+                      )}
+                    </>
+                  ))}
                 {view === 'try' && (
                   <Playground
                     key={related?.source}

@@ -18,7 +18,8 @@ export interface Related {
 
 export async function relatedTo(model: string): Promise<Related> {
   const found = await procedureDocuments();
-  const training = found.find(({ config }) => config?.params?.functionName === model);
+  const ofModel = found.filter(({ config }) => config?.params?.functionName === model);
+  const training = ofModel.find(({ config }) => config?.type !== 'classifier.importance');
   return {
     training,
     source: training === undefined ? undefined : sourceOf(training),

@@ -7,15 +7,7 @@ import { pathElements, quoteName, quoteText } from '../../part/sql/text.ts';
 import { go, href } from '../../route.ts';
 import { call, entityPath, messageOf, queryRows } from '../../state/api.ts';
 import { cached, change, hasType, may } from '../../state/catalogue.ts';
-import {
-  cancelRun,
-  followRun,
-  isActive,
-  type RunState,
-  runPath,
-  shareDone,
-  startRun,
-} from '../../state/runs.ts';
+import { cancelRun, type RunState, runToEnd, shareDone } from '../../state/runs.ts';
 
 type Task = 'boolean' | 'categorical' | 'regression';
 
@@ -363,13 +355,7 @@ function Training({
     try {
       for (const { id, title, config } of plan) {
         await change('PUT', entityPath('procedures', id), { body: config });
-        const run = await startRun(id);
-        const state = await follow(title, id, run, setWorking);
-        if (state.state !== 'finished') {
-          throw new Error(
-            state.progress?.exception?.error ?? `${title.toLowerCase()}: ${state.state}`,
-          );
-        }
+        await runToEnd(id, (run, state) => setWorking({ title, procedure: id, run, state }));
       }
       go(['models', name], { view: 'evaluate' });
     } catch (thrown) {
@@ -414,25 +400,4 @@ function Training({
       )}
     </>
   );
-}
-
-async function follow(
-  title: string,
-  procedure: string,
-  run: string,
-  show: (working: Working) => void,
-): Promise<RunState> {
-  let state: Partial<RunState> = { state: 'initializing' };
-  const tell = {
-    onState(news: Partial<RunState>) {
-      state = { ...state, ...news };
-      show({ title, procedure, run, state });
-    },
-    onLog: () => undefined,
-  };
-  show({ title, procedure, run, state });
-  await followRun(procedure, run, tell, new AbortController().signal);
-  return isActive(state.state)
-    ? call<RunState>('GET', runPath(procedure, run), { isSilent: true })
-    : (state as RunState);
 }

@@ -60,6 +60,60 @@ describe.runIf(canTest('chromium', executablePath))('models and forms', () => {
     expect(offences).toEqual([]);
   });
 
+  test('importance is measured on the rows of the test and shown again', async () => {
+    const { page, offences } = await openConsole(session, '/models/likely?view=evaluate');
+    await page.getByRole('button', { name: 'Measure importance' }).click();
+    const bars = page.getByRole('table', { name: 'Importance of the features' });
+    await bars.waitFor();
+    const { json: runs } = await session.rowan.get<{ id: string }[]>(
+      '/v1/runs?procedure=importance_likely',
+    );
+    const path = `/v1/procedures/importance_likely/runs/${runs[0]?.id}`;
+    const { json: run } = await session.rowan.get<{
+      status: { features: [string, number, number][] };
+    }>(path);
+    const expected = run.status.features.map(([name]) => name);
+    expect(expected.length).toBe(3);
+    expect(await bars.locator('th').allTextContents()).toEqual(expected);
+    await page.reload();
+    await bars.waitFor();
+    await page.getByText('On which rows').click();
+    await page.locator('code', { hasText: 'WHERE rowHash() % 3 = 0' }).last().waitFor();
+    await page.getByRole('tab', { name: 'Card' }).click();
+    await page.getByRole('link', { name: 'train_likely' }).waitFor();
+    expect(offences).toEqual([]);
+  });
+
+  test('a card of the service is shown in full, and not missed where there is none', async () => {
+    const { page, offences } = await openConsole(session, '/models');
+    const card = {
+      ...{ kind: 'classifier', mode: 'boolean', algorithm: 'gbt', configuration: { depth: 4 } },
+      trainingQuery: 'SELECT {*} AS features, y AS label FROM people',
+      datasets: [{ id: 'people', rowCount: 300, latestTimestamp: null }],
+      rows: { used: 200, skippedNullLabel: 7 },
+      labelDistribution: [
+        ['<img src=x onerror=alert(1)>', 120],
+        [false, 80],
+      ],
+      features: [{ name: 'age', type: 'number', missing: 0.25, distinct: 50, min: 20, max: 69 }],
+      ...{ metrics: { auc: 0.75 }, randomSeed: 7, createdAt: '2024-05-06T07:08:09Z' },
+      ...{ durationSecs: 2.5, rowanVersion: '0.1.0', parentProcedure: 'train_likely', runId: 'r1' },
+    };
+    await page.route('**/v1/functions/likely/card', (route) => route.fulfill({ json: card }));
+    await page.goto(`${session.origin}/#/models/likely`);
+    for (const words of ['gbt, boolean', '7 without a label left out', '25 %', '0.75', '2.5 s']) {
+      await page.getByText(words).first().waitFor();
+    }
+    await page.getByText('<img src=x onerror=alert(1)>').waitFor();
+    await page.route('**/v1/functions/likely/card', (route) =>
+      route.fulfill({ status: 404, json: { error: 'no card', httpCode: 404, code: 'NOT_FOUND' } }),
+    );
+    await page.reload();
+    await page.getByRole('heading', { name: 'Configuration' }).waitFor();
+    expect(await page.getByRole('heading', { name: 'Training', exact: true }).count()).toBe(0);
+    expect(offences).toEqual([]);
+  });
+
   test('the form of each type gives the JSON of its examples', { timeout: 90_000 }, async () => {
     const { page, offences } = await openConsole(session, '/new');
     for (const kind of ['datasets', 'procedures', 'functions', 'plugins']) {
