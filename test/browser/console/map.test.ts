@@ -69,7 +69,12 @@ describe.runIf(canTest('chromium', executablePath))('a map', () => {
     const { page, offences } = await openConsole(session, MAP);
     const canvas = page.locator('.map-canvas canvas');
     await page.locator('.map-legend').waitFor();
-    const { x, y, width, height } = (await canvas.boundingBox()) as DOMRect;
+    const { x, y, width, height } = (await canvas.boundingBox()) ?? {
+      x: 0,
+      y: 0,
+      width: 0,
+      height: 0,
+    };
     await page.keyboard.down('Shift');
     await page.mouse.move(x + width * 0.2, y + height * 0.2);
     await page.mouse.down();
