@@ -1,18 +1,13 @@
-// Compiles src/kernel/assembly to build/kernel/kernel.wasm, the one module of vector kernels.
+// Compiles src/kernel/assembly to build/kernel/kernel.wasm, the one module of vector kernels, and
+// writes what TypeScript needs to know of them to src/kernel/generated.ts.
 
-import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  fingerprint,
-  isFresh,
-  listFiles,
-  projectRoot,
-  runTool,
-  withLock,
-  writeStamp,
-} from './lib.mjs';
+import { fingerprint, isFresh, listFiles, projectRoot, withLock, writeStamp } from './lib.mjs';
 
 const OUTPUT = 'build/kernel/kernel.wasm';
+/** Signatures, offsets and codes; see kernel-interface.mjs. */
+const INTERFACE = 'src/kernel/generated.ts';
 const STAMP = 'build/kernel/kernel.stamp';
 
 // Static data of the kernels lives in the first page of every arena; address 0 stays unused.
@@ -32,22 +27,20 @@ const FLAGS = [
 export async function buildKernel() {
   const sources = () => [
     'scripts/build-kernel.mjs',
+    'scripts/kernel-interface.mjs',
     'package-lock.json',
     ...listFiles('src/kernel/assembly', (path) => path.endsWith('.ts')),
   ];
-  if (isFresh(STAMP, sources())) return 0;
+  const isUpToDate = (paths) => isFresh(STAMP, paths) && existsSync(join(projectRoot, INTERFACE));
+  if (isUpToDate(sources())) return 0;
   return withLock('kernel', async () => {
     const paths = sources();
-    if (isFresh(STAMP, paths)) return 0;
+    if (isUpToDate(paths)) return 0;
     const stamp = fingerprint(paths);
     mkdirSync(join(projectRoot, 'build/kernel'), { recursive: true });
     const draft = `build/kernel/kernel.${process.pid}.wasm`;
-    const code = await runTool('assemblyscript', 'asc', [
-      'src/kernel/assembly/index.ts',
-      ...['--outFile', draft],
-      ...FLAGS,
-    ]);
-    if (code !== 0) return code;
+    const text = await compile(draft);
+    if (text === undefined) return 1;
     const problem = findProblem(readFileSync(join(projectRoot, draft)));
     if (problem !== undefined) {
       rmSync(join(projectRoot, draft));
@@ -55,9 +48,34 @@ export async function buildKernel() {
       return 1;
     }
     renameSync(join(projectRoot, draft), join(projectRoot, OUTPUT));
+    writeWhenNew(INTERFACE, text);
     writeStamp(STAMP, stamp);
     return 0;
   });
+}
+
+/** Compiles to a file. @returns the text for TypeScript, or undefined when there are errors */
+async function compile(outFile) {
+  const { main } = await import('assemblyscript/asc');
+  const { kernelInterface } = await import('./kernel-interface.mjs');
+  let text;
+  const write = (written) => {
+    text = written;
+  };
+  const { error } = await main(
+    ['src/kernel/assembly/index.ts', '--baseDir', projectRoot, '--outFile', outFile, ...FLAGS],
+    { stderr: process.stderr, transforms: [kernelInterface(write)] },
+  );
+  return error === null ? text : undefined;
+}
+
+/** Leaves a file of the same content as it is, so that what is made of it stays fresh. */
+function writeWhenNew(path, text) {
+  const file = join(projectRoot, path);
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) return;
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, text);
+  renameSync(draft, file);
 }
 
 /**

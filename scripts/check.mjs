@@ -1,9 +1,12 @@
 // Layout, lint rules and types of the whole project, and exports and packages that nobody uses.
 
+import { buildKernel } from './build-kernel.mjs';
 import { installWhenStale, runTool } from './lib.mjs';
 
 /** @returns the number of checks that failed */
 export async function check() {
+  // Types of the kernels are written when they are compiled.
+  if ((await buildKernel()) !== 0) return 1;
   let failedCount = 0;
   if ((await runTool('@biomejs/biome', 'biome', ['check', '--diagnostic-level=error'])) !== 0) {
     failedCount++;

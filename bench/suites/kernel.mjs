@@ -18,7 +18,10 @@ export async function prepare({ rowCount }) {
     measures: [
       {
         name: 'sum of float64',
-        contenders: { rowan: () => kernels.sumF64(BASE, rowCount), loop: () => plainSum(numbers) },
+        contenders: {
+          rowan: () => kernels.sumF64Where(BASE, 0, rowCount),
+          loop: () => plainSum(numbers),
+        },
         agree: (ours, theirs) => ours === theirs,
         goal: 1,
       },

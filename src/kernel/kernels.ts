@@ -2,37 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { packageFile } from '../util/package-file.ts';
-import type { BinKernels } from './bin.ts';
-import type { BlockKernels } from './block-program.ts';
-import type { BoostKernels } from './boost.ts';
-import type { CsvKernels } from './csv.ts';
-import type { FillKernels } from './fill.ts';
-import type { JsonKernels } from './json.ts';
-import type { LayoutKernels } from './layout.ts';
-import type { LinearKernels } from './linear.ts';
-import type { PointKernels } from './points.ts';
-import type { SparseMatrixKernels } from './sparse-matrix.ts';
-import type { TextKernels } from './text.ts';
-import type { TreeKernels } from './tree.ts';
-import type { UmapKernels } from './umap.ts';
-import type { VectorKernels } from './vector.ts';
+import type { Kernels } from './generated.ts';
 
-/** Every kernel of src/kernel/assembly; each family declares its part in a file of its name. */
-export interface Kernels
-  extends BinKernels,
-    BlockKernels,
-    BoostKernels,
-    CsvKernels,
-    FillKernels,
-    JsonKernels,
-    LayoutKernels,
-    PointKernels,
-    SparseMatrixKernels,
-    LinearKernels,
-    TextKernels,
-    TreeKernels,
-    UmapKernels,
-    VectorKernels {}
+export type { Kernels };
 
 let compiled: WebAssembly.Module | undefined;
 

@@ -1,5 +1,5 @@
 // Points of a space in shared memory, column by column, as clusterings and projections take them.
-import { POINT_GROUP } from '../kernel/points.ts';
+import { POINT_GROUP } from '../kernel/generated.ts';
 import type { Span } from '../value/column/snapshot.ts';
 import type { Workspace } from './workspace.ts';
 

@@ -1,5 +1,5 @@
 // Stretches of one arena that an operator holds while it runs, and gives back as a whole.
-import { OVERRUN_SIZE } from '../../kernel/vector.ts';
+import { OVERRUN_SIZE } from '../../kernel/generated.ts';
 import type { Span } from '../../value/column/snapshot.ts';
 import type { VectorEngine } from './engine.ts';
 

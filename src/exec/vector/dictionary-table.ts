@@ -1,7 +1,7 @@
 // Expressions over one dictionary column are evaluated once for each distinct value; rows then map
 // through their codes.
 
-import { OVERRUN_SIZE, TRUTH } from '../../kernel/vector.ts';
+import { OVERRUN_SIZE, TRUTH } from '../../kernel/generated.ts';
 import { childrenOf } from '../../plan/children.ts';
 import type { BoundExpression } from '../../plan/expression.ts';
 import { mapExpression } from '../../plan/map-expression.ts';
@@ -391,9 +391,9 @@ function keyOfNumber(atom: Atom, isTimestamp: boolean): number | undefined {
 }
 
 function truthOf(atom: Atom): number {
-  if (atom === null) return TRUTH.null;
-  if (isTrue(atom)) return TRUTH.true;
-  return isFalse(atom) ? TRUTH.false : TRUTH.null;
+  if (atom === null) return TRUTH.isNull;
+  if (isTrue(atom)) return TRUTH.isTrue;
+  return isFalse(atom) ? TRUTH.isFalse : TRUTH.isNull;
 }
 
 function distinctAtoms(atoms: readonly Atom[], look: () => void): DistinctAtoms {

@@ -1,6 +1,7 @@
 // Short-lived vectors of a job: a stack of bytes in one arena, given back as a whole.
+
+import { OVERRUN_SIZE } from '../../kernel/generated.ts';
 import type { Kernels } from '../../kernel/kernels.ts';
-import { OVERRUN_SIZE } from '../../kernel/vector.ts';
 import type { Arena } from '../../value/column/arena.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
 import type { Span } from '../../value/column/snapshot.ts';

@@ -1,6 +1,6 @@
 // Runs programs over vectors of rows: a chunk of a table, or pairs of rows of a join. Vectors live
 // in scratch memory until its next reset.
-import { TRUTH } from '../../kernel/vector.ts';
+import { TRUTH } from '../../kernel/generated.ts';
 import { assert, unreachable } from '../../util/assert.ts';
 import type { Span } from '../../value/column/snapshot.ts';
 import type {
@@ -316,8 +316,8 @@ export abstract class Vectors {
     const { valid } = this.numbers(operand);
     const out = this.bytes();
     const [whenValid, whenMissing] = negated
-      ? [TRUTH.true, TRUTH.false]
-      : [TRUTH.false, TRUTH.true];
+      ? [TRUTH.isTrue, TRUTH.isFalse]
+      : [TRUTH.isFalse, TRUTH.isTrue];
     if (valid === 0) arena.u8.fill(whenValid, out, out + this.rowCount);
     else {
       for (let i = 0; i < this.rowCount; i++) {

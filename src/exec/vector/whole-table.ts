@@ -1,14 +1,15 @@
 // Aggregates over all rows of a table or a join as one group: a program of one kernel, which a few
 // numbers describe to the threads that run it.
 import {
+  BLOCK_CHUNK,
+  BLOCK_CHUNK_KIND,
+  BLOCK_CHUNK_SIZE,
+  BLOCK_INSTRUCTION,
+  BLOCK_INSTRUCTION_SIZE,
   BLOCK_OP,
-  CHUNK_KIND,
-  CHUNK_SIZE,
-  CONSTANT_OFFSET,
-  INSTRUCTION_SIZE,
-  REGISTER_SIZE,
-  SLOT_SIZE,
-} from '../../kernel/block-program.ts';
+  BLOCK_REGISTER_SIZE,
+  BLOCK_SLOT_SIZE,
+} from '../../kernel/generated.ts';
 import type { Arena } from '../../value/column/arena.ts';
 import type { ChunkSnapshot, ColumnSnapshot, Span } from '../../value/column/snapshot.ts';
 import { registerParallelJob } from '../parallel.ts';
@@ -57,11 +58,14 @@ function runUnit(args: BlockJobArgs, unit: number): void {
   const arenas = threadArenas();
   const { registerCount, chunkCount } = args;
   const { from, to } = rangeOfUnit(chunkCount, args.unitCount, unit);
-  const scratch = arenas.allocateIn(args.arena, registerCount * (REGISTER_SIZE + SLOT_SIZE));
+  const scratch = arenas.allocateIn(
+    args.arena,
+    registerCount * (BLOCK_REGISTER_SIZE + BLOCK_SLOT_SIZE),
+  );
   try {
     threadKernels(args.arena).runBlocks(
       ...([args.program, args.programEnd, scratch.offset] as const),
-      ...([scratch.offset + registerCount * REGISTER_SIZE, args.chunks] as const),
+      ...([scratch.offset + registerCount * BLOCK_REGISTER_SIZE, args.chunks] as const),
       ...([chunkCount, args.rowCounts, from, to] as const),
       args.cells + unit * args.cellsSize,
     );
@@ -99,15 +103,15 @@ export function runWholeTable(
     if (!compiler.compile(query.filter, measures, layout.offsets)) return undefined;
     const { instructions, registerCount } = compiler;
     const chunkCount = chunkRowCounts.length;
-    const programSize = instructions.length * INSTRUCTION_SIZE;
-    const chunksSize = chunkColumns.length * chunkCount * CHUNK_SIZE;
+    const programSize = instructions.length * BLOCK_INSTRUCTION_SIZE;
+    const chunksSize = chunkColumns.length * chunkCount * BLOCK_CHUNK_SIZE;
     const rowCountsSize = (chunkCount * 4 + 15) & ~15;
     const task = tables.allocate(programSize + chunksSize + rowCountsSize);
     const memory = engine.arenas.get(arena);
     const chunks = task.offset + programSize;
     const rowCounts = chunks + chunksSize;
     instructions.forEach((instruction, index) => {
-      writeInstruction(memory, task.offset + index * INSTRUCTION_SIZE, instruction);
+      writeInstruction(memory, task.offset + index * BLOCK_INSTRUCTION_SIZE, instruction);
     });
     writeChunks(memory, chunks, chunkColumns);
     memory.i32.set(chunkRowCounts, rowCounts / 4);
@@ -194,8 +198,10 @@ function suitsBlocks({ chunks }: ColumnSnapshot, arena: number): boolean {
 
 function writeInstruction(memory: Arena, address: number, instruction: Instruction): void {
   const { op, target, a, b, c, d, constant } = instruction;
-  memory.i32.set([op, target, a, b, c, d, 0, 0], address / 4);
-  const at = address + CONSTANT_OFFSET;
+  for (const [field, value] of Object.entries({ op, target, a, b, c, d })) {
+    memory.i32[(address + BLOCK_INSTRUCTION[field as keyof typeof BLOCK_INSTRUCTION]) / 4] = value;
+  }
+  const at = address + BLOCK_INSTRUCTION.low;
   const value = constant?.value ?? 0;
   if (constant?.kind === 'integer') memory.i32.fill(value, at / 4, at / 4 + 4);
   else memory.f64.fill(value, at / 8, at / 8 + 2);
@@ -206,28 +212,39 @@ function writeChunks(memory: Arena, start: number, columns: readonly ColumnSnaps
   for (const { chunks } of columns) {
     for (const chunk of chunks) {
       const { kind, width, data, valid, constant } = describeChunk(chunk);
-      memory.i32[at / 4] = kind;
-      memory.i32[at / 4 + 1] = width;
-      memory.u32[at / 4 + 2] = data;
-      memory.u32[at / 4 + 3] = valid;
-      memory.f64[at / 8 + 2] = constant;
-      at += CHUNK_SIZE;
+      memory.i32[(at + BLOCK_CHUNK.kind) / 4] = kind;
+      memory.i32[(at + BLOCK_CHUNK.width) / 4] = width;
+      memory.u32[(at + BLOCK_CHUNK.data) / 4] = data;
+      memory.u32[(at + BLOCK_CHUNK.valid) / 4] = valid;
+      memory.f64[(at + BLOCK_CHUNK.constant) / 8] = constant;
+      at += BLOCK_CHUNK_SIZE;
     }
   }
 }
 
 function describeChunk(chunk: ChunkSnapshot) {
-  const nothing = { kind: CHUNK_KIND.nulls as number, width: 0, data: 0, valid: 0, constant: 0 };
+  const nothing = {
+    kind: BLOCK_CHUNK_KIND.nulls as number,
+    width: 0,
+    data: 0,
+    valid: 0,
+    constant: 0,
+  };
   switch (chunk.kind) {
     case 'constant':
       if (typeof chunk.atom !== 'number') return nothing;
-      return { ...nothing, kind: CHUNK_KIND.constant, constant: chunk.atom };
+      return { ...nothing, kind: BLOCK_CHUNK_KIND.constant, constant: chunk.atom };
     case 'codes':
-      return { ...nothing, kind: CHUNK_KIND.codes, width: chunk.width, data: chunk.data.offset };
+      return {
+        ...nothing,
+        kind: BLOCK_CHUNK_KIND.codes,
+        width: chunk.width,
+        data: chunk.data.offset,
+      };
     case 'sparse':
       return nothing;
     default: {
-      const kind = chunk.kind === 'int32' ? CHUNK_KIND.int32 : CHUNK_KIND.float64;
+      const kind = chunk.kind === 'int32' ? BLOCK_CHUNK_KIND.int32 : BLOCK_CHUNK_KIND.float64;
       const hasNulls = chunk.validity !== undefined && chunk.nullCount > 0;
       const valid = hasNulls ? (chunk.validity as Span).offset : 0;
       return { ...nothing, kind, data: chunk.data.offset, valid };

@@ -1,5 +1,5 @@
 // One column of the chunk that is being parsed: integers while all are, then doubles, then codes.
-import { CSV_NUMBER } from '../../kernel/csv.ts';
+import { CSV_COLUMN, CSV_COLUMN_SIZE, CSV_NUMBER } from '../../kernel/generated.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
 import type { ChunkSnapshot, Span } from '../../value/column/snapshot.ts';
 import { bytesOf } from '../../value/column/span-view.ts';
@@ -8,12 +8,6 @@ import type { StagedChunk } from './csv-job.ts';
 import type { Scratch } from './scratch.ts';
 import { ScratchDictionary } from './scratch.ts';
 
-// Layout of a column's state; see kernel/assembly/csv-number.ts.
-const STATE_SIZE = 32;
-const MIN = 0;
-const MAX = 1;
-const NULLS = 4;
-const FRACTIONS = 5;
 /** Numbers that are turned back into text at once. */
 const TEXT_BATCH_COUNT = 1024;
 /** No double or 32-bit integer is longer in its shortest form. */
@@ -38,7 +32,7 @@ export class ColumnParser {
     this.#chunkRowCount = chunkRowCount;
     this.#out = scratch.allocate(chunkRowCount * 8);
     this.#validity = scratch.allocate(this.#validitySize);
-    this.#state = scratch.allocate(STATE_SIZE);
+    this.#state = scratch.allocate(CSV_COLUMN_SIZE);
     this.start();
   }
 
@@ -52,10 +46,10 @@ export class ColumnParser {
     this.#mode = 'integers';
     this.#rowCount = 0;
     u8.fill(255, this.#validity, this.#validity + this.#validitySize);
-    f64[(this.#state >> 3) + MIN] = Number.POSITIVE_INFINITY;
-    f64[(this.#state >> 3) + MAX] = Number.NEGATIVE_INFINITY;
-    i32[(this.#state >> 2) + NULLS] = 0;
-    i32[(this.#state >> 2) + FRACTIONS] = 0;
+    f64[(this.#state + CSV_COLUMN.min) >> 3] = Number.POSITIVE_INFINITY;
+    f64[(this.#state + CSV_COLUMN.max) >> 3] = Number.NEGATIVE_INFINITY;
+    i32[(this.#state + CSV_COLUMN.nulls) >> 2] = 0;
+    i32[(this.#state + CSV_COLUMN.fractions) >> 2] = 0;
   }
 
   /** Adds `count` fields, the first of which is described by the cell at this address. */
@@ -97,7 +91,7 @@ export class ColumnParser {
         const byte = this.#validity + (row >> 3);
         u8[byte] = (u8[byte] as number) & ~(1 << (row & 7));
       }
-      const nulls = (this.#state >> 2) + NULLS;
+      const nulls = (this.#state + CSV_COLUMN.nulls) >> 2;
       i32[nulls] = (i32[nulls] as number) + count;
     }
     this.#rowCount += count;
@@ -106,7 +100,7 @@ export class ColumnParser {
   /** Writes the rows to an arena and starts the next chunk. */
   flush(arenas: ArenaAllocator): StagedChunk {
     const { f64, i32 } = this.#scratch.arena;
-    const isIntegral = i32[(this.#state >> 2) + FRACTIONS] === 0;
+    const isIntegral = i32[(this.#state + CSV_COLUMN.fractions) >> 2] === 0;
     const chunk =
       this.#mode === 'codes' ? this.#flushCodes(arenas) : this.#flushNumbers(arenas, f64);
     this.start();
@@ -117,15 +111,15 @@ export class ColumnParser {
     this.dictionary?.release();
     this.#scratch.free(this.#out, this.#chunkRowCount * 8);
     this.#scratch.free(this.#validity, this.#validitySize);
-    this.#scratch.free(this.#state, STATE_SIZE);
+    this.#scratch.free(this.#state, CSV_COLUMN_SIZE);
   }
 
   #flushNumbers(arenas: ArenaAllocator, f64: Float64Array): ChunkSnapshot {
     const rowCount = this.#rowCount;
-    const nullCount = this.#scratch.arena.i32[(this.#state >> 2) + NULLS] as number;
+    const nullCount = this.#scratch.arena.i32[(this.#state + CSV_COLUMN.nulls) >> 2] as number;
     if (nullCount === rowCount) return { kind: 'constant', rowCount, atom: null };
-    const min = f64[(this.#state >> 3) + MIN] as number;
-    const max = f64[(this.#state >> 3) + MAX] as number;
+    const min = f64[(this.#state + CSV_COLUMN.min) >> 3] as number;
+    const max = f64[(this.#state + CSV_COLUMN.max) >> 3] as number;
     const kind = this.#mode === 'integers' ? 'int32' : 'float64';
     const data = this.#copy(arenas, this.#out, rowCount * (kind === 'int32' ? 4 : 8));
     const range = min <= max ? { min: min + 0, max: max + 0 } : {};
@@ -176,7 +170,7 @@ export class ColumnParser {
     const { arena, kernels } = this.#scratch;
     const start = arena.u32[(cell >> 2) - 1] as number;
     const end = arena.u32[cell >> 2] as number;
-    const kind = kernels.csvNumber(start, end, this.#state + 24);
+    const kind = kernels.csvNumber(start, end, this.#state + CSV_COLUMN.value);
     if (kind === CSV_NUMBER.text) {
       this.#toCodes();
       return 0;

@@ -1,6 +1,6 @@
 // Puts the units of one import together: one dictionary a column, codes of one width, row names.
 
-import { CSV_NUMBER } from '../../kernel/csv.ts';
+import { CSV_NUMBER } from '../../kernel/generated.ts';
 import type { Atom } from '../../value/atom.ts';
 import { isInteger } from '../../value/atom.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';

@@ -1,7 +1,7 @@
 // Parses one unit of a text into chunks of columns; runs on any thread.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { threadId } from 'node:worker_threads';
-import { CSV_FLAG_HIGH, CSV_REPORT, CSV_SWITCH } from '../../kernel/csv.ts';
+import { CSV_REPORT, CSV_REPORT_SIZE, CSV_SWITCH } from '../../kernel/generated.ts';
 import { errorBody, failure } from '../../util/error.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
 import type { Span } from '../../value/column/snapshot.ts';
@@ -43,7 +43,7 @@ class CsvThread {
   constructor(job: CsvJob, scratch: Scratch) {
     this.job = job;
     this.scratch = scratch;
-    this.report = scratch.allocate(64);
+    this.report = scratch.allocate(CSV_REPORT_SIZE);
     this.parsers = job.columns.map(() => new ColumnParser(scratch, job.chunkRowCount));
     this.setJob(job);
   }
@@ -90,7 +90,7 @@ class CsvThread {
       scratch.free(this.cells, this.cellsSize);
       scratch.free(this.refused, this.refusedSize);
     }
-    scratch.free(this.report, 64);
+    scratch.free(this.report, CSV_REPORT_SIZE);
     scratch.free(this.used, this.usedSize);
   }
 }
@@ -244,12 +244,11 @@ class UnitParser {
     this.#thread.reserveIndex(end - start);
     const cells = this.#thread.cells + 16;
     const { kernels, arena } = scratch;
-    const word = report >> 2;
     const found = kernels.csvIndex(start, end, cells, job.delimiter, job.quote, report);
     let checks = 0;
     if (found !== -1) {
-      const lines = arena.i32[word + CSV_REPORT.lines] as number;
-      if ((arena.i32[word + CSV_REPORT.flags] as number) & CSV_FLAG_HIGH) {
+      const lines = arena.i32[(report + CSV_REPORT.lines) >> 2] as number;
+      if (arena.i32[(report + CSV_REPORT.isHigh) >> 2] === 1) {
         checks = this.#encodingChecks(start, end);
       }
       const isRegular =
@@ -298,9 +297,8 @@ class UnitParser {
       refused,
       report,
     );
-    const word = report >> 2;
-    const lines = arena.i32[word + CSV_REPORT.lines] as number;
-    const refusedCount = arena.i32[word + CSV_REPORT.refused] as number;
+    const lines = arena.i32[(report + CSV_REPORT.lines) >> 2] as number;
+    const refusedCount = arena.i32[(report + CSV_REPORT.refused) >> 2] as number;
     if (refusedCount > 0 && !job.ignoreBadLines) return this.#fault(start, lines - 1);
     for (let i = 0; i < refusedCount; i++) {
       this.#refused.push(this.#lineCount + (arena.u32[(refused >> 2) + i] as number));

@@ -1,4 +1,5 @@
 // The private working memory of a thread that parses text, and growing dictionaries in it.
+import { CSV_DICTIONARY, CSV_DICTIONARY_SIZE, CSV_SLOT_SIZE } from '../../kernel/generated.ts';
 import type { Kernels } from '../../kernel/kernels.ts';
 import { instantiateKernels } from '../../kernel/kernels.ts';
 import { failure } from '../../util/error.ts';
@@ -38,59 +39,46 @@ export function threadScratch(): Scratch {
   return current;
 }
 
-// Words of a dictionary; see kernel/assembly/csv-code.ts.
-const TABLE = 0;
-const MASK = 1;
-const COUNT = 2;
-const HEAP = 3;
-const HEAP_SIZE = 4;
-const HEAP_CAPACITY = 5;
-const OFFSETS = 6;
-const OFFSETS_CAPACITY = 7;
-const WORD_COUNT = 8;
-
-const SLOT_SIZE = 16;
 const SLOT_COUNT_MIN = 64;
 const HEAP_CAPACITY_MIN = 1024;
 const OFFSETS_CAPACITY_MIN = 64;
+
+type Field = keyof typeof CSV_DICTIONARY;
 
 /** Distinct texts with codes from 1 on, in the order of their first appearance. */
 export class ScratchDictionary {
   readonly address: number;
   readonly #scratch: Scratch;
-  readonly #word: number;
 
   constructor(scratch: Scratch) {
     this.#scratch = scratch;
-    this.address = scratch.allocate(WORD_COUNT * 4);
-    this.#word = this.address >> 2;
-    const words = this.#words();
-    words.fill(0);
+    this.address = scratch.allocate(CSV_DICTIONARY_SIZE);
+    for (const field of Object.keys(CSV_DICTIONARY)) this.#set(field as Field, 0);
     this.#makeTable(SLOT_COUNT_MIN);
-    words[HEAP] = scratch.allocate(HEAP_CAPACITY_MIN);
-    words[HEAP_CAPACITY] = HEAP_CAPACITY_MIN;
-    words[OFFSETS] = scratch.allocate((OFFSETS_CAPACITY_MIN + 2) * 4);
-    words[OFFSETS_CAPACITY] = OFFSETS_CAPACITY_MIN;
+    this.#set('heap', scratch.allocate(HEAP_CAPACITY_MIN));
+    this.#set('heapCapacity', HEAP_CAPACITY_MIN);
+    this.#set('offsets', scratch.allocate((OFFSETS_CAPACITY_MIN + 2) * 4));
+    this.#set('offsetsCapacity', OFFSETS_CAPACITY_MIN);
     this.offsets().fill(0, 0, 2);
   }
 
   get count(): number {
-    return this.#get(COUNT);
+    return this.#get('count');
   }
 
   get sizeBytes(): number {
-    return this.#get(HEAP_SIZE);
+    return this.#get('heapSize');
   }
 
   /** Address of the bytes of all entries. */
   get heapAddress(): number {
-    return this.#get(HEAP);
+    return this.#get('heap');
   }
 
   /** Entry k lies in [offsets[k], offsets[k + 1]) of the heap; count + 2 values are used. */
   offsets(): Uint32Array {
-    const start = this.#get(OFFSETS) >> 2;
-    return this.#scratch.arena.u32.subarray(start, start + this.#get(OFFSETS_CAPACITY) + 2);
+    const start = this.#get('offsets') >> 2;
+    return this.#scratch.arena.u32.subarray(start, start + this.#get('offsetsCapacity') + 2);
   }
 
   bytes(): Uint8Array {
@@ -107,58 +95,55 @@ export class ScratchDictionary {
 
   /** Makes room for at least one more entry of `entrySize` bytes. */
   grow(entrySize: number): void {
-    const words = this.#words();
     const { arena } = this.#scratch;
-    const count = words[COUNT] as number;
-    const size = words[HEAP_SIZE] as number;
-    if (count >= (words[MASK] as number) >>> 1) {
-      const slotCount = (words[MASK] as number) + 1;
-      this.#scratch.free(words[TABLE] as number, slotCount * SLOT_SIZE);
+    const count = this.#get('count');
+    const size = this.#get('heapSize');
+    if (count >= this.#get('mask') >>> 1) {
+      const slotCount = this.#get('mask') + 1;
+      this.#scratch.free(this.#get('table'), slotCount * CSV_SLOT_SIZE);
       this.#makeTable(slotCount * 4);
       this.#scratch.kernels.csvRehash(this.address);
     }
-    const heapCapacity = words[HEAP_CAPACITY] as number;
+    const heapCapacity = this.#get('heapCapacity');
     if (size + entrySize > heapCapacity) {
       const capacity = Math.max(heapCapacity * 2, size + entrySize);
       const heap = this.#scratch.allocate(capacity);
-      arena.u8.copyWithin(heap, words[HEAP] as number, (words[HEAP] as number) + size);
-      this.#scratch.free(words[HEAP] as number, heapCapacity);
-      words[HEAP] = heap;
-      words[HEAP_CAPACITY] = capacity;
+      arena.u8.copyWithin(heap, this.#get('heap'), this.#get('heap') + size);
+      this.#scratch.free(this.#get('heap'), heapCapacity);
+      this.#set('heap', heap);
+      this.#set('heapCapacity', capacity);
     }
-    const offsetsCapacity = words[OFFSETS_CAPACITY] as number;
+    const offsetsCapacity = this.#get('offsetsCapacity');
     if (count + 1 >= offsetsCapacity) {
       const capacity = offsetsCapacity * 2;
       const offsets = this.#scratch.allocate((capacity + 2) * 4);
-      const old = words[OFFSETS] as number;
+      const old = this.#get('offsets');
       arena.u8.copyWithin(offsets, old, old + (count + 2) * 4);
       this.#scratch.free(old, (offsetsCapacity + 2) * 4);
-      words[OFFSETS] = offsets;
-      words[OFFSETS_CAPACITY] = capacity;
+      this.#set('offsets', offsets);
+      this.#set('offsetsCapacity', capacity);
     }
   }
 
   release(): void {
-    const words = this.#words();
-    this.#scratch.free(words[TABLE] as number, ((words[MASK] as number) + 1) * SLOT_SIZE);
-    this.#scratch.free(words[HEAP] as number, words[HEAP_CAPACITY] as number);
-    this.#scratch.free(words[OFFSETS] as number, ((words[OFFSETS_CAPACITY] as number) + 2) * 4);
-    this.#scratch.free(this.address, WORD_COUNT * 4);
+    this.#scratch.free(this.#get('table'), (this.#get('mask') + 1) * CSV_SLOT_SIZE);
+    this.#scratch.free(this.#get('heap'), this.#get('heapCapacity'));
+    this.#scratch.free(this.#get('offsets'), (this.#get('offsetsCapacity') + 2) * 4);
+    this.#scratch.free(this.address, CSV_DICTIONARY_SIZE);
   }
 
-  #get(word: number): number {
-    return this.#scratch.arena.u32[this.#word + word] as number;
+  #get(field: Field): number {
+    return this.#scratch.arena.u32[(this.address + CSV_DICTIONARY[field]) >>> 2] as number;
   }
 
-  #words(): Uint32Array {
-    return this.#scratch.arena.u32.subarray(this.#word, this.#word + WORD_COUNT);
+  #set(field: Field, value: number): void {
+    this.#scratch.arena.u32[(this.address + CSV_DICTIONARY[field]) >>> 2] = value;
   }
 
   #makeTable(slotCount: number): void {
-    const words = this.#words();
-    const table = this.#scratch.allocate(slotCount * SLOT_SIZE);
-    this.#scratch.arena.u8.fill(0, table, table + slotCount * SLOT_SIZE);
-    words[TABLE] = table;
-    words[MASK] = slotCount - 1;
+    const table = this.#scratch.allocate(slotCount * CSV_SLOT_SIZE);
+    this.#scratch.arena.u8.fill(0, table, table + slotCount * CSV_SLOT_SIZE);
+    this.#set('table', table);
+    this.#set('mask', slotCount - 1);
   }
 }

@@ -1,7 +1,6 @@
 // Reads JSON arrays of numbers from bytes without making any array: what a batch of rows or a
 // stream of lines often is.
-import type { JsonKernels } from '../../kernel/json.ts';
-import { instantiateKernels } from '../../kernel/kernels.ts';
+import { instantiateKernels, type Kernels } from '../../kernel/kernels.ts';
 import { parseJson } from '../../util/exact-json.ts';
 
 const PAGE_SIZE = 65_536;
@@ -32,7 +31,7 @@ export class NumberRowReader {
   readonly ends: Int32Array;
   readonly #window: Uint8Array;
   readonly #report: Uint32Array;
-  readonly #kernels: JsonKernels;
+  readonly #kernels: Pick<Kernels, 'jsonNumberRows'>;
   #rowCount = 0;
   #position = 0;
 

@@ -1,17 +1,15 @@
 // Element-wise arithmetic on doubles. `step` is 16 for a vector operand and 0 for a constant that
 // is stored twice; outputs may be written up to 16 bytes past the last row.
 
-const ADD: i32 = 0;
-const SUBTRACT: i32 = 1;
-const MULTIPLY: i32 = 2;
+import { Arithmetic } from './operator';
 
 @inline
 function lanes(x: v128, y: v128, operator: i32): v128 {
-  if (operator == ADD) return f64x2.add(x, y);
-  if (operator == SUBTRACT) return f64x2.sub(x, y);
+  if (operator == Arithmetic.add) return f64x2.add(x, y);
+  if (operator == Arithmetic.subtract) return f64x2.sub(x, y);
   // There is no -0: adding 0 makes it 0 and changes nothing else.
   const zero = f64x2.splat(0);
-  if (operator == MULTIPLY) return f64x2.add(f64x2.mul(x, y), zero);
+  if (operator == Arithmetic.multiply) return f64x2.add(f64x2.mul(x, y), zero);
   return f64x2.add(f64x2.div(x, y), zero);
 }
 
@@ -26,7 +24,7 @@ function loop(a: usize, aStep: usize, b: usize, bStep: usize, count: i32, out: u
   }
 }
 
-/** operator: 0 add, 1 subtract, 2 multiply, 3 divide */
+/** out = a operator b; `operator`: a code of Arithmetic */
 export function arithmeticF64(
   a: usize,
   aStep: usize,
@@ -36,10 +34,10 @@ export function arithmeticF64(
   operator: i32,
   out: usize,
 ): void {
-  if (operator == ADD) loop(a, aStep, b, bStep, count, out, ADD);
-  else if (operator == SUBTRACT) loop(a, aStep, b, bStep, count, out, SUBTRACT);
-  else if (operator == MULTIPLY) loop(a, aStep, b, bStep, count, out, MULTIPLY);
-  else loop(a, aStep, b, bStep, count, out, 3);
+  if (operator == Arithmetic.add) loop(a, aStep, b, bStep, count, out, Arithmetic.add);
+  else if (operator == Arithmetic.subtract) loop(a, aStep, b, bStep, count, out, Arithmetic.subtract);
+  else if (operator == Arithmetic.multiply) loop(a, aStep, b, bStep, count, out, Arithmetic.multiply);
+  else loop(a, aStep, b, bStep, count, out, Arithmetic.divide);
 }
 
 export function convertI32ToF64(values: usize, count: i32, out: usize): void {

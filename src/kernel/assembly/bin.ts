@@ -1,5 +1,9 @@
 // Turning values into bucket codes: 0 = missing, then 1 + the number of boundaries at or below it.
 
+/** Boundaries that binF64 reads; unused ones NaN. */
+@shared
+const BOUNDARY_SLOTS: i32 = 256;
+
 /**
  * Codes of f64 values. `boundaries`: 256 ascending f64, unused ones NaN at the end, so that a fixed
  * number of steps finds the place. NaN is missing. The code of row i goes to target + i * stride.
@@ -85,6 +89,8 @@ export function binTotals(
   }
 }
 
+/** Slots of the table of binDistinct, two f64 each. */
+@shared
 const DISTINCT_SLOTS: u32 = 1024;
 
 /**

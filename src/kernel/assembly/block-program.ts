@@ -1,6 +1,5 @@
 // Runs a program of operations over the rows of a table, a block at a time: every intermediate
-// vector stays in the cache of its core, and a whole range of chunks is one call. Codes of
-// operations and the layouts are those of src/kernel/block-program.ts.
+// vector stays in the cache of its core, and a whole range of chunks is one call.
 //
 // A register is { data, valid, step, width }: the address of its values, 0 or the address of a
 // validity byte a row, 16 for a vector and 0 for a constant that fills 16 bytes, and the bytes of a
@@ -24,29 +23,96 @@ import {
   validCodes,
 } from './filter';
 import { rangeCodesWithin } from './join';
+import { Arithmetic } from './operator';
 
 const BLOCK_ROW_COUNT: i32 = 1024;
-const SLOT_SIZE: usize = 10_240;
+/** Scratch bytes of a register. */
+@shared
+const BLOCK_SLOT_SIZE: usize = 10_240;
 const SLOT_VALID: usize = 8_704;
-const REGISTER_SIZE: usize = 16;
-const INSTRUCTION_SIZE: usize = 48;
-const CHUNK_SIZE: usize = 24;
 
-const CHUNK_INT32: i32 = 0;
-const CHUNK_FLOAT64: i32 = 1;
-const CHUNK_CODES: i32 = 2;
-const CHUNK_CONSTANT: i32 = 3;
+/** Operations; the registers and numbers that each one reads stand beside it. */
+@shared
+enum BlockOp {
+  /** a: column */
+  loadIntegers = 0,
+  loadDoubles = 1,
+  loadCodes = 2,
+  /** the constant */
+  constant = 3,
+  nulls = 4,
+  /** a: a constant or nulls, as doubles of every row */
+  fillDoubles = 5,
+  /** a, b; c: operator */
+  arithmeticIntegers = 6,
+  arithmeticDoubles = 7,
+  /** a: integers */
+  convert = 8,
+  /** a: integers; c: operator; d: the constant */
+  compareIntegers = 9,
+  /** a: a vector, b; c: operator */
+  compareDoubles = 10,
+  /** a: codes; b: address of the table; c: 0 or the address of its validity bytes */
+  tableTruth = 11,
+  tableIntegers = 12,
+  tableDoubles = 13,
+  tableCodes = 14,
+  /** a: integers; c: least; d: cardinality */
+  rangeCodes = 15,
+  and = 16,
+  or = 17,
+  not = 18,
+  /** a; c: truth of missing, d: of other values */
+  missing = 19,
+  /** c: truth */
+  always = 20,
+  /** c: truth; a: where it is true, b: elsewhere */
+  choose = 21,
+  /** a: codes */
+  validCodes = 22,
+  /** a: truth or -1; b: values; truth where a value counts */
+  counted = 23,
+  /** a: what counts; c: offset of the cell */
+  addRows = 24,
+  /** a: what counts; b: values; c: offset of the cell */
+  addExactIntegers = 25,
+  addIntegers = 26,
+  addDoubles = 27,
+  addLeast = 28,
+  addGreatest = 29,
+  /** the same for integers that are at most SMALL_INTEGER_MAX from 0 */
+  addExactSmallIntegers = 30,
+  addSmallIntegers = 31,
+}
 
+/** A block of such integers has a sum that fits four lanes of Int32. */
+@shared
+const SMALL_INTEGER_MAX: i32 = (1 << 23) - 1;
+
+/** How a column's chunk lies in memory. */
+@shared
+enum BlockChunkKind {
+  int32 = 0,
+  float64 = 1,
+  codes = 2,
+  constant = 3,
+  nulls = 4,
+}
+
+/** A vector of a block. */
 @unmanaged
-class Register {
+@shared
+class BlockRegister {
   data: usize;
   valid: usize;
   step: usize;
   width: i32;
 }
 
+/** One operation. */
 @unmanaged
-class Instruction {
+@shared
+class BlockInstruction {
   op: i32;
   target: i32;
   a: i32;
@@ -54,13 +120,15 @@ class Instruction {
   c: i32;
   d: i32;
   unused: u64;
-  // constants: sixteen bytes that a vector operand can be read from
+  /** the constant: sixteen bytes that a vector operand can be read from */
   low: u64;
   high: u64;
 }
 
+/** A column's chunk. */
 @unmanaged
-class Chunk {
+@shared
+class BlockChunk {
   kind: i32;
   width: i32;
   data: usize;
@@ -84,13 +152,13 @@ export function runBlocks(
 ): void {
   for (let chunk = from; chunk < to; chunk++) {
     const rowCount = load<i32>(rowCounts + (<usize>chunk << 2));
-    const descriptors = chunks + <usize>chunk * CHUNK_SIZE;
-    const columnStride = <usize>chunkCount * CHUNK_SIZE;
+    const descriptors = chunks + <usize>chunk * offsetof<BlockChunk>();
+    const columnStride = <usize>chunkCount * offsetof<BlockChunk>();
     for (let start: i32 = 0; start < rowCount; start += BLOCK_ROW_COUNT) {
       const count = min(BLOCK_ROW_COUNT, rowCount - start);
-      for (let at = program; at < programEnd; at += INSTRUCTION_SIZE) {
-        const next = changetype<Instruction>(at);
-        const slot = slots + <usize>next.target * SLOT_SIZE;
+      for (let at = program; at < programEnd; at += offsetof<BlockInstruction>()) {
+        const next = changetype<BlockInstruction>(at);
+        const slot = slots + <usize>next.target * BLOCK_SLOT_SIZE;
         runInstruction(next, registers, slot, descriptors, columnStride, start, count, cells);
       }
     }
@@ -98,12 +166,12 @@ export function runBlocks(
 }
 
 @inline
-function register(registers: usize, index: i32): Register {
-  return changetype<Register>(registers + <usize>index * REGISTER_SIZE);
+function register(registers: usize, index: i32): BlockRegister {
+  return changetype<BlockRegister>(registers + <usize>index * offsetof<BlockRegister>());
 }
 
 function runInstruction(
-  next: Instruction,
+  next: BlockInstruction,
   registers: usize,
   slot: usize,
   descriptors: usize,
@@ -116,105 +184,105 @@ function runInstruction(
   const a = register(registers, next.a);
   const b = register(registers, next.b);
   switch (next.op) {
-    case 0: {
-      const chunk = changetype<Chunk>(descriptors + <usize>next.a * columnStride);
+    case BlockOp.loadIntegers: {
+      const chunk = changetype<BlockChunk>(descriptors + <usize>next.a * columnStride);
       loadIntegers(chunk, target, slot, start, count);
       break;
     }
-    case 1: {
-      const chunk = changetype<Chunk>(descriptors + <usize>next.a * columnStride);
+    case BlockOp.loadDoubles: {
+      const chunk = changetype<BlockChunk>(descriptors + <usize>next.a * columnStride);
       loadDoubles(chunk, target, slot, start, count);
       break;
     }
-    case 2: {
-      const chunk = changetype<Chunk>(descriptors + <usize>next.a * columnStride);
+    case BlockOp.loadCodes: {
+      const chunk = changetype<BlockChunk>(descriptors + <usize>next.a * columnStride);
       loadCodes(chunk, target, slot, start, count);
       break;
     }
-    case 3: // a constant
-      target.data = changetype<usize>(next) + offsetof<Instruction>('low');
+    case BlockOp.constant:
+      target.data = changetype<usize>(next) + offsetof<BlockInstruction>('low');
       target.valid = 0;
       target.step = 0;
       break;
-    case 4: // no value at all
-      target.data = changetype<usize>(next) + offsetof<Instruction>('low');
+    case BlockOp.nulls: // no value at all
+      target.data = changetype<usize>(next) + offsetof<BlockInstruction>('low');
       target.valid = slot + SLOT_VALID;
       target.step = 0;
       memory.fill(target.valid, 0, <usize>count);
       break;
-    case 5: // a constant in every row
+    case BlockOp.fillDoubles: // a constant in every row
       fill(slot, load<v128>(a.data), <usize>count << 3);
       target.data = slot;
       target.valid = a.valid;
       target.step = 16;
       break;
-    case 6:
+    case BlockOp.arithmeticIntegers:
       arithmeticI32(a.data, a.step, b.data, b.step, count, next.c, slot);
       setVector(target, slot, bothValid(a, b, slot, count));
       break;
-    case 7:
+    case BlockOp.arithmeticDoubles:
       arithmeticF64(a.data, a.step, b.data, b.step, count, next.c, slot);
       setVector(target, slot, bothValid(a, b, slot, count));
       break;
-    case 8:
+    case BlockOp.convert:
       convertI32ToF64(a.data, count, slot);
       setVector(target, slot, a.valid);
       break;
-    case 9:
+    case BlockOp.compareIntegers:
       compareI32(a.data, count, next.c, next.d, slot);
       if (a.valid) nullTruth(slot, a.valid, count);
       setVector(target, slot, 0);
       break;
-    case 10: {
+    case BlockOp.compareDoubles: {
       compareF64(a.data, b.data, b.step, count, next.c, slot);
       const valid = bothValid(a, b, slot, count);
       if (valid) nullTruth(slot, valid, count);
       setVector(target, slot, 0);
       break;
     }
-    case 11: // truth of codes
+    case BlockOp.tableTruth:
       mapCodesU8(a.data, a.width, count, <usize>next.b, slot);
       setVector(target, slot, 0);
       break;
-    case 12: // integers of codes
+    case BlockOp.tableIntegers:
       mapCodesI32(a.data, a.width, count, <usize>next.b, slot);
       setVector(target, slot, tableValid(a, <usize>next.c, slot, count));
       break;
-    case 13: // doubles of codes
+    case BlockOp.tableDoubles:
       mapCodesF64(a.data, a.width, count, <usize>next.b, slot);
       setVector(target, slot, tableValid(a, <usize>next.c, slot, count));
       break;
-    case 14: // codes of codes
+    case BlockOp.tableCodes:
       mapCodesI32(a.data, a.width, count, <usize>next.b, slot);
       setVector(target, slot, 0);
       target.width = 4;
       break;
-    case 15: // codes of integers in a range
+    case BlockOp.rangeCodes:
       rangeCodesWithin(a.data, a.valid, count, next.c, next.d, slot);
       setVector(target, slot, 0);
       target.width = 4;
       break;
-    case 16:
+    case BlockOp.and:
       andTruth(a.data, b.data, count, slot);
       setVector(target, slot, 0);
       break;
-    case 17:
+    case BlockOp.or:
       orTruth(a.data, b.data, count, slot);
       setVector(target, slot, 0);
       break;
-    case 18:
+    case BlockOp.not:
       notTruth(a.data, count, slot);
       setVector(target, slot, 0);
       break;
-    case 19: // a missing value is `c`, another one is `d`
+    case BlockOp.missing: // a missing value is `c`, another one is `d`
       missing(a.valid, count, <u8>next.c, <u8>next.d, slot);
       setVector(target, slot, 0);
       break;
-    case 20: // the same truth everywhere
+    case BlockOp.always: // the same truth everywhere
       memory.fill(slot, <u8>next.c, <usize>count);
       setVector(target, slot, 0);
       break;
-    case 21: { // a where c is true, else b
+    case BlockOp.choose: { // a where c is true, else b
       const truth = register(registers, next.c).data;
       chooseF64(truth, a.data, a.step, b.data, b.step, count, slot);
       let valid: usize = 0;
@@ -225,41 +293,41 @@ function runInstruction(
       setVector(target, slot, valid);
       break;
     }
-    case 22: // which codes are values
+    case BlockOp.validCodes: // which codes are values
       validCodes(a.data, a.width, count, slot + SLOT_VALID);
       setVector(target, slot, slot + SLOT_VALID);
       break;
-    case 23: // truth of rows that count: a is true and b has a value
+    case BlockOp.counted: // truth of rows that count: a is true and b has a value
       truthWithValue(next.a < 0 ? 0 : a.data, b.valid, count, slot);
       target.data = b.valid ? slot : next.a < 0 ? 0 : a.data;
       break;
-    case 24:
+    case BlockOp.addRows:
       addCount(cells + <usize>next.c, a.data, count);
       break;
-    case 25:
+    case BlockOp.addExactIntegers:
       addCount(cells + <usize>next.c, a.data, count);
       addInteger(cells + <usize>next.c + 8, sumI32(b.data, a.data, count));
       break;
-    case 26:
+    case BlockOp.addIntegers:
       addCount(cells + <usize>next.c, a.data, count);
       addDouble(cells + <usize>next.c + 8, <f64>sumI32(b.data, a.data, count));
       break;
-    case 27:
+    case BlockOp.addDoubles:
       addCount(cells + <usize>next.c, a.data, count);
       addDouble(cells + <usize>next.c + 8, sumF64Where(b.data, a.data, count));
       break;
-    case 30:
+    case BlockOp.addExactSmallIntegers:
       addCount(cells + <usize>next.c, a.data, count);
       addInteger(cells + <usize>next.c + 8, sumSmall(b.data, a.data, count));
       break;
-    case 31:
+    case BlockOp.addSmallIntegers:
       addCount(cells + <usize>next.c, a.data, count);
       addDouble(cells + <usize>next.c + 8, <f64>sumSmall(b.data, a.data, count));
       break;
-    case 28:
+    case BlockOp.addLeast:
       addLeast(cells + <usize>next.c, b.data, a.data, count);
       break;
-    case 29:
+    case BlockOp.addGreatest:
       addGreatest(cells + <usize>next.c, b.data, a.data, count);
       break;
     default:
@@ -268,7 +336,7 @@ function runInstruction(
 }
 
 @inline
-function setVector(target: Register, data: usize, valid: usize): void {
+function setVector(target: BlockRegister, data: usize, valid: usize): void {
   target.data = data;
   target.valid = valid;
   target.step = 16;
@@ -279,7 +347,7 @@ function fill(out: usize, value: v128, size: usize): void {
 }
 
 /** @returns 0 or the address of validity bytes of the block */
-function chunkValid(chunk: Chunk, slot: usize, start: i32, count: i32): usize {
+function chunkValid(chunk: BlockChunk, slot: usize, start: i32, count: i32): usize {
   if (chunk.valid == 0) return 0;
   expandBits(chunk.valid + (<usize>start >> 3), count, slot + SLOT_VALID);
   return slot + SLOT_VALID;
@@ -291,35 +359,35 @@ function noneValid(slot: usize, count: i32): usize {
   return slot + SLOT_VALID;
 }
 
-function loadIntegers(chunk: Chunk, target: Register, slot: usize, start: i32, count: i32): void {
-  if (chunk.kind == CHUNK_INT32) {
+function loadIntegers(chunk: BlockChunk, target: BlockRegister, slot: usize, start: i32, count: i32): void {
+  if (chunk.kind == BlockChunkKind.int32) {
     const data = chunk.data + (<usize>start << 2);
     setVector(target, data, chunkValid(chunk, slot, start, count));
     return;
   }
-  const isConstant = chunk.kind == CHUNK_CONSTANT;
+  const isConstant = chunk.kind == BlockChunkKind.constant;
   fill(slot, i32x4.splat(isConstant ? <i32>chunk.constant : 0), <usize>count << 2);
   setVector(target, slot, isConstant ? 0 : noneValid(slot, count));
 }
 
-function loadDoubles(chunk: Chunk, target: Register, slot: usize, start: i32, count: i32): void {
-  if (chunk.kind == CHUNK_FLOAT64) {
+function loadDoubles(chunk: BlockChunk, target: BlockRegister, slot: usize, start: i32, count: i32): void {
+  if (chunk.kind == BlockChunkKind.float64) {
     const data = chunk.data + (<usize>start << 3);
     setVector(target, data, chunkValid(chunk, slot, start, count));
     return;
   }
-  if (chunk.kind == CHUNK_INT32) {
+  if (chunk.kind == BlockChunkKind.int32) {
     convertI32ToF64(chunk.data + (<usize>start << 2), count, slot);
     setVector(target, slot, chunkValid(chunk, slot, start, count));
     return;
   }
-  const isConstant = chunk.kind == CHUNK_CONSTANT;
+  const isConstant = chunk.kind == BlockChunkKind.constant;
   fill(slot, f64x2.splat(isConstant ? chunk.constant : 0), <usize>count << 3);
   setVector(target, slot, isConstant ? 0 : noneValid(slot, count));
 }
 
-function loadCodes(chunk: Chunk, target: Register, slot: usize, start: i32, count: i32): void {
-  if (chunk.kind == CHUNK_CODES) {
+function loadCodes(chunk: BlockChunk, target: BlockRegister, slot: usize, start: i32, count: i32): void {
+  if (chunk.kind == BlockChunkKind.codes) {
     setVector(target, chunk.data + <usize>start * <usize>chunk.width, 0);
     target.width = chunk.width;
     return;
@@ -329,14 +397,14 @@ function loadCodes(chunk: Chunk, target: Register, slot: usize, start: i32, coun
   target.width = 4;
 }
 
-function bothValid(a: Register, b: Register, slot: usize, count: i32): usize {
+function bothValid(a: BlockRegister, b: BlockRegister, slot: usize, count: i32): usize {
   if (a.valid == 0 || a.valid == b.valid) return b.valid;
   if (b.valid == 0) return a.valid;
   andBytes(a.valid, b.valid, count, slot + SLOT_VALID);
   return slot + SLOT_VALID;
 }
 
-function tableValid(a: Register, table: usize, slot: usize, count: i32): usize {
+function tableValid(a: BlockRegister, table: usize, slot: usize, count: i32): usize {
   if (table == 0) return 0;
   mapCodesU8(a.data, a.width, count, table, slot + SLOT_VALID);
   return slot + SLOT_VALID;
@@ -344,8 +412,8 @@ function tableValid(a: Register, table: usize, slot: usize, count: i32): usize {
 
 @inline
 function integerLanes(x: v128, y: v128, operator: i32): v128 {
-  if (operator == 0) return i32x4.add(x, y);
-  if (operator == 1) return i32x4.sub(x, y);
+  if (operator == Arithmetic.add) return i32x4.add(x, y);
+  if (operator == Arithmetic.subtract) return i32x4.sub(x, y);
   return i32x4.mul(x, y);
 }
 
@@ -378,9 +446,10 @@ function arithmeticI32(
   operator: i32,
   out: usize,
 ): void {
-  if (operator == 0) integerLoop(a, aStep, b, bStep, count, out, 0);
-  else if (operator == 1) integerLoop(a, aStep, b, bStep, count, out, 1);
-  else integerLoop(a, aStep, b, bStep, count, out, 2);
+  if (operator == Arithmetic.add) integerLoop(a, aStep, b, bStep, count, out, Arithmetic.add);
+  else if (operator == Arithmetic.subtract)
+    integerLoop(a, aStep, b, bStep, count, out, Arithmetic.subtract);
+  else integerLoop(a, aStep, b, bStep, count, out, Arithmetic.multiply);
 }
 
 function missing(valid: usize, count: i32, whenMissing: u8, whenValid: u8, out: usize): void {

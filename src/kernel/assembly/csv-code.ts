@@ -1,20 +1,28 @@
 // Text columns of delimited text: each distinct text gets a code, in the order of first appearance.
 //
-// A dictionary lies at `dictionary` as Uint32 words:
-//   0 table address, 4 mask (slots - 1, slots a power of two), 8 count of entries,
-//   12 heap address, 16 bytes used of the heap, 20 bytes the heap has room for,
-//   24 offsets address, 28 entries the offsets have room for
 // Slots are 16 bytes: u64 key, u32 size in bytes, u32 code (0: empty slot). The key is the text itself
 // up to 8 bytes, else a hash. Entry k (1-based) is the heap's bytes [offsets[k], offsets[k + 1]).
 
-const TABLE: usize = 0;
-const MASK: usize = 4;
-const COUNT: usize = 8;
-const HEAP: usize = 12;
-const HEAP_SIZE: usize = 16;
-const HEAP_CAPACITY: usize = 20;
-const OFFSETS: usize = 24;
-const OFFSETS_CAPACITY: usize = 28;
+/** Distinct texts and their codes. */
+@unmanaged
+@shared
+class CsvDictionary {
+  table: usize;
+  /** slots of the table - 1; slots are a power of two */
+  mask: u32;
+  count: u32;
+  heap: usize;
+  /** bytes of the heap that are used, and that it has room for */
+  heapSize: u32;
+  heapCapacity: u32;
+  offsets: usize;
+  /** entries that the offsets have room for */
+  offsetsCapacity: u32;
+}
+
+/** Bytes of a slot. */
+@shared
+const CSV_SLOT_SIZE: i32 = 16;
 
 const MULTIPLIER: u64 = 0x9e3779b97f4a7c15;
 
@@ -32,8 +40,9 @@ export function csvCodes(
   out: usize,
   dictionary: usize,
 ): i32 {
-  const table = <usize>load<u32>(dictionary, TABLE);
-  const mask = <u64>load<u32>(dictionary, MASK);
+  const texts = changetype<CsvDictionary>(dictionary);
+  const table = texts.table;
+  const mask = <u64>texts.mask;
   const shift = <u64>clz(mask);
   for (let row = 0; row < count; row++, cell += stride, out += 4) {
     const pair = load<u64>(cell - 4);
@@ -77,16 +86,17 @@ function firstSlot(key: u64, size: u32, shift: u64): u64 {
 
 /** Enters a text into an empty slot. @returns its code, 0 when there is no room */
 function addEntry(dictionary: usize, entry: usize, key: u64, start: usize, size: u32): u32 {
-  const count = load<u32>(dictionary, COUNT);
-  const used = load<u32>(dictionary, HEAP_SIZE);
-  if (count >= load<u32>(dictionary, MASK) >> 1) return 0;
-  if (count + 1 >= load<u32>(dictionary, OFFSETS_CAPACITY)) return 0;
-  if (used + size > load<u32>(dictionary, HEAP_CAPACITY)) return 0;
+  const texts = changetype<CsvDictionary>(dictionary);
+  const count = texts.count;
+  const used = texts.heapSize;
+  if (count >= texts.mask >> 1) return 0;
+  if (count + 1 >= texts.offsetsCapacity) return 0;
+  if (used + size > texts.heapCapacity) return 0;
   const code = count + 1;
-  memory.copy(<usize>load<u32>(dictionary, HEAP) + <usize>used, start, <usize>size);
-  store<u32>(<usize>load<u32>(dictionary, OFFSETS) + (<usize>(code + 1) << 2), used + size);
-  store<u32>(dictionary, code, COUNT);
-  store<u32>(dictionary, used + size, HEAP_SIZE);
+  memory.copy(texts.heap + <usize>used, start, <usize>size);
+  store<u32>(texts.offsets + (<usize>(code + 1) << 2), used + size);
+  texts.count = code;
+  texts.heapSize = used + size;
   store<u64>(entry, key);
   store<u32>(entry, size, 8);
   store<u32>(entry, code, 12);
@@ -104,9 +114,10 @@ function hashOf(start: usize, size: u32): u64 {
 }
 
 function isEntry(dictionary: usize, code: u32, start: usize, size: u32): bool {
-  const offsets = <usize>load<u32>(dictionary, OFFSETS);
+  const texts = changetype<CsvDictionary>(dictionary);
+  const offsets = texts.offsets;
   const text =
-    <usize>load<u32>(dictionary, HEAP) + <usize>load<u32>(offsets + (<usize>code << 2));
+    texts.heap + <usize>load<u32>(offsets + (<usize>code << 2));
   const lastWord = <usize>size - 8;
   for (let i: usize = 0; i < lastWord; i += 8) {
     if (load<u64>(start + i) != load<u64>(text + i)) return false;
@@ -116,12 +127,13 @@ function isEntry(dictionary: usize, code: u32, start: usize, size: u32): bool {
 
 /** Fills a new, empty table with the entries of a dictionary. */
 export function csvRehash(dictionary: usize): void {
-  const table = <usize>load<u32>(dictionary, TABLE);
-  const mask = <u64>load<u32>(dictionary, MASK);
+  const texts = changetype<CsvDictionary>(dictionary);
+  const table = texts.table;
+  const mask = <u64>texts.mask;
   const shift = <u64>clz(mask);
-  const heap = <usize>load<u32>(dictionary, HEAP);
-  const offsets = <usize>load<u32>(dictionary, OFFSETS);
-  const count = load<u32>(dictionary, COUNT);
+  const heap = texts.heap;
+  const offsets = texts.offsets;
+  const count = texts.count;
   for (let code: u32 = 1; code <= count; code++) {
     const offset = load<u32>(offsets + (<usize>code << 2));
     const size = load<u32>(offsets + (<usize>code << 2), 4) - offset;

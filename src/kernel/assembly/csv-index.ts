@@ -5,15 +5,18 @@
 const NEWLINE: u8 = 10;
 const EQUALS: u8 = 61;
 
-// What csvIndex and csvFields report besides their result, as Int32 words.
-// 0: lines; 4: flags (csvIndex) or lines not accepted (csvFields); 8: address behind the last line
-const LINES: usize = 0;
-const FLAGS: usize = 4;
-const REFUSED: usize = 4;
-const NEXT: usize = 8;
-
-/** csvIndex: some byte is not ASCII. */
-const FLAG_HIGH: i32 = 1;
+/** What csvIndex and csvFields report besides their result. */
+@unmanaged
+@shared
+class CsvReport {
+  lines: i32;
+  /** csvIndex: 1 when some byte is not ASCII */
+  isHigh: i32;
+  /** csvFields: lines that are not accepted */
+  refused: i32;
+  /** csvFields: the address behind the last line that was read */
+  next: usize;
+}
 
 /**
  * Finds every delimiter and line end of whole lines without quotes.
@@ -79,8 +82,9 @@ export function csvIndex(
       separator &= separator - 1;
     }
   }
-  store<i32>(report, lines, LINES);
-  store<i32>(report, i8x16.bitmask(high) != 0 ? FLAG_HIGH : 0, FLAGS);
+  const told = changetype<CsvReport>(report);
+  told.lines = lines;
+  told.isHigh = i32(i8x16.bitmask(high) != 0);
   return <i32>((out - cells) >> 3);
 }
 
@@ -114,12 +118,15 @@ export function csvRegular(
   return 1;
 }
 
-// Switches of csvFields.
-const EXCEL: i32 = 1;
-const IGNORE_EXTRA: i32 = 2;
-const STOP_AT_BAD: i32 = 4;
-const CHECK_UTF8: i32 = 8;
-const CHECK_ASCII: i32 = 16;
+/** Switches of csvFields. */
+@shared
+enum CsvSwitch {
+  excelFormulas = 1,
+  ignoreExtraColumns = 2,
+  stopAtBadLine = 4,
+  checkUtf8 = 8,
+  checkAscii = 16,
+}
 
 /**
  * Splits lines one by one by all the rules, quotes included. Doubled quotes are halved where they
@@ -158,11 +165,12 @@ export function csvFields(
     }
     lines++;
     line = newline + 1;
-    if (refusedCount > 0 && (switches & STOP_AT_BAD) != 0) break;
+    if (refusedCount > 0 && (switches & CsvSwitch.stopAtBadLine) != 0) break;
   }
-  store<i32>(report, lines, LINES);
-  store<i32>(report, refusedCount, REFUSED);
-  store<u32>(report, <u32>line, NEXT);
+  const told = changetype<CsvReport>(report);
+  told.lines = lines;
+  told.refused = refusedCount;
+  told.next = line;
   return accepted;
 }
 
@@ -185,7 +193,7 @@ function splitLine(
   while (position < end && count < columnCount) {
     let first = position;
     if (
-      (switches & EXCEL) != 0 &&
+      (switches & CsvSwitch.excelFormulas) != 0 &&
       load<u8>(first) == EQUALS &&
       first + 1 < end &&
       <i32>load<u8>(first + 1) == quote
@@ -212,7 +220,7 @@ function splitLine(
     // A delimiter at the very end of the line begins no field.
     if (position < end) position++;
   }
-  if (position < end && (switches & IGNORE_EXTRA) == 0) return false;
+  if (position < end && (switches & CsvSwitch.ignoreExtraColumns) == 0) return false;
   if (count < columnCount - 1) return false;
   if (count < columnCount) {
     store<u32>(cell - 4, <u32>end);
@@ -246,8 +254,8 @@ function closeQuoted(first: usize, end: usize, quote: i32): usize {
 }
 
 function isAcceptable(first: usize, end: usize, switches: i32, used: usize): bool {
-  if ((switches & (CHECK_UTF8 | CHECK_ASCII)) == 0 || load<u8>(used) == 0) return true;
-  if ((switches & CHECK_ASCII) != 0) return isAscii(first, end);
+  if ((switches & (CsvSwitch.checkUtf8 | CsvSwitch.checkAscii)) == 0 || load<u8>(used) == 0) return true;
+  if ((switches & CsvSwitch.checkAscii) != 0) return isAscii(first, end);
   return csvUtf8(first, end) != 0;
 }
 

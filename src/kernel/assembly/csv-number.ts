@@ -3,22 +3,32 @@
 
 import { decimalToDouble } from './decimal';
 
-// What a field is, as csvNumber tells.
-const TEXT: i32 = 0;
-const INTEGER: i32 = 1;
-const DOUBLE: i32 = 2;
-/** A number whose value only the caller can work out exactly. */
-const HARD: i32 = 3;
+/** What csvNumber says that a field is. */
+@shared
+enum CsvNumber {
+  text = 0,
+  integer = 1,
+  double = 2,
+  /** a number whose value only the caller can work out exactly */
+  hard = 3,
+}
 
 /** Integers up to here are exact doubles. */
 const EXACT_MAX: u64 = 9007199254740992;
 
-// The state of a column of a chunk, kept by the caller between calls.
-// f64 smallest and largest value, i32 nulls, i32 1 when some value is not integral.
-const MIN: usize = 0;
-const MAX: usize = 8;
-const NULLS: usize = 16;
-const FRACTIONS: usize = 20;
+/** The state of a column of a chunk, kept by the caller between calls. */
+@unmanaged
+@shared
+class CsvColumn {
+  /** the smallest and largest value; infinite the other way round before there is one */
+  min: f64;
+  max: f64;
+  nulls: i32;
+  /** 1 when some value is not integral */
+  fractions: i32;
+  /** receives the value of a single field */
+  value: f64;
+}
 
 /**
  * Parses a column of int32 values.
@@ -37,11 +47,12 @@ export function csvIntegers(
   row: i32,
   state: usize,
 ): i32 {
+  const column = changetype<CsvColumn>(state);
   let min = i32.MAX_VALUE;
   let max = i32.MIN_VALUE;
-  if (load<f64>(state, MIN) <= load<f64>(state, MAX)) {
-    min = <i32>load<f64>(state, MIN);
-    max = <i32>load<f64>(state, MAX);
+  if (column.min <= column.max) {
+    min = <i32>column.min;
+    max = <i32>column.max;
   }
   let nulls: i32 = 0;
   let done: i32 = 0;
@@ -75,8 +86,8 @@ export function csvIntegers(
         32;
       value = negative ? -(<i32>digits) : <i32>digits;
     } else {
-      if (csvNumber(start - <usize>negative, end, state + 24) != INTEGER) break;
-      const wide = load<f64>(state, 24);
+      if (csvNumber(start - <usize>negative, end, state + offsetof<CsvColumn>('value')) != CsvNumber.integer) break;
+      const wide = column.value;
       if (wide < -2147483648 || wide > 2147483647) break;
       value = <i32>wide;
     }
@@ -85,16 +96,16 @@ export function csvIntegers(
     if (value > max) max = value;
   }
   if (min <= max) {
-    store<f64>(state, <f64>min, MIN);
-    store<f64>(state, <f64>max, MAX);
+    column.min = <f64>min;
+    column.max = <f64>max;
   }
-  store<i32>(state, load<i32>(state, NULLS) + nulls, NULLS);
+  column.nulls += nulls;
   return done;
 }
 
 /**
  * Parses a column of doubles, integers included; parameters as for csvIntegers.
- * @returns rows parsed; less than `count` when the next field is a text or a HARD number
+ * @returns rows parsed; less than `count` when the next field is a text or a CsvNumber.hard number
  */
 export function csvDoubles(
   cell: usize,
@@ -105,6 +116,7 @@ export function csvDoubles(
   row: i32,
   state: usize,
 ): i32 {
+  const column = changetype<CsvColumn>(state);
   let nulls: i32 = 0;
   let done: i32 = 0;
   let target = out + (<usize>row << 3);
@@ -119,19 +131,20 @@ export function csvDoubles(
       continue;
     }
     const kind = csvNumber(start, end, target);
-    if (kind == TEXT || kind == HARD) break;
+    if (kind == CsvNumber.text || kind == CsvNumber.hard) break;
     csvNote(state, load<f64>(target));
   }
-  store<i32>(state, load<i32>(state, NULLS) + nulls, NULLS);
+  column.nulls += nulls;
   return done;
 }
 
 /** Adds a value to the state of a column of doubles. */
 export function csvNote(state: usize, value: f64): void {
-  if (value < load<f64>(state, MIN)) store<f64>(state, value, MIN);
-  if (value > load<f64>(state, MAX)) store<f64>(state, value, MAX);
+  const column = changetype<CsvColumn>(state);
+  if (value < column.min) column.min = value;
+  if (value > column.max) column.max = value;
   if (nearest(value) != value || !(value >= -9223372036854775808.0 && value < 9223372036854775808.0)) {
-    store<i32>(state, 1, FRACTIONS);
+    column.fractions = 1;
   }
 }
 
@@ -151,22 +164,22 @@ function clearBit(bitmap: usize, index: i32): void {
 /**
  * Reads a field as a number: leading white space, sign, decimal digits with fraction and exponent,
  * or inf, infinity, nan in any case.
- * @param result receives a double when the answer is INTEGER or DOUBLE
- * @returns TEXT, INTEGER (up to 2^53), DOUBLE or HARD
+ * @param result receives a double when the answer is CsvNumber.integer or CsvNumber.double
+ * @returns CsvNumber.text, CsvNumber.integer (up to 2^53), CsvNumber.double or CsvNumber.hard
  */
 export function csvNumber(start: usize, end: usize, result: usize): i32 {
   let position = start;
   while (position < end && isBlank(load<u8>(position))) position++;
-  if (position == end) return TEXT;
+  if (position == end) return CsvNumber.text;
   let negative = false;
   const sign = load<u8>(position);
   if (sign == 45 || sign == 43) {
     negative = sign == 45;
     position++;
-    if (position == end) return TEXT;
+    if (position == end) return CsvNumber.text;
   }
   const lead = load<u8>(position);
-  if (lead - 48 > 9 && lead != 46) return isWord(position, end) ? HARD : TEXT;
+  if (lead - 48 > 9 && lead != 46) return isWord(position, end) ? CsvNumber.hard : CsvNumber.text;
   let mantissa: u64 = 0;
   let digits: i32 = 0;
   let exponent: i32 = 0;
@@ -193,7 +206,7 @@ export function csvNumber(start: usize, end: usize, result: usize): i32 {
       position++;
     }
   }
-  if (!anyDigit) return TEXT;
+  if (!anyDigit) return CsvNumber.text;
   if (position < end && (load<u8>(position) | 32) == 101) {
     isPlain = false;
     position++;
@@ -202,25 +215,25 @@ export function csvNumber(start: usize, end: usize, result: usize): i32 {
       negativeExponent = load<u8>(position) == 45;
       position++;
     }
-    if (position == end) return TEXT;
+    if (position == end) return CsvNumber.text;
     let written: i32 = 0;
     while (position < end) {
       const digit = load<u8>(position) - 48;
-      if (digit > 9) return TEXT;
+      if (digit > 9) return CsvNumber.text;
       if (written < 100000) written = written * 10 + <i32>digit;
       position++;
     }
     exponent += negativeExponent ? -written : written;
   }
-  if (position < end) return TEXT;
+  if (position < end) return CsvNumber.text;
   // Nineteen digits fit a u64.
-  if (digits > 19) return HARD;
+  if (digits > 19) return CsvNumber.hard;
   // An integer from 2^53 on keeps all its digits.
-  if (isPlain && mantissa >= EXACT_MAX) return HARD;
+  if (isPlain && mantissa >= EXACT_MAX) return CsvNumber.hard;
   const value = decimalToDouble(mantissa, exponent);
-  if (value < 0) return HARD;
+  if (value < 0) return CsvNumber.hard;
   store<f64>(result, negative && value != 0 ? -value : value);
-  return isPlain ? INTEGER : DOUBLE;
+  return isPlain ? CsvNumber.integer : CsvNumber.double;
 }
 
 @inline

@@ -1,11 +1,7 @@
 // Predicates over chunks. A truth value is a byte: 0 false, 1 null, 2 true, so that AND is the
 // minimum, OR the maximum and NOT 2 - x. Outputs may be written up to 16 bytes past the last row.
 
-const EQUAL: i32 = 0;
-const NOT_EQUAL: i32 = 1;
-const LESS: i32 = 2;
-const LESS_EQUAL: i32 = 3;
-const GREATER: i32 = 4;
+import { Compare } from './operator';
 
 /** Four masks of four 32-bit lanes become sixteen truth values. */
 @inline
@@ -17,11 +13,11 @@ function storeTruth32(out: usize, a: v128, b: v128, c: v128, d: v128): void {
 
 @inline
 function compareLanesI32(x: v128, y: v128, operator: i32): v128 {
-  if (operator == EQUAL) return i32x4.eq(x, y);
-  if (operator == NOT_EQUAL) return i32x4.ne(x, y);
-  if (operator == LESS) return i32x4.lt_s(x, y);
-  if (operator == LESS_EQUAL) return i32x4.le_s(x, y);
-  if (operator == GREATER) return i32x4.gt_s(x, y);
+  if (operator == Compare.equal) return i32x4.eq(x, y);
+  if (operator == Compare.notEqual) return i32x4.ne(x, y);
+  if (operator == Compare.less) return i32x4.lt_s(x, y);
+  if (operator == Compare.lessOrEqual) return i32x4.le_s(x, y);
+  if (operator == Compare.greater) return i32x4.gt_s(x, y);
   return i32x4.ge_s(x, y);
 }
 
@@ -48,11 +44,11 @@ export function compareI32(
   limit: i32,
   out: usize,
 ): void {
-  if (operator == EQUAL) loopI32(values, count, limit, out, EQUAL);
-  else if (operator == NOT_EQUAL) loopI32(values, count, limit, out, NOT_EQUAL);
-  else if (operator == LESS) loopI32(values, count, limit, out, LESS);
-  else if (operator == LESS_EQUAL) loopI32(values, count, limit, out, LESS_EQUAL);
-  else if (operator == GREATER) loopI32(values, count, limit, out, GREATER);
+  if (operator == Compare.equal) loopI32(values, count, limit, out, Compare.equal);
+  else if (operator == Compare.notEqual) loopI32(values, count, limit, out, Compare.notEqual);
+  else if (operator == Compare.less) loopI32(values, count, limit, out, Compare.less);
+  else if (operator == Compare.lessOrEqual) loopI32(values, count, limit, out, Compare.lessOrEqual);
+  else if (operator == Compare.greater) loopI32(values, count, limit, out, Compare.greater);
   else loopI32(values, count, limit, out, 5);
 }
 
@@ -61,11 +57,11 @@ export function compareI32(
 function compareLanesF64(x: v128, y: v128, operator: i32): v128 {
   const xNan = f64x2.ne(x, x);
   const yNan = f64x2.ne(y, y);
-  if (operator == EQUAL) return v128.or(f64x2.eq(x, y), v128.and(xNan, yNan));
-  if (operator == NOT_EQUAL) return v128.not(v128.or(f64x2.eq(x, y), v128.and(xNan, yNan)));
-  if (operator == LESS) return v128.or(f64x2.lt(x, y), v128.andnot(xNan, yNan));
-  if (operator == LESS_EQUAL) return v128.not(v128.or(f64x2.gt(x, y), v128.andnot(yNan, xNan)));
-  if (operator == GREATER) return v128.or(f64x2.gt(x, y), v128.andnot(yNan, xNan));
+  if (operator == Compare.equal) return v128.or(f64x2.eq(x, y), v128.and(xNan, yNan));
+  if (operator == Compare.notEqual) return v128.not(v128.or(f64x2.eq(x, y), v128.and(xNan, yNan)));
+  if (operator == Compare.less) return v128.or(f64x2.lt(x, y), v128.andnot(xNan, yNan));
+  if (operator == Compare.lessOrEqual) return v128.not(v128.or(f64x2.gt(x, y), v128.andnot(yNan, xNan)));
+  if (operator == Compare.greater) return v128.or(f64x2.gt(x, y), v128.andnot(yNan, xNan));
   return v128.not(v128.or(f64x2.lt(x, y), v128.andnot(xNan, yNan)));
 }
 
@@ -102,11 +98,11 @@ export function compareF64(
   operator: i32,
   out: usize,
 ): void {
-  if (operator == EQUAL) loopF64(a, b, step, count, out, EQUAL);
-  else if (operator == NOT_EQUAL) loopF64(a, b, step, count, out, NOT_EQUAL);
-  else if (operator == LESS) loopF64(a, b, step, count, out, LESS);
-  else if (operator == LESS_EQUAL) loopF64(a, b, step, count, out, LESS_EQUAL);
-  else if (operator == GREATER) loopF64(a, b, step, count, out, GREATER);
+  if (operator == Compare.equal) loopF64(a, b, step, count, out, Compare.equal);
+  else if (operator == Compare.notEqual) loopF64(a, b, step, count, out, Compare.notEqual);
+  else if (operator == Compare.less) loopF64(a, b, step, count, out, Compare.less);
+  else if (operator == Compare.lessOrEqual) loopF64(a, b, step, count, out, Compare.lessOrEqual);
+  else if (operator == Compare.greater) loopF64(a, b, step, count, out, Compare.greater);
   else loopF64(a, b, step, count, out, 5);
 }
 

@@ -8,9 +8,11 @@
 // A tree of many rows takes steps, so that its thread can look up between them. The globals below
 // hold the tree from its first step to its last.
 import { loadRandom, randomBelow } from './random';
+import { NODE_LEAF, NODE_STOPS_MISSING } from './tree-node';
 
-/** One tree's inputs, scratch space and outputs; see ForestTask in src/kernel/forest.ts. */
+/** One tree's inputs, scratch space and outputs. */
 @unmanaged
+@shared
 class ForestTask {
   rowCount: u32;
   drawCount: u32;
@@ -32,11 +34,11 @@ class ForestTask {
   entries: usize;
   /** u32 per entry, and at least a byte per row */
   buffer: usize;
-  /** scratch of SCRATCH_BYTES + 8 bytes a feature */
+  /** FOREST_SCRATCH_SIZE + 8 bytes a feature */
   scratch: usize;
-  /** LOCAL_ROWS bytes a feature, then 8 * LOCAL_ROWS bytes when weighted */
+  /** FOREST_LOCAL_ROWS bytes a feature, then 8 * FOREST_LOCAL_ROWS bytes when weighted */
   local: usize;
-  /** PENDING_BYTES for each level of the tree and one more */
+  /** FOREST_PENDING_SIZE for each level of the tree and one more */
   pending: usize;
   /** outputs: 8 bytes, f64 and f32 per node */
   nodes: usize;
@@ -60,7 +62,8 @@ class ForestTask {
 
 /** A node that waits for its turn; the last one is next. */
 @unmanaged
-class Pending {
+@shared
+class ForestPending {
   id: i32;
   from: i32;
   to: i32;
@@ -69,21 +72,23 @@ class Pending {
   ones: f64;
 }
 
-const PENDING_BYTES: usize = 32;
 /** Cells of features that a step looks at before it returns, give or take a node. */
 const STEP_CELLS: i64 = 1 << 22;
 
 /** A node that fits gets its own copy of the columns: reads then stay in the nearest caches. */
-const LOCAL_ROWS: i32 = 16384;
+@shared
+const FOREST_LOCAL_ROWS: i32 = 16384;
 /** Up to this many entries are sorted instead of counted. */
 const SORTED_ROWS: i32 = 24;
 /** A split has to lower the score by this share at least; less is rounding. */
 const MINIMAL_GAIN: f64 = 1e-9;
 
-const HISTOGRAM_BYTES: usize = 4096; // 256 codes x 2 labels x 8 bytes
-
-const NODE_STOPS_MISSING: u32 = 0x8000;
-const LEAF: u32 = 0x00ff0000; // threshold 255, offset 0, column 0: never to the right
+/** Bytes of a histogram: 256 codes x 2 labels x 8 bytes. */
+@shared
+const FOREST_HISTOGRAM_SIZE: usize = 4096;
+/** Scratch bytes of a tree besides 8 a feature: two histograms and space to sort entries. */
+@shared
+const FOREST_SCRATCH_SIZE: usize = 2 * FOREST_HISTOGRAM_SIZE + 512;
 
 let rows: usize = 0;
 let spare: usize = 0;
@@ -133,8 +138,8 @@ export function forestTree(address: usize): void {
   numbers = task.columnNumbers;
   depthMax = task.maxDepth;
   histogramA = task.scratch;
-  histogramB = histogramA + HISTOGRAM_BYTES;
-  sorted = histogramB + HISTOGRAM_BYTES;
+  histogramB = histogramA + FOREST_HISTOGRAM_SIZE;
+  sorted = histogramB + FOREST_HISTOGRAM_SIZE;
   order = sorted + 512;
   localColumns = order + (<usize>featureCount << 2);
   localData = task.local;
@@ -149,7 +154,7 @@ export function forestTree(address: usize): void {
   useLocal = featureCount <= perNode * 12;
   for (let f: i32 = 0; f < featureCount; f++) {
     store<i32>(order + (<usize>f << 2), f);
-    store<usize>(localColumns + (<usize>f << 2), localData + <usize>f * <usize>LOCAL_ROWS);
+    store<usize>(localColumns + (<usize>f << 2), localData + <usize>f * <usize>FOREST_LOCAL_ROWS);
   }
   loadRandom(address + offsetof<ForestTask>('rowState0'));
   const count = drawRows(task.rowCount, task.drawCount, task.labels);
@@ -165,7 +170,7 @@ export function forestStep(address: usize): void {
   cellsSeen = 0;
   while (pendingCount > 0 && cellsSeen < STEP_CELLS) {
     pendingCount--;
-    const node = changetype<Pending>(pending + <usize>pendingCount * PENDING_BYTES);
+    const node = changetype<ForestPending>(pending + <usize>pendingCount * offsetof<ForestPending>());
     const total = f64x2(node.zeros, node.ones);
     const id = node.id;
     const from = node.from;
@@ -180,7 +185,7 @@ export function forestStep(address: usize): void {
 }
 
 function push(id: i32, from: i32, to: i32, depth: i32, total: v128): void {
-  const node = changetype<Pending>(pending + <usize>pendingCount * PENDING_BYTES);
+  const node = changetype<ForestPending>(pending + <usize>pendingCount * offsetof<ForestPending>());
   pendingCount++;
   node.id = id;
   node.from = from;
@@ -254,13 +259,13 @@ function grow<T>(
   const zeros = f64x2.extract_lane(total, 0);
   const ones = f64x2.extract_lane(total, 1);
   const node = nodes + (<usize>id << 3);
-  store<u32>(node, LEAF);
+  store<u32>(node, NODE_LEAF);
   store<i32>(node, id, 4);
   store<f64>(values + (<usize>id << 3), n == 0 ? 0.5 : ones / (zeros + ones));
   store<f32>(covers + (<usize>id << 2), <f32>(zeros + ones));
   if (depth > depthSeen) depthSeen = depth;
   if (depth >= depthMax || n < 2 || zeros == 0 || ones == 0) return;
-  if (!isLocal && useLocal && n <= LOCAL_ROWS) {
+  if (!isLocal && useLocal && n <= FOREST_LOCAL_ROWS) {
     makeLocal<T>(from, n, columns, rowWeights);
     columns = localColumns;
     if (isFloat<T>()) rowWeights = localWeights();
@@ -306,7 +311,7 @@ function grow<T>(
   nodeCount += 2;
   store<u32>(node, test);
   store<i32>(node, child, 4);
-  if (n > LOCAL_ROWS) {
+  if (n > FOREST_LOCAL_ROWS) {
     push(child + 1, middle, to, depth + 1, right);
     push(child, from, middle, depth + 1, left);
     return;
@@ -317,7 +322,7 @@ function grow<T>(
 
 @inline
 function localWeights(): usize {
-  return localData + <usize>featureCount * <usize>LOCAL_ROWS;
+  return localData + <usize>featureCount * <usize>FOREST_LOCAL_ROWS;
 }
 
 /** Copies the columns of a node's rows side by side and numbers its entries from 0. */

@@ -7,7 +7,8 @@
  * one to go on with when the subtree counts as one point.
  */
 @unmanaged
-class Cell {
+@shared
+class TreeCell {
   x: f64;
   y: f64;
   z: f64;
@@ -24,14 +25,17 @@ class Cell {
   unused: i32;
 }
 
-const CELL_SIZE: usize = 56;
+/** Dimensions up to which there is a tree. */
+@shared
+const TREE_DIMENSION_MAX: i32 = 3;
 /** Cells of at most this many points are not divided. */
 const LEAF_COUNT: i32 = 8;
 /** Bits of a coordinate in the sort key. */
 const BITS: i32 = 20;
 
-/** A task of building; see TREE_TASK in src/kernel/layout.ts. */
+/** A task of building. */
 @unmanaged
+@shared
 class TreeTask {
   /** dimension f64 a point */
   positions: usize;
@@ -176,7 +180,7 @@ function placeSorted(task: TreeTask): void {
 
 /** Writes the cell of the sorted points [from, to) and those in it. Answers the next cell's number. */
 function divide(task: TreeTask, number: i32, from: i32, to: i32, level: i32): i32 {
-  const cell = changetype<Cell>(task.cells + <usize>number * CELL_SIZE);
+  const cell = changetype<TreeCell>(task.cells + <usize>number * offsetof<TreeCell>());
   const count = to - from;
   // Levels at which all points stay together make no cells: there are fewer cells than points twice.
   const difference =
@@ -224,7 +228,7 @@ export function treeRepulsion(
   forces: usize,
 ): f64 {
   const task = changetype<TreeTask>(taskAddress);
-  const end = task.cells + <usize>cellCount * CELL_SIZE;
+  const end = task.cells + <usize>cellCount * offsetof<TreeCell>();
   let total: f64 = 0;
   for (let i = from; i < to; i++) {
     const own = task.sorted + (<usize>(i * 3) << 3);
@@ -236,7 +240,7 @@ export function treeRepulsion(
     let fz: f64 = 0;
     let at = task.cells;
     while (at < end) {
-      const cell = changetype<Cell>(at);
+      const cell = changetype<TreeCell>(at);
       if (cell.leafCount > 0) {
         let other = task.sorted + (<usize>(cell.from * 3) << 3);
         for (let k = cell.leafCount; k > 0; k--, other += 24) {
@@ -251,7 +255,7 @@ export function treeRepulsion(
           fy += qq * dy;
           fz += qq * dz;
         }
-        at += CELL_SIZE;
+        at += offsetof<TreeCell>();
         continue;
       }
       const dx = x - cell.x;
@@ -259,7 +263,7 @@ export function treeRepulsion(
       const dz = z - cell.z;
       const distance = dx * dx + dy * dy + dz * dz;
       if (distance <= cell.reach) {
-        at += CELL_SIZE;
+        at += offsetof<TreeCell>();
         continue;
       }
       const q = 1 / (1 + distance);
@@ -268,7 +272,7 @@ export function treeRepulsion(
       fx += qq * dx;
       fy += qq * dy;
       fz += qq * dz;
-      at = task.cells + <usize>cell.next * CELL_SIZE;
+      at = task.cells + <usize>cell.next * offsetof<TreeCell>();
     }
     const point = load<i32>(task.order + (<usize>i << 2));
     const out = forces + (<usize>(point * task.dimension) << 3);

@@ -3,7 +3,9 @@
 // number each (u32, ascending in a row) and a value (f64; `values` 0: all are 1). The last
 // coefficient is the constant's.
 
+/** A design matrix. */
 @unmanaged
+@shared
 class Design {
   rowCount: u32;
   denseCount: u32;

@@ -26,22 +26,6 @@ export function orderKeysF64(
   }
 }
 
-/** Keys of Int32 values or ranks; NULL is a byte of `valid` or, for ranks, rank 0. */
-export function orderKeysI32(
-  values: usize,
-  valid: usize,
-  count: i32,
-  descending: i32,
-  out: usize,
-): void {
-  const flip: u64 = descending ? 0xffffffffffffffff : 0;
-  for (let i: usize = 0; i < <usize>count; i++) {
-    const has = !valid || load<u8>(valid + i);
-    const key: u64 = has ? <u64>(<u32>load<i32>(values + (i << 2)) ^ 0x80000000) + 1 : 0;
-    store<u64>(out + (i << 3), key ^ flip);
-  }
-}
-
 /** Positions of rows with a key of at most `limit` that are true (`truth` 0: all); how many. */
 export function selectAtMost(
   keys: usize,
@@ -173,14 +157,6 @@ export function varyingBits(pairs: usize, count: i32): u64 {
   let varying: u64 = 0;
   for (let i: usize = 0; i < <usize>count; i++) varying |= load<u64>(pairs + (i << 4)) ^ first;
   return varying;
-}
-
-/** pairs = { key, first + i } for all rows */
-export function pairKeys(keys: usize, count: i32, first: i32, out: usize): void {
-  for (let i: usize = 0; i < <usize>count; i++) {
-    store<u64>(out + (i << 4), load<u64>(keys + (i << 3)));
-    store<u64>(out + (i << 4), <u64>(<u32>first) + <u64>i, 8);
-  }
 }
 
 /**

@@ -1,6 +1,10 @@
 // Points of a space, column by column: coordinate j of row i is the f64 at `points + j * stride +
 // i * 8`. Rows are taken four at a time, so columns have room for a multiple of four rows.
 
+/** Points that are taken together: columns have room for a multiple of it. */
+@shared
+const POINT_GROUP: i32 = 4;
+
 /**
  * The nearest of some centroids for each of `count` points: the lowest number among equals.
  * `centroids` holds `centroidCount` rows of `dimension` f64, `halfNorms` half the squared length

@@ -1,10 +1,10 @@
 // Sorting of pairs { key: u64, row: u64 } beyond radix passes: short runs, and ties that go by the
 // hash of the row's name.
 import { radixPass, varyingBits } from './order';
-import { decimalNameHash } from './row-hash';
+import { decimalNameHash } from './row-name';
 
 /** Stable insertion sort, for few pairs. */
-export function sortFewPairs(pairs: usize, count: i32): void {
+function sortFewPairs(pairs: usize, count: i32): void {
   const end = pairs + ((<usize>count) << 4);
   for (let p = pairs + 16; p < end; p += 16) {
     const pair = v128.load(p);

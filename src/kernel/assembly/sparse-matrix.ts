@@ -1,6 +1,10 @@
 // Sparse matrices row by row: row i holds the cells `starts[i]` to `starts[i + 1]` of `columns`
 // (i32) and `values` (f64). And rows of dense vectors, which a basis consists of.
 
+/** Lengths of dense rows are multiples of it; what is behind the last value is 0. */
+@shared
+const ROW_GROUP: i32 = 4;
+
 /** z += A'(A x) for the rows from `from` to `to`. */
 export function addNormalProduct(
   starts: usize,

@@ -3,6 +3,7 @@
 // of 4 with zeros at the end.
 
 @unmanaged
+@shared
 class TextTask {
   /** u32 row numbers in the order of training */
   order: usize;

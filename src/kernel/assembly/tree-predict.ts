@@ -8,8 +8,11 @@
 // A tree with sets has other nodes: column u14, set u18, distance i32. A set is 256 bits, one a code,
 // that say which codes go right; a missing value is a code like any other.
 
-/** A tree as walks need it; see TREE_ENTRY_SIZE in src/kernel/tree.ts. */
+import { NODE_COLUMN_MAX, NODE_STOPS_MISSING, SET_NODE_COLUMN_BITS, SET_SIZE } from './tree-node';
+
+/** A tree as walks need it. */
 @unmanaged
+@shared
 class TreeEntry {
   nodes: usize;
   /** width f64 a node */
@@ -23,12 +26,10 @@ class TreeEntry {
   unused: i32;
 }
 
-const ENTRY_SIZE: usize = 32;
-
 @inline
 function step(at: usize, row: usize): usize {
   const node = load<u64>(at);
-  const code = <u32>load<u8>(row + <usize>(<u32>node & 0x7fff));
+  const code = <u32>load<u8>(row + <usize>(<u32>node & (NODE_COLUMN_MAX - 1)));
   const distance = (code - (<u32>node >> 24)) & 0xff;
   return at + (<usize>(<u32>(node >> 32) + u32(distance > ((<u32>node >> 16) & 0xff))) << 3);
 }
@@ -37,8 +38,8 @@ function step(at: usize, row: usize): usize {
 @inline
 function setStep(at: usize, row: usize, sets: usize): usize {
   const node = load<u64>(at);
-  const code = <u32>load<u8>(row + <usize>(<u32>node & 0x3fff));
-  const set = sets + (<usize>(<u32>node >> 14) << 5);
+  const code = <u32>load<u8>(row + <usize>(<u32>node & ((1 << SET_NODE_COLUMN_BITS) - 1)));
+  const set = sets + <usize>(<u32>node >> SET_NODE_COLUMN_BITS) * <usize>SET_SIZE;
   const right = (<u32>load<u8>(set + <usize>(code >> 3)) >> (code & 7)) & 1;
   return at + (<usize>(<u32>(node >> 32) + right) << 3);
 }
@@ -58,8 +59,8 @@ function carefulWalk(at: usize, row: usize): usize {
   do {
     at = next;
     const node = load<u64>(at);
-    const code = <u32>load<u8>(row + <usize>(<u32>node & 0x7fff));
-    if (code == 0 && (<u32>node & 0x8000) != 0) break;
+    const code = <u32>load<u8>(row + <usize>(<u32>node & (NODE_COLUMN_MAX - 1)));
+    if (code == 0 && (<u32>node & NODE_STOPS_MISSING) != 0) break;
     const distance = (code - (<u32>node >> 24)) & 0xff;
     next = at + (<usize>(<u32>(node >> 32) + u32(distance > ((<u32>node >> 16) & 0xff))) << 3);
   } while (next != at);
@@ -112,7 +113,7 @@ export function ensembleRows(
     store<u8>(flags + <usize>g, <u8>hasZero(codes + <usize>(g << 3) * s, s << 3));
   }
   for (let t: i32 = 0; t < treeCount; t++) {
-    const tree = changetype<TreeEntry>(trees + <usize>t * ENTRY_SIZE);
+    const tree = changetype<TreeEntry>(trees + <usize>t * offsetof<TreeEntry>());
     const root = tree.nodes;
     const depth = tree.depth;
     let x = codes;
@@ -230,9 +231,9 @@ export function ensembleRow(
   // Sets are a property of the whole ensemble.
   if (treeCount > 0 && treeAt(trees, 0).sets != 0) {
     t = addSetTreesToRow(trees, treeCount, width, row, out);
-    at += <usize>t * ENTRY_SIZE;
+    at += <usize>t * offsetof<TreeEntry>();
   } else if (!hasZero(row, stride)) {
-    for (; t + 7 < treeCount; t += 8, at += 8 * ENTRY_SIZE) {
+    for (; t + 7 < treeCount; t += 8, at += 8 * offsetof<TreeEntry>()) {
       let a = treeAt(at, 0).nodes;
       let b = treeAt(at, 1).nodes;
       let c = treeAt(at, 2).nodes;
@@ -263,7 +264,7 @@ export function ensembleRow(
       addOutput(out, treeAt(at, 7), k, width);
     }
   }
-  for (; t < treeCount; t++, at += ENTRY_SIZE) {
+  for (; t < treeCount; t++, at += offsetof<TreeEntry>()) {
     const tree = changetype<TreeEntry>(at);
     const leaf =
       tree.sets != 0 ? setWalk(tree.nodes, row, tree.sets) : carefulWalk(tree.nodes, row);
@@ -282,7 +283,7 @@ function addSetTreesToRow(
   let at = trees;
   let t: i32 = 0;
   const sets = treeAt(trees, 0).sets;
-  for (; t + 7 < treeCount; t += 8, at += 8 * ENTRY_SIZE) {
+  for (; t + 7 < treeCount; t += 8, at += 8 * offsetof<TreeEntry>()) {
     let a = treeAt(at, 0).nodes;
     let b = treeAt(at, 1).nodes;
     let c = treeAt(at, 2).nodes;
@@ -317,5 +318,5 @@ function addSetTreesToRow(
 
 @inline
 function treeAt(trees: usize, index: i32): TreeEntry {
-  return changetype<TreeEntry>(trees + <usize>index * ENTRY_SIZE);
+  return changetype<TreeEntry>(trees + <usize>index * offsetof<TreeEntry>());
 }

@@ -4,6 +4,7 @@ import { loadRandom, nextRandom, randomBelow } from './random';
 
 /** What an epoch needs; see UMAP_TASK in src/kernel/umap.ts. */
 @unmanaged
+@shared
 class UmapTask {
   /** dimension f64 a point */
   positions: usize;

@@ -1,5 +1,5 @@
 // k-means: Lloyd's iterations from centroids that lie far apart.
-import { POINT_GROUP } from '../../kernel/points.ts';
+import { POINT_GROUP } from '../../kernel/generated.ts';
 import { failure } from '../../util/error.ts';
 import {
   allocatePoints,

@@ -1,5 +1,10 @@
 // Three-way trees as the binary nodes that kernels walk.
-import { NODE_COLUMN_MAX, NODE_LEAF, NODE_SIZE, NODE_STOPS_MISSING } from '../../kernel/tree.ts';
+import {
+  NODE_COLUMN_MAX,
+  NODE_LEAF,
+  NODE_SIZE,
+  NODE_STOPS_MISSING,
+} from '../../kernel/generated.ts';
 import { failure } from '../../util/error.ts';
 import { CATEGORIES_PER_COLUMN, columnCountOf, type Feature } from '../feature/feature.ts';
 import { type CodeColumn, type PackedTree, treeParts } from '../tree/ensemble.ts';

@@ -1,5 +1,5 @@
 // Design matrices in shared memory, as the kernels of linear models read them.
-import { DESIGN_SIZE } from '../../kernel/linear.ts';
+import { DESIGN, DESIGN_SIZE } from '../../kernel/generated.ts';
 import type { Span } from '../../value/column/snapshot.ts';
 import type { FeatureValues } from '../feature/values.ts';
 import { Layout, type Workspace } from '../workspace.ts';
@@ -80,11 +80,13 @@ export function makeDesign(
     }
   }
   const columnCount = features.length;
-  const words = [
-    ...[rowCount, denseCount, columnCount, denseAt, startsAt, columnsAt],
-    hasValues ? valuesAt : 0,
-  ];
-  u32.set(words, header >>> 2);
+  const fields = {
+    ...{ rowCount, denseCount, columnCount, dense: denseAt, starts: startsAt, columns: columnsAt },
+    values: hasValues ? valuesAt : 0,
+  };
+  for (const [field, offset] of Object.entries(DESIGN)) {
+    u32[(header + offset) >>> 2] = fields[field as keyof typeof DESIGN];
+  }
   return {
     rowCount,
     columnCount,

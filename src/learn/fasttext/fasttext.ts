@@ -1,5 +1,5 @@
 // A text classifier: words and labels as vectors in one space.
-import { TEXT_TASK_WORDS } from '../../kernel/text.ts';
+import { TEXT_TASK, TEXT_TASK_SIZE } from '../../kernel/generated.ts';
 import { readValues } from '../feature/values.ts';
 import type { LearnContext, Learner, TrainingData } from '../learner.ts';
 import { Random } from '../random.ts';
@@ -32,7 +32,7 @@ export function fitFastText(
   const size = Math.ceil(dimensionCount / 4) * 4;
   const { labelCount } = target;
   const sizes = {
-    task: TEXT_TASK_WORDS.length * 4,
+    task: TEXT_TASK_SIZE,
     order: rowCount * 4,
     starts: (rowCount + 1) * 4,
     features: bag.features.length * 4,
@@ -72,10 +72,9 @@ export function fitFastText(
       }
     }
     const words = { ...place, size, labelCount };
-    u32.set(
-      TEXT_TASK_WORDS.map((word) => words[word]),
-      place.task >>> 2,
-    );
+    for (const [field, offset] of Object.entries(TEXT_TASK)) {
+      u32[(place.task + offset) >>> 2] = words[field as keyof typeof TEXT_TASK];
+    }
     const kernels = workspace.kernels(matrix.span.arena);
     const order = u32.subarray(place.order >>> 2, (place.order >>> 2) + rowCount);
     for (let row = 0; row < rowCount; row++) order[row] = row;

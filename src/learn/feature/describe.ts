@@ -1,5 +1,5 @@
 // Learning a feature from its training values: type, buckets, categories.
-import { DISTINCT_SLOTS } from '../../kernel/bin.ts';
+import { DISTINCT_SLOTS } from '../../kernel/generated.ts';
 import { failure } from '../../util/error.ts';
 import type { Atom } from '../../value/atom.ts';
 import { atomToJsonText } from '../../value/json.ts';

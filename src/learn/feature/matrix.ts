@@ -1,5 +1,5 @@
 // Feature matrices: bucket codes of all rows in shared memory, and how they are filled.
-import { BOUNDARY_SLOTS } from '../../kernel/bin.ts';
+import { BOUNDARY_SLOTS } from '../../kernel/generated.ts';
 import { assert } from '../../util/assert.ts';
 import type { Atom } from '../../value/atom.ts';
 import type { Span } from '../../value/column/snapshot.ts';

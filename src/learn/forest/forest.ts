@@ -1,5 +1,5 @@
 // Random forests for two classes: many deep trees on samples of rows and features, averaged.
-import { NODE_COLUMN_MAX } from '../../kernel/tree.ts';
+import { NODE_COLUMN_MAX } from '../../kernel/generated.ts';
 import { failure } from '../../util/error.ts';
 import type { FeatureMatrix } from '../feature/matrix.ts';
 import type { TreeEnsemble } from '../tree/ensemble.ts';

@@ -6,7 +6,7 @@ import {
   FOREST_TASK,
   FOREST_TASK_SIZE,
   NODE_SIZE,
-} from '../../kernel/tree.ts';
+} from '../../kernel/generated.ts';
 import type { Span } from '../../value/column/snapshot.ts';
 import type { FeatureMatrix, MatrixColumn } from '../feature/matrix.ts';
 import { Random, type RandomState, randomState } from '../random.ts';
@@ -120,7 +120,7 @@ export function trainTree(
     }
     const sampleIndex = Math.floor(treeIndex / options.featureSamplings);
     const setState = (word: 'rowState' | 'nodeState', state: RandomState) => {
-      u32.set(state, (place.task + FOREST_TASK[word]) >>> 2);
+      u32.set(state, (place.task + FOREST_TASK[`${word}0`]) >>> 2);
     };
     setState('rowState', randomState(options.randomSeed, STREAM_ROWS, sampleIndex));
     setState('nodeState', randomState(options.randomSeed, STREAM_NODES, treeIndex));

@@ -1,5 +1,5 @@
 // The packed nodes of an ensemble's trees, one by one.
-import { NODE_STOPS_MISSING, SET_NODE_COLUMN_BITS, SET_SIZE } from '../../kernel/tree.ts';
+import { NODE_STOPS_MISSING, SET_NODE_COLUMN_BITS, SET_SIZE } from '../../kernel/generated.ts';
 import { type TreeEnsemble, treeParts, valueCountOf } from '../tree/ensemble.ts';
 import type { Workspace } from '../workspace.ts';
 

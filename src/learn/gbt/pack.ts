@@ -5,7 +5,7 @@ import {
   SET_COUNT_MAX,
   SET_NODE_COLUMN_BITS,
   SET_SIZE,
-} from '../../kernel/tree.ts';
+} from '../../kernel/generated.ts';
 import { failure } from '../../util/error.ts';
 import type { Span } from '../../value/column/snapshot.ts';
 import type { FeatureMatrix } from '../feature/matrix.ts';

@@ -1,6 +1,6 @@
 // A first layout from the graph alone: the smoothest functions on it. Parts of the graph that hang
 // together are laid out each for itself, where their centres lie in space.
-import { ROW_GROUP } from '../../kernel/sparse-matrix.ts';
+import { ROW_GROUP } from '../../kernel/generated.ts';
 import { symmetricEigen } from '../linear-algebra.ts';
 import { type Points, pointColumns } from '../points.ts';
 import { Random } from '../random.ts';

@@ -4,7 +4,7 @@ import {
   TREE_DIMENSION_MAX,
   TREE_TASK,
   TREE_TASK_SIZE,
-} from '../../kernel/layout.ts';
+} from '../../kernel/generated.ts';
 import { nearestNeighbors } from '../neighbor/exact.ts';
 import type { Points } from '../points.ts';
 import { Random } from '../random.ts';

@@ -1,5 +1,5 @@
 // UMAP: a layout in which each point's neighbours stay near, whatever the density around it.
-import { UMAP_TASK, UMAP_TASK_SIZE } from '../../kernel/umap.ts';
+import { UMAP_TASK, UMAP_TASK_SIZE } from '../../kernel/generated.ts';
 import { type Neighbors, nearestNeighbors } from '../neighbor/exact.ts';
 import { allocatePoints, norms, type Points, pointColumns } from '../points.ts';
 import { Random, randomState } from '../random.ts';

@@ -1,6 +1,6 @@
 // What the details of a classifier show of its model.
 
-import { NODE_STOPS_MISSING } from '../../kernel/tree.ts';
+import { NODE_STOPS_MISSING } from '../../kernel/generated.ts';
 import { printNumber } from '../../value/number-text.ts';
 import { TEST_EQUAL, TEST_LEAF, TEST_LESS, TEST_PRESENT } from '../decision-tree/tree.ts';
 import { EXTRACTS } from '../design/columns.ts';

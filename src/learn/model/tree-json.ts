@@ -5,7 +5,7 @@ import {
   NODE_STOPS_MISSING,
   SET_NODE_COLUMN_BITS,
   SET_SIZE,
-} from '../../kernel/tree.ts';
+} from '../../kernel/generated.ts';
 import type { Span } from '../../value/column/snapshot.ts';
 import {
   type DecisionTree,

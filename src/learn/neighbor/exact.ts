@@ -1,5 +1,5 @@
 // The nearest points of all points, by comparing all pairs.
-import { POINT_GROUP } from '../../kernel/points.ts';
+import { POINT_GROUP } from '../../kernel/generated.ts';
 import { type Points, unitRowCount } from '../points.ts';
 import {
   type FitContext,

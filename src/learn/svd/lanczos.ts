@@ -1,5 +1,5 @@
 // The largest eigenvalues of a symmetric operator that is only known by its products.
-import { ROW_GROUP } from '../../kernel/sparse-matrix.ts';
+import { ROW_GROUP } from '../../kernel/generated.ts';
 import { dot, type Eigen, tridiagonalEigen } from '../linear-algebra.ts';
 import { Random } from '../random.ts';
 import { type JobScope, Layout, type Workspace, withScratch } from '../workspace.ts';

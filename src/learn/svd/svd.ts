@@ -1,6 +1,6 @@
 // Singular value decomposition of rows of cells: numbers scaled, other values one column each.
 
-import { ROW_GROUP } from '../../kernel/sparse-matrix.ts';
+import { ROW_GROUP } from '../../kernel/generated.ts';
 import { failure } from '../../util/error.ts';
 import type { Atom } from '../../value/atom.ts';
 import { keyOfAtom } from '../../value/canonical-key.ts';

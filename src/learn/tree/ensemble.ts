@@ -1,5 +1,5 @@
 // Tree ensembles in shared memory, as the kernels walk them.
-import { NODE_SIZE } from '../../kernel/tree.ts';
+import { NODE_SIZE } from '../../kernel/generated.ts';
 import type { Span } from '../../value/column/snapshot.ts';
 import type { Feature } from '../feature/feature.ts';
 

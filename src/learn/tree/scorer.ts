@@ -1,5 +1,5 @@
 // Scoring with tree ensembles: rows in batches and one by one, on the copy in shared memory.
-import { NODE_SIZE, TREE_ENTRY_SIZE } from '../../kernel/tree.ts';
+import { NODE_SIZE, TREE_ENTRY, TREE_ENTRY_SIZE } from '../../kernel/generated.ts';
 import type { Atom } from '../../value/atom.ts';
 import type { Span } from '../../value/column/snapshot.ts';
 import { notNumeric } from '../feature/describe.ts';
@@ -275,9 +275,11 @@ function writeTable(workspace: Workspace, ensemble: TreeEnsemble, table: number)
   const { u32, f64 } = workspace.memory.get(arenaOf(ensemble));
   for (const [index, { span, nodeCount, depth }] of ensemble.trees.entries()) {
     const entry = table + index * TREE_ENTRY_SIZE;
-    const slot = ensemble.slots?.[index] ?? -1;
-    u32.set([span.offset, span.offset + nodeCount * NODE_SIZE, depth, slot >>> 0], entry >>> 2);
-    f64[(entry + 16) >>> 3] = ensemble.weights[index] as number;
-    u32.set([ensemble.sets?.offset ?? 0, 0], (entry + 24) >>> 2);
+    u32[(entry + TREE_ENTRY.nodes) >>> 2] = span.offset;
+    u32[(entry + TREE_ENTRY.values) >>> 2] = span.offset + nodeCount * NODE_SIZE;
+    u32[(entry + TREE_ENTRY.depth) >>> 2] = depth;
+    u32[(entry + TREE_ENTRY.slot) >>> 2] = ensemble.slots?.[index] ?? -1;
+    f64[(entry + TREE_ENTRY.weight) >>> 3] = ensemble.weights[index] as number;
+    u32[(entry + TREE_ENTRY.sets) >>> 2] = ensemble.sets?.offset ?? 0;
   }
 }

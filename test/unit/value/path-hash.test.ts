@@ -38,7 +38,20 @@ describe('path hash', () => {
     expect(hashPathHex(path)).toBe(hash);
   });
 
+  it('of elements with other letters is that of their UTF-8, lone surrogates replaced', () => {
+    for (const element of ['ä', 'a\ud800b', 'é'.repeat(70_000)]) {
+      const twice = Path.of(element, element);
+      expect(hashPath(Path.of(element))).toBe(hashPath(Path.of(wellFormed(element))));
+      expect(hashPath(twice)).toBe(hashPath(Path.of(wellFormed(element), element)));
+      expect(hashPath(twice)).not.toBe(hashPath(Path.of(element)));
+    }
+  });
+
   it('of the null path is zero', () => {
     expect(hashPath(new Path([]))).toBe(0n);
   });
 });
+
+function wellFormed(text: string): string {
+  return new TextDecoder().decode(new TextEncoder().encode(text));
+}

@@ -1,5 +1,5 @@
 // The parallel part of grouping: each unit accumulates a range of chunks into cells of its own.
-import { TRUTH } from '../../../kernel/vector.ts';
+import { TRUTH } from '../../../kernel/generated.ts';
 import { assert, unreachable } from '../../../util/assert.ts';
 import type { ColumnSnapshot, Span } from '../../../value/column/snapshot.ts';
 import { type BatchSource, BatchVectors } from '../../operator/batch-vectors.ts';
@@ -264,7 +264,7 @@ class WholeTable {
     const { arena, kernels } = this.#scratch;
     const count = this.#chunk.rowCount;
     const out = this.#scratch.take(count);
-    if (truth === 0) arena.u8.fill(TRUTH.true, out, out + count);
+    if (truth === 0) arena.u8.fill(TRUTH.isTrue, out, out + count);
     else arena.u8.copyWithin(out, truth, truth + count);
     kernels.nullTruth(out, valid, count);
     return out;

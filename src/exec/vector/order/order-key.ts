@@ -1,6 +1,6 @@
 // Sort keys as words: unsigned 64-bit numbers that order rows as the keys do. Ranks and integers of
 // known range share a word, so that most orders compare by a single number.
-import { COMPARE } from '../../../kernel/vector.ts';
+import { COMPARE } from '../../../kernel/generated.ts';
 import type { SortKey } from '../../../plan/expression.ts';
 import type { ColumnSnapshot } from '../../../value/column/snapshot.ts';
 import type { DictionaryTables } from '../dictionary-table.ts';
@@ -177,7 +177,7 @@ function doubleOfKey(key: bigint): number | undefined {
 
 /** The comparison that rows within a bound pass. */
 export function withinBound({ numbers, isDescending, value }: OrderBound): TruthProgram {
-  const operator = isDescending ? COMPARE['>='] : COMPARE['<='];
+  const operator = isDescending ? COMPARE.greaterOrEqual : COMPARE.lessOrEqual;
   return { op: 'compare', operator, left: numbers, right: { op: 'constant', value } };
 }
 

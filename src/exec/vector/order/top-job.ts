@@ -1,6 +1,6 @@
 // The parallel part of ORDER BY … LIMIT: each unit keeps the first rows of its chunks. A row whose
 // first key is beyond the last kept one is dropped by a kernel before anything else is known of it.
-import { TRUTH } from '../../../kernel/vector.ts';
+import { TRUTH } from '../../../kernel/generated.ts';
 import type { ColumnSnapshot, RowNames, Span } from '../../../value/column/snapshot.ts';
 import { registerParallelJob } from '../../parallel.ts';
 import { ChunkVectors } from '../chunk.ts';
@@ -194,9 +194,9 @@ class TopRows {
     const { rowCount } = this.#chunk;
     const { u8 } = this.#scratch.arena;
     const rest = this.#scratch.take(rowCount);
-    if (truth === 0) u8.fill(TRUTH.true, rest, rest + rowCount);
+    if (truth === 0) u8.fill(TRUTH.isTrue, rest, rest + rowCount);
     else u8.copyWithin(rest, truth, truth + rowCount);
-    u8.fill(TRUTH.false, rest, rest + done);
+    u8.fill(TRUTH.isFalse, rest, rest + done);
     return { vectors: this.#chunk, positions: 0, truth: rest };
   }
 
@@ -229,7 +229,7 @@ class TopRows {
     const { rowCount } = this.#chunk;
     const passes = this.#chunk.truth(withinBound(bound));
     if (truth !== 0) kernels.andTruth(passes, truth, rowCount, passes);
-    arena.u8.fill(TRUTH.false, passes, passes + done);
+    arena.u8.fill(TRUTH.isFalse, passes, passes + done);
     if (kernels.countTrue(passes, rowCount) > most) return -1;
     return kernels.selectTrue(passes, rowCount, positions);
   }

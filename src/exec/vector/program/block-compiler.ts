@@ -1,7 +1,12 @@
 // Lowers vector programs once more, to the program of one kernel that runs over blocks of rows.
 
-import { BLOCK_OP, SMALL_INTEGER_MAX } from '../../../kernel/block-program.ts';
-import { ARITHMETIC, TRUTH } from '../../../kernel/vector.ts';
+import {
+  ARITHMETIC,
+  BLOCK_OP,
+  COMPARE,
+  SMALL_INTEGER_MAX,
+  TRUTH,
+} from '../../../kernel/generated.ts';
 import { unreachable } from '../../../util/assert.ts';
 import type { ColumnSnapshot, Span } from '../../../value/column/snapshot.ts';
 import { integerBounds } from './integer-bounds.ts';
@@ -55,7 +60,15 @@ interface Bounds {
 /** More registers than this would not stay in the cache of a core. */
 export const REGISTER_COUNT_MAX = 64;
 
-const MIRRORED: Readonly<Record<number, number>> = { 0: 0, 1: 1, 2: 4, 3: 5, 4: 2, 5: 3 };
+/** The operator of the same comparison with its sides exchanged. */
+const MIRRORED: Readonly<Record<number, number>> = {
+  [COMPARE.equal]: COMPARE.equal,
+  [COMPARE.notEqual]: COMPARE.notEqual,
+  [COMPARE.less]: COMPARE.greater,
+  [COMPARE.lessOrEqual]: COMPARE.greaterOrEqual,
+  [COMPARE.greater]: COMPARE.less,
+  [COMPARE.greaterOrEqual]: COMPARE.lessOrEqual,
+};
 
 /** Thrown away with the compiler: the program is left to the kernels of single operations. */
 class NotForBlocks extends Error {}
@@ -180,8 +193,8 @@ export class BlockCompiler {
       }
       case 'missing': {
         const [whenValid, whenMissing] = program.negated
-          ? [TRUTH.true, TRUTH.false]
-          : [TRUTH.false, TRUTH.true];
+          ? [TRUTH.isTrue, TRUTH.isFalse]
+          : [TRUTH.isFalse, TRUTH.isTrue];
         const a = this.#values(program.operand);
         return this.#emit('missing', { a, c: whenMissing, d: whenValid });
       }
@@ -409,11 +422,11 @@ function boundsOfResult(operator: number, a: Bounds, b: Bounds): Bounds | undefi
 
 function endsOf(operator: number, a: Bounds, b: Bounds): number[] | undefined {
   switch (operator) {
-    case ARITHMETIC['+']:
+    case ARITHMETIC.add:
       return [a.least + b.least, a.greatest + b.greatest];
-    case ARITHMETIC['-']:
+    case ARITHMETIC.subtract:
       return [a.least - b.greatest, a.greatest - b.least];
-    case ARITHMETIC['*']:
+    case ARITHMETIC.multiply:
       return [a.least, a.greatest].flatMap((x) => [x * b.least + 0, x * b.greatest + 0]);
     default:
       return undefined;

@@ -1,6 +1,6 @@
 // Lowers bound expressions to vector programs, where the types of the columns allow it. What cannot
 // be lowered gives undefined and is left to the general evaluator; so is whatever might fail.
-import { ARITHMETIC, COMPARE, TRUTH } from '../../../kernel/vector.ts';
+import { ARITHMETIC, COMPARE, TRUTH } from '../../../kernel/generated.ts';
 import type {
   BoundExpression,
   CaseExpression,
@@ -16,6 +16,23 @@ import type { DictionaryEvaluation, DictionaryTables } from '../dictionary-table
 import type { ColumnScope } from '../table.ts';
 import { integerBounds } from './integer-bounds.ts';
 import type { CodeProgram, NumberProgram, TruthProgram } from './program.ts';
+
+/** Codes of the operators that kernels know. */
+const ARITHMETIC_CODES: Readonly<Record<string, number>> = {
+  '+': ARITHMETIC.add,
+  '-': ARITHMETIC.subtract,
+  '*': ARITHMETIC.multiply,
+  '/': ARITHMETIC.divide,
+};
+
+const COMPARE_CODES: Readonly<Record<string, number>> = {
+  '=': COMPARE.equal,
+  '!=': COMPARE.notEqual,
+  '<': COMPARE.less,
+  '<=': COMPARE.lessOrEqual,
+  '>': COMPARE.greater,
+  '>=': COMPARE.greaterOrEqual,
+};
 
 /** Ranges of integers wider than this are no codes. */
 const RANGE_CARDINALITY_MAX = 1 << 22;
@@ -109,7 +126,7 @@ export class Lowering {
         return columnNumbers(column, snapshot, this.table);
       }
       case 'arithmetic': {
-        const operator = ARITHMETIC[expression.operator as keyof typeof ARITHMETIC];
+        const operator = ARITHMETIC_CODES[expression.operator];
         const left = this.numbers(expression.left);
         const right = this.numbers(expression.right);
         if (operator === undefined || left === undefined || right === undefined) break;
@@ -218,9 +235,9 @@ export class Lowering {
   #constantTruth(value: unknown): TruthProgram | undefined {
     if (!(value instanceof Scalar)) return undefined;
     const { atom } = value;
-    if (atom === null) return { op: 'always', truth: TRUTH.null };
+    if (atom === null) return { op: 'always', truth: TRUTH.isNull };
     if (typeof atom !== 'number') return undefined;
-    return { op: 'always', truth: atom === 0 ? TRUTH.false : TRUTH.true };
+    return { op: 'always', truth: atom === 0 ? TRUTH.isFalse : TRUTH.isTrue };
   }
 
   #junction(op: 'and' | 'or', operands: readonly BoundExpression[]): TruthProgram | undefined {
@@ -234,7 +251,7 @@ export class Lowering {
   }
 
   #comparison(expression: ComparisonExpression): TruthProgram | undefined {
-    const operator = COMPARE[expression.operator as keyof typeof COMPARE];
+    const operator = COMPARE_CODES[expression.operator];
     const left = this.numbers(expression.left);
     const right = this.numbers(expression.right);
     if (operator === undefined || left === undefined || right === undefined) return undefined;
@@ -254,8 +271,8 @@ export class Lowering {
     if (value.isTimestamp !== least.isTimestamp || value.isTimestamp !== greatest.isTimestamp) {
       return undefined;
     }
-    const from = { op: 'compare', operator: COMPARE['>='], left: value.program } as const;
-    const to = { op: 'compare', operator: COMPARE['<='], left: value.program } as const;
+    const from = { op: 'compare', operator: COMPARE.greaterOrEqual, left: value.program } as const;
+    const to = { op: 'compare', operator: COMPARE.lessOrEqual, left: value.program } as const;
     return {
       op: 'and',
       operands: [
@@ -277,7 +294,7 @@ export class Lowering {
       ],
       otherwise: this.#dictionaries.members(subquery, program, isTimestamp),
     };
-    const operator = COMPARE[negated ? '=' : '!='];
+    const operator = negated ? COMPARE.equal : COMPARE.notEqual;
     return { op: 'compare', operator, left: found, right: { op: 'constant', value: 0 } };
   }
 
@@ -286,7 +303,7 @@ export class Lowering {
     const operand = this.numbers(expression);
     if (operand === undefined || operand.isTimestamp) return undefined;
     const right = { op: 'constant', value: 0 } as const;
-    return { op: 'compare', operator: COMPARE['!='], left: operand.program, right };
+    return { op: 'compare', operator: COMPARE.notEqual, left: operand.program, right };
   }
 }
 

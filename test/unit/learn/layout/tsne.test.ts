@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { TREE_CELL_SIZE, TREE_TASK, TREE_TASK_SIZE } from '../../../../src/kernel/layout.ts';
+import { TREE_CELL_SIZE, TREE_TASK, TREE_TASK_SIZE } from '../../../../src/kernel/generated.ts';
 import { affinities } from '../../../../src/learn/layout/affinity.ts';
 import { fitTsne, type TsneOptions } from '../../../../src/learn/layout/tsne.ts';
 import { Random } from '../../../../src/learn/random.ts';
