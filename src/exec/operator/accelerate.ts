@@ -6,7 +6,7 @@ import type { Accelerator, Compiler, Runtime } from '../general/compiler.ts';
 import type { RowSource } from '../general/operator/source.ts';
 import { compilePlan, makeCompiler } from '../general/plan.ts';
 import type { ExecRow } from '../general/row.ts';
-import { suitsVectors, vectorAccelerator } from '../vector/accelerate.ts';
+import { vectorAccelerator } from '../vector/accelerate.ts';
 import type { VectorEngine } from '../vector/engine.ts';
 import { dictionaryTables } from '../vector/program/row-function.ts';
 import { NotSuited } from './not-suited.ts';
@@ -18,7 +18,6 @@ export function operatorAccelerator(engine: VectorEngine): Accelerator {
   const vectors = vectorAccelerator(engine);
   return (node, runtime) => {
     if (!isOperatorRoot(node)) return vectors(node, runtime);
-    if (!suitsVectors(node)) return undefined;
     // Compiled when it is needed, which for most queries is never.
     let reference: RowSource | undefined;
     const runReference = () => {

@@ -9,10 +9,10 @@ import { buildKeyTables } from '../vector/group/key-table.ts';
 import type { FlatColumn } from '../vector/join-vectors.ts';
 import type { BlockSource } from '../vector/program/block-compiler.ts';
 import { chunkColumn } from '../vector/program/block-compiler.ts';
-import { integerBounds } from '../vector/program/integer-bounds.ts';
 import type { TruthProgram } from '../vector/program/program.ts';
 import { Scratch } from '../vector/scratch.ts';
 import type { Place, ProbeStep } from './batch-vectors.ts';
+import { fillFlat, flatColumn } from './flat-column.ts';
 import type { Build, Pipeline } from './pipeline.ts';
 
 /** What jobs need to run a pipeline, and what to free when they are done. */
@@ -136,7 +136,12 @@ class TableBuild {
   build(wanted: readonly number[]): ReadonlyMap<number, FlatColumn> {
     const { table } = this.#build;
     const flats = new Map(
-      wanted.map((column) => [column, this.#flatColumn(table.columns[column] as ColumnSnapshot)]),
+      wanted.map((column) => [
+        column,
+        flatColumn(table.columns[column] as ColumnSnapshot, table.rowCount, (sizeBytes) =>
+          this.#allocate(sizeBytes),
+        ),
+      ]),
     );
     const scratch = new Scratch(this.#memory.id);
     try {
@@ -145,7 +150,7 @@ class TableBuild {
       const head = this.#head.offset;
       this.#forEachChunk(scratch, ({ codes, count, start, chunk }) => {
         sharedCount += kernels.countCodes(codes, count, head);
-        for (const [column, flat] of flats) fill(flat, column, chunk, scratch, start);
+        for (const [column, flat] of flats) fillFlat(flat, column, chunk, scratch, start);
       });
       if (sharedCount === 0) this.#placeDistinct(scratch);
       else this.#placeRows(scratch);
@@ -199,45 +204,10 @@ class TableBuild {
     });
   }
 
-  #flatColumn(column: ColumnSnapshot): FlatColumn {
-    // One more row, without a value.
-    const count = this.#build.table.rowCount + 1;
-    if (column.dictionary !== undefined) return { kind: 'codes', data: this.#allocate(count * 4) };
-    const isInteger = integerBounds(column) !== undefined;
-    return {
-      kind: isInteger ? 'int32' : 'float64',
-      data: this.#allocate(count * (isInteger ? 4 : 8)),
-      valid: this.#allocate(count),
-    };
-  }
-
   #allocate(sizeBytes: number): Span {
     const span = this.#engine.arenas.allocateIn(this.#memory.id, sizeBytes + 64);
     this.#spans.push(span);
     this.#memory.u8.fill(0, span.offset, span.offset + span.sizeBytes);
     return span;
   }
-}
-
-function fill(
-  flat: FlatColumn,
-  column: number,
-  chunk: ChunkVectors,
-  scratch: Scratch,
-  start: number,
-): void {
-  const { u8 } = scratch.arena;
-  const { rowCount } = chunk;
-  if (flat.kind === 'codes') {
-    const { data, width } = chunk.storedCodes(column);
-    scratch.kernels.widenCodes(data, width, rowCount, flat.data.offset + start * 4);
-    return;
-  }
-  const program = { op: 'column', column } as const;
-  const size = flat.kind === 'int32' ? 4 : 8;
-  const { data, valid } = flat.kind === 'int32' ? chunk.integers(program) : chunk.doubles(program);
-  u8.copyWithin(flat.data.offset + start * size, data, data + rowCount * size);
-  const target = (flat.valid as Span).offset + start;
-  if (valid === 0) u8.fill(1, target, target + rowCount);
-  else u8.copyWithin(target, valid, valid + rowCount);
 }

@@ -8,7 +8,7 @@ import { JoinedRow, type JoinShape, TableRow } from '../general/row.ts';
 import { lowerKeys } from './join-keys.ts';
 import { materialize, type OperatorContext } from './materialize.ts';
 import { NotSuited, suited } from './not-suited.ts';
-import { joinOutputs, outputsOfTable } from './outputs.ts';
+import { aggregateName, joinOutputs, keyName, outputsOfTable, windowName } from './outputs.ts';
 import type { Outputs, Pipeline, RowNamer } from './pipeline.ts';
 
 interface Side {
@@ -114,8 +114,16 @@ export function withOutputNames(before: Pipeline, after: Pipeline): Pipeline {
         if (typeof expression !== 'object') throw new NotSuited();
         return { path, expression };
       }),
+    groupKey: (index) => named(made, keyName(index)),
+    aggregateResult: (index) => named(made, aggregateName(index)),
+    windowResult: (index) => named(made, windowName(index)),
   };
   return after;
+}
+
+function named(made: Outputs, name: string): BoundExpression | undefined {
+  const expression = made.column([name]);
+  return typeof expression === 'object' ? expression : undefined;
 }
 
 /** The name of the row of a side; undefined where it has none. */

@@ -65,7 +65,14 @@ export const materializeJob = registerParallelJob<MaterializeArgs, WrittenBatch[
 });
 
 export function freeBatches(batches: readonly WrittenBatch[], arenas: ArenaAllocator): void {
-  for (const { chunks } of batches) for (const chunk of chunks) freeChunk(chunk, arenas);
+  for (const { chunks } of batches) freeChunks(chunks, arenas);
+}
+
+export function freeChunks(
+  chunks: readonly ChunkSnapshot[],
+  arenas: ArenaAllocator = threadArenas(),
+): void {
+  for (const chunk of chunks) freeChunk(chunk, arenas);
 }
 
 function writeColumn(
@@ -108,7 +115,7 @@ function writeNumbers(
   return numbersChunk(form, vector, vectors.rowCount, scratch);
 }
 
-function numbersChunk(
+export function numbersChunk(
   kind: NumberForm,
   vector: { readonly data: number; readonly valid: number },
   rowCount: number,
@@ -177,6 +184,6 @@ function boundsOf(
   return min <= max ? { min, max } : {};
 }
 
-function codesChunk({ arena }: Scratch, codes: number, rowCount: number): ChunkSnapshot {
+export function codesChunk({ arena }: Scratch, codes: number, rowCount: number): ChunkSnapshot {
   return encodeCodes(arena.u32.subarray(codes / 4, codes / 4 + rowCount), rowCount, threadArenas());
 }

@@ -47,6 +47,10 @@ export function madeOutputs(table: MadeTable): Outputs {
 
 export const keyName = (index: number) => `key ${index}`;
 export const aggregateName = (index: number) => `aggregate ${index}`;
+export const windowName = (index: number) => `${HIDDEN}window ${index}`;
+
+/** Columns whose names begin so belong to an operator: rows do not have them. */
+export const HIDDEN = '\u0000';
 
 /** Groups have no columns, only keys and aggregates. */
 export function groupOutputs(node: AggregateNode): Outputs {
@@ -70,7 +74,9 @@ export function projectOutputs({ items }: ProjectNode, input: Outputs): Outputs 
   const [first] = items;
   if (items.length === 1 && first?.kind === 'wildcard' && isWholeRow(first.pattern)) {
     // A row has only the columns that it has values for.
-    return first.source === 'input' && input.isDense === true ? { ...input } : undefined;
+    if (first.source !== 'input' || input.isDense !== true) return undefined;
+    const list = () => input.list()?.filter(({ path }) => path[0]?.startsWith(HIDDEN) !== true);
+    return { isDense: true, column: (path) => input.column(path), list };
   }
   const named = new Map<string, NamedProjectItem>();
   for (const item of items) {

@@ -18,8 +18,9 @@ export interface Outputs {
   column(path: readonly string[]): BoundExpression | 'absent' | undefined;
   /** true: every row has a value in every column */
   readonly isDense?: boolean;
-  groupKey?(index: number): BoundExpression;
-  aggregateResult?(index: number): BoundExpression;
+  groupKey?(index: number): BoundExpression | undefined;
+  aggregateResult?(index: number): BoundExpression | undefined;
+  windowResult?(index: number): BoundExpression | undefined;
   /** all columns by their paths; undefined when they are not known */
   list(): readonly Output[] | undefined;
 }
@@ -169,6 +170,9 @@ const OPAQUE_KINDS: ReadonlySet<BoundExpression['kind']> = new Set([
   'scope-call',
   'group-key-element',
   'in-members',
+  'outer',
+  'subquery',
+  'grouping',
 ]);
 
 /** Undefined when the expression needs more than single columns. */
@@ -198,6 +202,8 @@ function meaningOf(part: BoundExpression, outputs: Outputs): BoundExpression | u
       return outputs.groupKey?.(part.index);
     case 'aggregate-result':
       return outputs.aggregateResult?.(part.index);
+    case 'window-result':
+      return outputs.windowResult?.(part.index);
     default:
       return part;
   }

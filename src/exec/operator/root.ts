@@ -43,6 +43,7 @@ export function gathersRows(node: PlanNode): boolean {
   switch (node.kind) {
     case 'aggregate':
     case 'join':
+    case 'window':
       return true;
     case 'project':
       return node.name === undefined && !node.keepsInput && gathersRows(node.input);

@@ -2,11 +2,11 @@
 import type { Atom } from '../../value/atom.ts';
 import { MINUS_INFINITY } from '../../value/timestamp.ts';
 import { Scalar, type Value } from '../../value/value.ts';
-import { type ExecRow, GroupRow } from '../general/row.ts';
+import { type ExecRow, GroupRow, WindowRow } from '../general/row.ts';
 import { chunksOf, type MadeColumn, MadeTable } from './batch-table.ts';
 import { encodeAtoms, encodeNumberColumn } from './encode-column.ts';
 import type { OperatorContext } from './materialize.ts';
-import { aggregateName, keyName } from './outputs.ts';
+import { aggregateName, keyName, windowName } from './outputs.ts';
 
 const CHUNK_ROW_COUNT = 65_536;
 
@@ -22,11 +22,17 @@ export function tableOfRows(rows: Iterable<ExecRow>, context: OperatorContext): 
     column.set(kept.length, value);
   };
   for (const row of rows) {
-    if (row instanceof GroupRow) {
-      row.keys.forEach((value, index) => {
+    const input = row instanceof WindowRow ? row.input : row;
+    if (row instanceof WindowRow) {
+      row.results.forEach((value, index) => {
+        add(windowName(index), value);
+      });
+    }
+    if (input instanceof GroupRow) {
+      input.keys.forEach((value, index) => {
         add(keyName(index), value);
       });
-      row.aggregates.forEach((value, index) => {
+      input.aggregates.forEach((value, index) => {
         add(aggregateName(index), value);
       });
     } else {

@@ -7,6 +7,7 @@ import type {
   PlanNode,
   ScanNode,
   SortNode,
+  WindowPlanNode,
 } from '../../plan/plan.ts';
 import { rowNamesView } from '../../value/column/row-names.ts';
 import type { Path } from '../../value/path.ts';
@@ -28,13 +29,16 @@ import {
   keyName,
   madeOutputs,
   projectOutputs,
+  tableColumn,
+  windowName,
 } from './outputs.ts';
-import { Pipeline } from './pipeline.ts';
+import { type Outputs, Pipeline } from './pipeline.ts';
 import { madeRows, storedRows } from './result-rows.ts';
 import { gathersRows } from './root.ts';
 import { tableOfRows } from './rows-source.ts';
 import { sliceTable } from './slice.ts';
 import { sortPipeline } from './sort.ts';
+import { windowPipeline } from './window.ts';
 
 const CHUNK_ROW_COUNT = 65_536;
 
@@ -118,6 +122,7 @@ export class PlanRunner {
       case 'join':
       case 'limit':
       case 'sort':
+      case 'window':
         return this.#openOrRows(node, wanted);
       default:
         return this.#rows(node);
@@ -125,13 +130,14 @@ export class PlanRunner {
   }
 
   #openOrRows(
-    node: PlanNode & { kind: 'aggregate' | 'join' | 'limit' | 'sort' },
+    node: PlanNode & { kind: 'aggregate' | 'join' | 'limit' | 'sort' | 'window' },
     wanted: Wanted,
   ): Pipeline {
     try {
       if (node.kind === 'aggregate') return this.#aggregate(node, wanted);
       if (node.kind === 'limit') return this.#limit(node, wanted);
       if (node.kind === 'sort') return this.#sort(node);
+      if (node.kind === 'window') return this.#window(node);
       return this.#join(node, wanted);
     } catch (thrown) {
       if (thrown instanceof NotSuited) return this.#rows(node);
@@ -223,6 +229,11 @@ export class PlanRunner {
     return withOutputNames(pipeline, sliceTable(table, offset, rowCountMax, this.#context));
   }
 
+  #window(node: WindowPlanNode): Pipeline {
+    const input = this.#open(node.input, { named: true, first: undefined, isOrdered: true });
+    return windowPipeline(node, input, this.#context);
+  }
+
   /** Rows of a dataset are sorted as they lie by the kernels of whole shapes. */
   #sort(node: SortNode): Pipeline {
     if (!gathersRows(node.input)) throw new NotSuited();
@@ -236,14 +247,20 @@ export class PlanRunner {
     const { tables } = this.#context;
     const table = tableOfRows(this.#referenceRows(node), this.#context);
     this.#byReference.add(node);
-    const outputs = node.kind === 'aggregate' ? groupOutputs(node) : madeOutputs(table);
+    const outputs = outputsOfRows(node, table);
     return new Pipeline(table, outputs, (rowOf) => table.nameAt(rowOf(0) as number), tables);
   }
 }
 
+function outputsOfRows(node: PlanNode, table: MadeTable): Outputs {
+  const made = node.kind === 'aggregate' ? groupOutputs(node) : madeOutputs(table);
+  if (node.kind !== 'window') return made;
+  return { ...made, windowResult: (index) => tableColumn([windowName(index)]) };
+}
+
 /** Whether all rows of a node were made before the next one reads them. */
 function isBreaker({ kind }: PlanNode): boolean {
-  return kind === 'aggregate' || kind === 'limit' || kind === 'sort';
+  return kind === 'aggregate' || kind === 'limit' || kind === 'sort' || kind === 'window';
 }
 
 /** No column of a query is called so. */

@@ -1,8 +1,7 @@
 // Some rows of a table that an operator made, perhaps in another order.
-import { ColumnView } from '../../value/column/column-view.ts';
 import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
 import { chunksOf, type MadeColumn, MadeTable } from './batch-table.ts';
-import { encodeAtoms } from './encode-column.ts';
+import { RowGatherer } from './gather.ts';
 import type { OperatorContext } from './materialize.ts';
 import { madeOutputs } from './outputs.ts';
 import { Pipeline } from './pipeline.ts';
@@ -28,19 +27,11 @@ export function sliceTable(
 export function pickRows(
   pipeline: Pipeline,
   rows: Uint32Array,
-  { memory, tables }: OperatorContext,
+  context: OperatorContext,
 ): Pipeline {
   const { base, namer } = pipeline;
   const counts = chunksOf(rows.length, CHUNK_ROW_COUNT);
-  const pick = (column: ColumnSnapshot) => {
-    const view = new ColumnView(column, memory.arenas);
-    return encodeAtoms(
-      column.path,
-      Array.from(rows, (row) => view.atomAt(row)),
-      counts,
-      memory,
-    );
-  };
+  const gatherer = new RowGatherer(base, rows, counts, context);
   const names = pipeline.outputs.list()?.map(({ path }) => path[0] as string) ?? [];
   const makers = new Map(
     names.map((name) => [
@@ -50,14 +41,20 @@ export function pickRows(
         if (typeof number !== 'number') return undefined;
         const timed = base.timedOf(number);
         return {
-          snapshot: pick(base.columns[number] as ColumnSnapshot),
+          snapshot: gatherer.column(base.columns[number] as ColumnSnapshot),
           ts: base.tsOf(number),
-          timed: timed === true ? undefined : pick(base.columns[timed] as ColumnSnapshot),
+          timed:
+            timed === true ? undefined : gatherer.column(base.columns[timed] as ColumnSnapshot),
         };
       },
     ]),
   );
   const nameAt = (row: number) => namer(() => rows[row]);
   const table = new MadeTable(counts, makers, nameAt);
-  return new Pipeline(table, madeOutputs(table), (rowOf) => nameAt(rowOf(0) as number), tables);
+  return new Pipeline(
+    table,
+    madeOutputs(table),
+    (rowOf) => nameAt(rowOf(0) as number),
+    context.tables,
+  );
 }

@@ -2,6 +2,7 @@
 // known range share a word, so that most orders compare by a single number.
 import { COMPARE } from '../../../kernel/generated.ts';
 import type { SortKey } from '../../../plan/expression.ts';
+import { BOOLEAN_TYPE } from '../../../plan/type/operator-type.ts';
 import type { ColumnSnapshot } from '../../../value/column/snapshot.ts';
 import type { DictionaryTables } from '../dictionary-table.ts';
 import type { LoweredCodes, LoweredNumbers, Lowering } from '../program/lower.ts';
@@ -44,7 +45,9 @@ export function lowerOrder(
   for (const key of keys) {
     const field = lowerKey(key, lowering, dictionaries);
     if (field === undefined) return undefined;
-    fields.push(field);
+    const nulls = nullField(key, lowering);
+    if (nulls === undefined) return undefined;
+    fields.push(...nulls, field);
   }
   return fillWords(packFields(fields));
 }
@@ -86,6 +89,28 @@ export function packFields(fields: readonly OrderField[]): OrderWord[] {
   }
   flush();
   return words;
+}
+
+/** A field before that of a key whose nulls do not go where the smallest value goes. */
+function nullField(
+  { expression, descending, nulls }: SortKey,
+  lowering: Lowering,
+): readonly OrderField[] | undefined {
+  if (nulls === undefined || (nulls === 'last') === descending) return [];
+  const { start, end } = expression;
+  const when = lowering.truth({
+    ...{ kind: 'is', operand: expression, test: 'null', negated: false },
+    ...{ type: BOOLEAN_TYPE, start, end },
+  });
+  if (when === undefined) return undefined;
+  const constant = (value: number) => ({ op: 'constant', value }) as const;
+  const [result, otherwise] = nulls === 'last' ? [1, 0] : [0, 1];
+  const numbers: NumberProgram = {
+    op: 'case',
+    branches: [{ when, result: constant(result) }],
+    otherwise: constant(otherwise),
+  };
+  return [{ kind: 'double', descending: false, numbers }];
 }
 
 function lowerKey(
