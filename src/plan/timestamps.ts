@@ -2,16 +2,20 @@
 import { childrenOf, itemExpressions } from './children.ts';
 import type { BoundExpression } from './expression.ts';
 import type { FunctionCatalog } from './function.ts';
-import { inputsOf } from './map-plan.ts';
+import { expressionsOf, inputsOf } from './map-plan.ts';
 import type { PlanNode } from './plan.ts';
 
-/** Aggregates whose values do not depend on the timestamps of what they read. */
-const TIMELESS_AGGREGATES: ReadonlySet<string> = new Set(
-  ['count', 'sum', 'avg', 'min', 'max', 'variance', 'stddev', 'count_distinct'].flatMap((name) => [
+/** Aggregates and window functions whose values do not depend on the timestamps of what they read. */
+const TIMELESS_FUNCTIONS: ReadonlySet<string> = new Set([
+  ...['count', 'sum', 'avg', 'min', 'max', 'variance', 'stddev'].flatMap((name) => [
     name,
     `vertical_${name}`,
   ]),
-);
+  ...['count_distinct', 'median', 'quantile_cont', 'quantile_disc', 'count_if', 'bool_and'],
+  ...['bool_or', 'first', 'last', 'any_value', 'arg_min', 'arg_max', 'mode', 'string_agg'],
+  ...['row_number', 'rank', 'dense_rank', 'percent_rank', 'cume_dist', 'ntile', 'lag', 'lead'],
+  ...['first_value', 'last_value', 'nth_value'],
+]);
 
 /**
  * False when the values of the result are the same whatever the timestamps of cells with one point
@@ -32,20 +36,30 @@ function nodeReads(node: PlanNode, reads: Reads): boolean {
     case 'scan':
     case 'single-row':
     case 'limit':
+    case 'distinct':
+    case 'set-operation':
+    case 'shared':
+    case 'recursive':
+    case 'recursive-table':
+    case 'rejoin':
       return false;
     case 'filter':
       return reads(node.condition);
     case 'project':
       return node.items.some((item) => itemExpressions(item).some(reads)) || reads(node.name);
     case 'aggregate':
-      return (
-        node.keys.some(reads) ||
-        node.aggregates.some(({ name, args }) => !TIMELESS_AGGREGATES.has(name) || args.some(reads))
-      );
+    case 'grouping-sets':
+      return !node.aggregates.every(isTimeless) || expressionsOf(node).some(reads);
+    case 'window':
+      return !node.calls.every(isTimeless) || expressionsOf(node).some(reads);
     case 'sort':
-      return node.keys.some(({ expression }) => reads(expression));
     case 'distinct-on':
-      return node.expressions.some(reads);
+    case 'limit-by':
+    case 'values':
+    case 'series':
+    case 'row-dataset':
+    case 'lateral':
+      return expressionsOf(node).some(reads);
     case 'join':
       return (
         node.equalities.some(({ left, right }) => reads(left) || reads(right)) ||
@@ -56,6 +70,10 @@ function nodeReads(node: PlanNode, reads: Reads): boolean {
     default:
       return true;
   }
+}
+
+function isTimeless({ name }: { readonly name: string }): boolean {
+  return TIMELESS_FUNCTIONS.has(name);
 }
 
 function expressionReads(expression: BoundExpression, functions: FunctionCatalog): boolean {

@@ -1,6 +1,7 @@
-// The order of the rows of a table by keys, as row numbers, and where equal rows begin.
+// The order of the rows of a table by keys, as row numbers, and where rows with other keys begin.
 import type { SortKey } from '../../plan/expression.ts';
 import type { Span } from '../../value/column/snapshot.ts';
+import { threadKernels } from '../thread-memory.ts';
 import { ArenaSpans } from '../vector/arena-spans.ts';
 import { ChunkVectors } from '../vector/chunk.ts';
 import { lowerOrder, type OrderWord, wordVector } from '../vector/order/order-key.ts';
@@ -11,50 +12,47 @@ import type { OperatorContext } from './materialize.ts';
 import { suited } from './not-suited.ts';
 import type { Pipeline } from './pipeline.ts';
 
-/** Whether the rows at two numbers have equal keys. */
-export type SameRows = (a: number, b: number) => boolean;
+/**
+ * 1 at each position whose row differs from the one before it in the first `keyCount` keys, and at
+ * the first.
+ */
+export type ChangesBy = (keyCount: number) => Uint8Array;
 
 /**
  * Sorts the rows of a table; those with equal keys stay in order. `use` is called while the keys can
- * be compared: `sameBy(count)` compares the first `count` keys only.
+ * still be compared.
  */
 export function withRowOrder<Result>(
   table: Pipeline,
   keys: readonly SortKey[],
   context: OperatorContext,
-  use: (order: Uint32Array, sameBy: (keyCount: number) => SameRows) => Result,
+  use: (order: Uint32Array, changesBy: ChangesBy) => Result,
 ): Result {
   const { engine, tables } = context;
   const lower = (count: number) => suited(lowerOrder(keys.slice(0, count), table.lowering, tables));
+  // Expressions ask for their columns, which tell in which arena these are.
   const words = lower(keys.length);
-  // Expressions ask for their columns first.
   const spans = new ArenaSpans(engine, arenaOf(table));
   try {
+    const { rowCount } = table.base;
     const vectors = writeWords(table, words, spans, context);
-    const order = sortWords(vectors, table.base.rowCount, engine, spans);
+    const order = sortWords(vectors, rowCount, engine, spans);
     return use(order, (count) => {
-      if (count === keys.length) return comparing(vectors, context, spans.arena);
-      if (count === 0) return () => true;
-      return comparing(writeWords(table, lower(count), spans, context), context, spans.arena);
+      const { u8, u32 } = engine.arenas.get(spans.arena);
+      const rows = spans.allocate(rowCount * 4).offset;
+      u32.set(order, rows / 4);
+      const out = spans.allocateZeroed(rowCount).offset;
+      if (rowCount > 0) u8[out] = 1;
+      const compared =
+        count === keys.length ? vectors : writeWords(table, lower(count), spans, context);
+      for (const { offset } of compared) {
+        threadKernels(spans.arena).markChanges(offset, rows, rowCount, out);
+      }
+      return u8.slice(out, out + rowCount);
     });
   } finally {
     spans.release();
   }
-}
-
-function comparing(vectors: readonly Span[], { engine }: OperatorContext, arena: number): SameRows {
-  const { u32 } = engine.arenas.get(arena);
-  const starts = vectors.map(({ offset }) => offset / 4);
-  const [first = 0] = starts;
-  if (starts.length === 1) {
-    return (a, b) =>
-      u32[first + 2 * a] === u32[first + 2 * b] &&
-      u32[first + 2 * a + 1] === u32[first + 2 * b + 1];
-  }
-  return (a, b) =>
-    starts.every(
-      (at) => u32[at + 2 * a] === u32[at + 2 * b] && u32[at + 2 * a + 1] === u32[at + 2 * b + 1],
-    );
 }
 
 /** A Uint64 a row for each word. */

@@ -9,7 +9,7 @@ import { withOutputNames } from './join.ts';
 import { materialize, type OperatorContext } from './materialize.ts';
 import { NotSuited, suited } from './not-suited.ts';
 import type { Pipeline } from './pipeline.ts';
-import { type SameRows, withRowOrder } from './row-order.ts';
+import { withRowOrder } from './row-order.ts';
 import { pickRows } from './slice.ts';
 
 const NAMES_PER_CHECK = 256;
@@ -34,11 +34,11 @@ export function sortPipeline(
     return { expression, descending };
   });
   const { scope } = context.compiler.runtime;
-  const order = withRowOrder(table, sortKeys, context, (rows, sameBy) => {
+  const order = withRowOrder(table, sortKeys, context, (rows, changesBy) => {
     if (byName) {
       const nameOf = (row: number) => table.namer(() => row);
       const look = every(NAMES_PER_CHECK, () => scope.checkCancelled());
-      breakTies(rows, keep ?? rows.length, { same: sameBy(keys.length), nameOf, look });
+      breakTies(rows, keep ?? rows.length, { changes: changesBy(keys.length), nameOf, look });
     }
     return keep === undefined ? rows : rows.slice(0, keep);
   });
@@ -51,16 +51,17 @@ function keyName(index: number): string {
 }
 
 interface Ties {
-  readonly same: SameRows;
+  /** 1 where the keys are others than before */
+  readonly changes: Uint8Array;
   nameOf(row: number): Path;
   look(): void;
 }
 
 /** Puts rows with equal words in the order of the hashes of their names, then of the names. */
-function breakTies(order: Uint32Array, keep: number, { same, nameOf, look }: Ties): void {
+function breakTies(order: Uint32Array, keep: number, { changes, nameOf, look }: Ties): void {
   for (let from = 0; from < Math.min(keep, order.length); ) {
     let to = from + 1;
-    while (to < order.length && same(order[from] as number, order[to] as number)) to++;
+    while (to < order.length && changes[to] === 0) to++;
     if (to - from > 1) {
       const rows = Array.from(order.subarray(from, to), (row) => {
         look();

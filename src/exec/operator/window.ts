@@ -36,10 +36,10 @@ export function windowPipeline(
       ...partitionBy.map((expression): SortKey => ({ expression, descending: false })),
       ...orderBy,
     ];
-    const arranged = withRowOrder(table, keys, context, (order, sameBy) => {
-      const arePeers = sameBy(keys.length);
-      const inSamePartition = orderBy.length === 0 ? arePeers : sameBy(partitionBy.length);
-      return arrange(order, inSamePartition, arePeers);
+    const arranged = withRowOrder(table, keys, context, (order, changesBy) => {
+      const peers = changesBy(keys.length);
+      const partitions = orderBy.length === 0 ? peers : changesBy(partitionBy.length);
+      return arrange(order, partitions, peers);
     });
     for (const [i, call] of arrangement.calls.entries()) {
       const index = arrangement.indexes[i] as number;

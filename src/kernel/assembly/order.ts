@@ -287,6 +287,16 @@ export function findTie(pairs: usize, from: i32, count: i32): i32 {
   return count;
 }
 
+/** Sets out[i] to 1 where the words of rows[i] and of the row before it differ. */
+export function markChanges(words: usize, rows: usize, count: i32, out: usize): void {
+  let before: u64 = 0;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const word = load<u64>(words + (<usize>load<u32>(rows + (i << 2)) << 3));
+    if (i == 0 || word != before) store<u8>(out + i, 1);
+    before = word;
+  }
+}
+
 /** Rows of pairs as Uint32. */
 export function rowsOfPairs(pairs: usize, count: i32, out: usize): void {
   for (let i: usize = 0; i < <usize>count; i++) {

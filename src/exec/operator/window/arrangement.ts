@@ -1,5 +1,4 @@
 // Rows of a window in their order: partitions lie one behind the other, peers stand together.
-import type { SameRows } from '../row-order.ts';
 
 export interface Arrangement {
   /** row numbers by position */
@@ -12,33 +11,31 @@ export interface Arrangement {
   readonly groupOf: Uint32Array;
 }
 
+/** @param partitions, peers 1 at each position where a partition or a run of peers begins */
 export function arrange(
   order: Uint32Array,
-  inSamePartition: SameRows,
-  arePeers: SameRows,
+  partitions: Uint8Array,
+  peers: Uint8Array,
 ): Arrangement {
   const count = order.length;
-  const partitionStarts: number[] = [];
-  const groupStarts: number[] = [];
+  const groupStarts = startsOf(peers);
   const groupOf = new Uint32Array(count);
+  let group = -1;
   for (let position = 0; position < count; position++) {
-    const row = order[position] as number;
-    const before = order[position - 1] as number;
-    const isFirst = position === 0;
-    if (isFirst || !arePeers(before, row)) {
-      groupStarts.push(position);
-      if (isFirst || !inSamePartition(before, row)) partitionStarts.push(position);
-    }
-    groupOf[position] = groupStarts.length - 1;
+    group += peers[position] as number;
+    groupOf[position] = group;
   }
-  partitionStarts.push(count);
-  groupStarts.push(count);
-  return {
-    order,
-    partitionStarts: Uint32Array.from(partitionStarts),
-    groupStarts: Uint32Array.from(groupStarts),
-    groupOf,
-  };
+  return { order, partitionStarts: startsOf(partitions), groupStarts, groupOf };
+}
+
+function startsOf(marks: Uint8Array): Uint32Array {
+  let count = 0;
+  for (let i = 0; i < marks.length; i++) count += marks[i] as number;
+  const starts = new Uint32Array(count + 1);
+  let at = 0;
+  for (let i = 0; i < marks.length; i++) if (marks[i] === 1) starts[at++] = i;
+  starts[count] = marks.length;
+  return starts;
 }
 
 /** Calls `visit` with where each partition begins and ends. */

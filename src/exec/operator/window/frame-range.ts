@@ -13,51 +13,55 @@ export interface FrameRanges {
 /** Undefined when frames are no ranges of positions: EXCLUDE, and RANGE with an offset. */
 export function frameRanges(frame: WindowFrame, arrangement: Arrangement): FrameRanges | undefined {
   if (frame.exclude !== 'no others') return undefined;
-  const count = arrangement.order.length;
-  const ranges = { from: new Uint32Array(count), to: new Uint32Array(count) };
-  const start = boundOf(frame.unit, frame.from, true, arrangement);
-  const end = boundOf(frame.unit, frame.to, false, arrangement);
-  if (start === undefined || end === undefined) return undefined;
-  forEachPartition(arrangement, (first, last) => {
-    for (let position = first; position < last; position++) {
-      const from = start(position, first, last);
-      ranges.from[position] = from;
-      ranges.to[position] = Math.max(from, end(position, first, last));
-    }
-  });
-  return ranges;
+  const from = positionsOf(frame.unit, frame.from, true, arrangement);
+  const to = positionsOf(frame.unit, frame.to, false, arrangement);
+  if (from === undefined || to === undefined) return undefined;
+  for (let i = 0; i < to.length; i++) to[i] = Math.max(from[i] as number, to[i] as number);
+  return { from, to };
 }
 
-type Bound = (position: number, first: number, last: number) => number;
-
-function boundOf(
+function positionsOf(
   unit: WindowFrame['unit'],
   bound: FrameBound,
   isStart: boolean,
-  { groupOf, groupStarts }: Arrangement,
-): Bound | undefined {
+  arrangement: Arrangement,
+): Uint32Array | undefined {
+  const { order, groupOf, groupStarts } = arrangement;
+  const positions = new Uint32Array(order.length);
   const step = isStart ? 0 : 1;
-  switch (bound.kind) {
-    case 'unbounded':
-      return isStart ? (_, first) => first : (_position, _first, last) => last;
-    case 'current-row':
-      if (unit === 'rows') return (position) => position + step;
-      return (position) => groupStarts[(groupOf[position] as number) + step] as number;
-    default: {
-      const { offset } = bound;
-      const value = offset.kind === 'constant' ? offset.value : undefined;
-      const atom = value instanceof Scalar ? value.atom : undefined;
-      if (unit === 'range' || typeof atom !== 'number') return undefined;
-      const shift = (bound.kind === 'preceding' ? -atom : atom) + step;
-      if (unit === 'rows') {
-        return (position, first, last) => Math.max(first, Math.min(position + shift, last));
-      }
-      return (position, first, last) => {
-        const lastGroup = groupOf[last - 1] as number;
-        const group = (groupOf[position] as number) + shift;
-        if (group > lastGroup) return last;
-        return Math.max(first, groupStarts[Math.max(0, group)] as number);
-      };
-    }
+  if (bound.kind === 'unbounded') {
+    forEachPartition(arrangement, (first, last) => {
+      positions.fill(isStart ? first : last, first, last);
+    });
+    return positions;
   }
+  if (bound.kind === 'current-row') {
+    if (unit === 'rows') for (let i = 0; i < positions.length; i++) positions[i] = i + step;
+    else {
+      for (let i = 0; i < positions.length; i++) {
+        positions[i] = groupStarts[(groupOf[i] as number) + step] as number;
+      }
+    }
+    return positions;
+  }
+  const { offset } = bound;
+  const value = offset.kind === 'constant' ? offset.value : undefined;
+  const atom = value instanceof Scalar ? value.atom : undefined;
+  if (unit === 'range' || typeof atom !== 'number') return undefined;
+  const shift = (bound.kind === 'preceding' ? -atom : atom) + step;
+  forEachPartition(arrangement, (first, last) => {
+    if (unit === 'rows') {
+      for (let i = first; i < last; i++) {
+        positions[i] = Math.max(first, Math.min(i + shift, last));
+      }
+      return;
+    }
+    const lastGroup = groupOf[last - 1] as number;
+    for (let i = first; i < last; i++) {
+      const group = (groupOf[i] as number) + shift;
+      positions[i] =
+        group > lastGroup ? last : Math.max(first, groupStarts[Math.max(0, group)] as number);
+    }
+  });
+  return positions;
 }
