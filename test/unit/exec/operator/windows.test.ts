@@ -58,7 +58,7 @@ const QUERIES = [
 test.each(QUERIES)('%s', (sql) => {
   fc.assert(
     fc.property(table, table, fc.boolean(), (rows, others, exact) =>
-      bothAgree(rows, sql, others, exact),
+      bothAgree(rows, sql, { others, exactTimestamps: exact }),
     ),
     { numRuns: 10 },
   );
