@@ -91,7 +91,7 @@ export function pluginRoutes(runtime: () => ScriptRuntime): Route[] {
       summary: 'What a module exports; …/doc.md and …/doc.html are its documentation',
       role: 'reader',
       lenient: true,
-      query: { symbol: { type: 'text', description: 'that export only' } },
+      query: { symbol: Type.Optional(Type.String({ description: 'that export only' })) },
       handle: (request) => describeModule(request, runtime()),
     }),
   ];
@@ -101,16 +101,16 @@ function plugin(request: BoundRequest, service: Service) {
   return service.plugins.get(request.params.id as string);
 }
 
-async function describeModule(request: BoundRequest, runtime: ScriptRuntime): Promise<Reply> {
+async function describeModule(
+  request: BoundRequest<{ readonly symbol?: string }>,
+  runtime: ScriptRuntime,
+): Promise<Reply> {
   const rest = decodeURIComponent(request.params.rest as string).slice(1);
   const [, name, form] = /^(.*?)(?:\/(doc\.md|doc\.html))?$/.exec(rest) ?? [];
   if (name === undefined || !MODULES.includes(name)) {
     throw unknownResource(request.verb, request.path);
   }
-  const module = onlySymbol(
-    await runtime.describeModule(name),
-    request.values.symbol as string | undefined,
-  );
+  const module = onlySymbol(await runtime.describeModule(name), request.values.symbol);
   if (form === undefined) return jsonReply(module.exports);
   const markdown = moduleMarkdown(module);
   if (form === 'doc.md') {

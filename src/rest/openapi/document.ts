@@ -2,7 +2,8 @@
 import { ENTITY_KINDS } from '../../dataset/entity-type.ts';
 import { schemaData } from '../../schema/schema-data.ts';
 import type { TypeRegistry } from '../../service/entity/type-registry.ts';
-import type { Parameter, Route } from '../../service/route/route.ts';
+import { type Parameter, parametersOf } from '../../service/route/parameter-binding.ts';
+import type { Route } from '../../service/route/route.ts';
 import { SERVICE_VERSION } from '../../service/route/table/general.ts';
 import { EXAMPLE_ELEMENTS, EXAMPLES, type OperationExample } from './examples.ts';
 import { acceptedSchema, componentSchemas, configName } from './schemas.ts';
@@ -121,27 +122,19 @@ function pathParameters(route: Route, { params = {} }: OperationExample): Json[]
 }
 
 function queryParameters(route: Route, { query = {} }: OperationExample): Json[] {
-  return Object.entries({ ...route.query, ...route.hybrid }).map(([name, parameter]) => ({
-    ...{ name, in: 'query', required: parameter.required === true },
-    description: parameter.description,
-    ...(parameter.type === 'json'
-      ? { content: { 'application/json': { schema: parameterSchema(parameter) } } }
-      : { schema: parameterSchema(parameter) }),
-    ...exampleMember(parameter, query[name]),
-  }));
+  return parametersOf({ ...route.query, ...route.hybrid }).map((parameter) => {
+    const { description, ...schema } = parameter.schema;
+    return {
+      ...{ name: parameter.name, in: 'query', required: parameter.isRequired, description },
+      ...(parameter.kind === 'json' ? { content: { 'application/json': { schema } } } : { schema }),
+      ...exampleMember(parameter, query[parameter.name]),
+    };
+  });
 }
 
-function exampleMember({ type }: Parameter, text: string | undefined): Json {
+function exampleMember({ kind }: Parameter, text: string | undefined): Json {
   if (text === undefined) return {};
-  return { example: type === 'json' ? JSON.parse(text) : text };
-}
-
-function parameterSchema(parameter: Parameter): Json {
-  const type = parameter.type === 'text' ? 'string' : parameter.type;
-  return {
-    ...(parameter.schema ?? (type === 'json' ? {} : { type })),
-    ...(parameter.default === undefined ? {} : { default: parameter.default }),
-  };
+  return { example: kind === 'json' ? JSON.parse(text) : text };
 }
 
 /** Hybrid parameters may come in a body too, which tools send with POST only. */
@@ -159,15 +152,12 @@ function requestBody(route: Route, { body: example }: OperationExample): Json | 
     };
   }
   if (route.hybrid === undefined || route.verb === 'GET') return undefined;
-  const properties = Object.fromEntries(
-    Object.entries(route.hybrid).map(([name, parameter]) => [
-      name,
-      { description: parameter.description, ...parameterSchema(parameter) },
-    ]),
-  );
-  const required = Object.keys(properties).filter((name) => route.hybrid?.[name]?.required);
+  const parameters = parametersOf(route.hybrid);
+  const required = parameters.filter(({ isRequired }) => isRequired).map(({ name }) => name);
   const schema = acceptedSchema({
-    ...{ type: 'object', properties, additionalProperties: false },
+    type: 'object',
+    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
+    additionalProperties: false,
     ...(required.length === 0 ? {} : { required }),
   });
   return {

@@ -1,19 +1,22 @@
 // The parameters of calls of functions, one or many: bound by the route, or in a worker where the
 // body is large.
+import { Type } from 'typebox';
 import { failure } from '../../util/error.ts';
 import { previewJson } from '../../value/json.ts';
 import type { Application, ApplicationFormat } from '../engine/engine-task.ts';
-import type { ParameterSet } from './route.ts';
+import type { ParameterValues } from './route.ts';
 
-export const BATCH_PARAMETERS: ParameterSet = {
-  input: { type: 'json', description: 'array or object of inputs', default: null },
-  inputFormat: { type: 'text', description: 'json', default: 'json' },
-  outputFormat: { type: 'text', description: 'json', default: 'json' },
+export const BATCH_PARAMETERS = {
+  input: Type.Unknown({ description: 'array or object of inputs', default: null }),
+  inputFormat: Type.String({ description: 'json', default: 'json' }),
+  outputFormat: Type.String({ description: 'json', default: 'json' }),
 };
 
+export type BatchValues = ParameterValues<typeof BATCH_PARAMETERS>;
+
 /** @throws INVALID_PARAMETER for a format that is none */
-export function batchInputOf(values: Readonly<Record<string, unknown>>): unknown {
-  for (const direction of ['input', 'output']) {
+export function batchInputOf(values: BatchValues): unknown {
+  for (const direction of ['input', 'output'] as const) {
     const format = values[`${direction}Format`];
     if (format === 'json') continue;
     throw failure(
@@ -24,23 +27,24 @@ export function batchInputOf(values: Readonly<Record<string, unknown>>): unknown
   return values.input;
 }
 
-export const APPLICATION_PARAMETERS: ParameterSet = {
-  input: { type: 'json', description: 'object: input name to value', default: {} },
-  keepValues: {
-    type: 'json',
+export const APPLICATION_PARAMETERS = {
+  input: Type.Unknown({ description: 'object: input name to value', default: {} }),
+  keepValues: Type.Unknown({
     description: 'names of the outputs to answer, in this order; empty: all',
     default: [],
-  },
-  outputFormat: { type: 'text', description: 'compat or json', default: 'compat' },
+  }),
+  outputFormat: Type.String({ description: 'compat or json', default: 'compat' }),
 };
 
+export type ApplicationValues = ParameterValues<typeof APPLICATION_PARAMETERS>;
+
 /** @throws INVALID_PARAMETER for a format that is none, and names that are no texts */
-export function applicationOf(values: Readonly<Record<string, unknown>>): Application {
+export function applicationOf(values: ApplicationValues): Application {
   const { input, keepValues, outputFormat } = values;
   return {
     input,
     keepValues: namesOf(keepValues),
-    format: applicationFormat(outputFormat as string),
+    format: applicationFormat(outputFormat),
   };
 }
 

@@ -1,18 +1,29 @@
 // Binds the parameters of a request to the declarations of its route, once for every transport.
+import { Type } from 'typebox';
+import { type SchemaData, schemaData } from '../../schema/schema-data.ts';
 import { failure, type RowanError } from '../../util/error.ts';
 import { previewJson } from '../../value/json.ts';
 import type { RequestBody, RouteRequest } from './request.ts';
 import { parseJsonText } from './request-body.ts';
-import type { BoundRequest, Parameter, ParameterSet, Route } from './route.ts';
+import type { BoundRequest, ParameterSet, ParameterValues, Route } from './route.ts';
 
-const NO_PARAMETERS: ParameterSet = {};
+/** How the text of a parameter is read: as it is, as what it spells, or as JSON. */
+export type ParameterKind = 'text' | 'integer' | 'boolean' | 'json';
+
+/** A parameter with what binding has to know of its schema. */
+export interface Parameter {
+  readonly name: string;
+  readonly kind: ParameterKind;
+  readonly isRequired: boolean;
+  readonly schema: SchemaData;
+}
 
 /** @throws UNKNOWN_PARAMETER, INVALID_PARAMETER, MISSING_PARAMETER, MIXED_PARAMETERS */
 export function bindRequest(
   route: Route,
   params: Readonly<Record<string, string>>,
   request: RouteRequest,
-): BoundRequest {
+): BoundRequest<Readonly<Record<string, unknown>>> {
   return {
     ...request,
     route,
@@ -33,26 +44,51 @@ type Pairs = readonly (readonly [string, string])[];
 
 /** The parameters of a route, taken apart once: requests come more often than routes. */
 interface Declared {
-  readonly query: readonly (readonly [string, Parameter])[];
+  readonly query: readonly Parameter[];
+  readonly hybrid: readonly Parameter[];
   /** those of the query string and of the body or query string */
-  readonly all: readonly (readonly [string, Parameter])[];
+  readonly all: readonly Parameter[];
   readonly names: ReadonlySet<string>;
+  readonly hybridNames: ReadonlySet<string>;
   /** the values of a request that gives none */
   readonly defaults: Readonly<Record<string, unknown>>;
 }
 
-const declared = new WeakMap<Route, Declared>();
+type Parameters = Pick<Route, 'query' | 'hybrid'>;
 
-function declaredBy(route: Route): Declared {
+const declared = new WeakMap<Parameters, Declared>();
+
+function declaredBy(route: Parameters): Declared {
   let parts = declared.get(route);
   if (parts === undefined) {
-    const query = Object.entries(route.query ?? NO_PARAMETERS);
-    const all = [...query, ...Object.entries(route.hybrid ?? NO_PARAMETERS)];
-    const defaults = Object.fromEntries(all.map(([name, parameter]) => [name, parameter.default]));
-    parts = { query, all, names: new Set(all.map(([name]) => name)), defaults };
+    const query = parametersOf(route.query);
+    const hybrid = parametersOf(route.hybrid);
+    const all = [...query, ...hybrid];
+    parts = {
+      query,
+      hybrid,
+      all,
+      names: new Set(all.map(({ name }) => name)),
+      hybridNames: new Set(hybrid.map(({ name }) => name)),
+      defaults: Object.fromEntries(all.map(({ name, schema }) => [name, schema.default])),
+    };
     declared.set(route, parts);
   }
   return parts;
+}
+
+/** A set of parameters as a list, with how each is read. */
+export function parametersOf(set: ParameterSet = {}): Parameter[] {
+  return Object.entries(set).map(([name, schema]) => {
+    const data = schemaData(schema);
+    const isRequired = data.default === undefined && !Type.IsOptional(schema);
+    return { name, kind: kindOf(data), isRequired, schema: data };
+  });
+}
+
+function kindOf({ type }: SchemaData): ParameterKind {
+  if (type === 'string') return 'text';
+  return type === 'integer' || type === 'boolean' ? type : 'json';
 }
 
 /**
@@ -116,13 +152,13 @@ export function isBodyDeferred(
 /** Replaces the defaults of those that are given. */
 function fillFromQuery(
   values: Record<string, unknown>,
-  parameters: readonly (readonly [string, Parameter])[],
+  parameters: readonly Parameter[],
   pairs: Pairs,
 ): void {
-  for (const [name, parameter] of parameters) {
+  for (const { name, kind, isRequired } of parameters) {
     const text = firstValue(name, pairs);
-    if (text !== undefined) values[name] = fromText(name, parameter, text);
-    else if (parameter.required === true) throw missing(name);
+    if (text !== undefined) values[name] = fromText(name, kind, text);
+    else if (isRequired) throw missing(name);
   }
 }
 
@@ -132,20 +168,19 @@ function firstValue(name: string, pairs: Pairs): string | undefined {
   return undefined;
 }
 
-type Parameters = Pick<Route, 'query' | 'hybrid'>;
 type Place = Pick<RouteRequest, 'verb' | 'path'>;
 
 /**
  * The hybrid parameters that a JSON body gives, or else the query string.
  * @throws UNKNOWN_PARAMETER, INVALID_PARAMETER, MISSING_PARAMETER, MIXED_PARAMETERS
  */
-export function bindBody(
-  route: Parameters,
+export function bindBody<Hybrid extends ParameterSet>(
+  route: { readonly hybrid?: Hybrid },
   request: Place,
   body: unknown,
   given: Pairs = [],
-): Record<string, unknown> {
-  const hybrid = route.hybrid ?? NO_PARAMETERS;
+): ParameterValues<Hybrid> {
+  const { hybrid, hybridNames } = declaredBy(route);
   const bodySays = !isEmptyJson(body);
   if (given.length > 0 && bodySays) {
     throw failure('MIXED_PARAMETERS', 'You cannot mix query string and body parameters', {
@@ -158,19 +193,18 @@ export function bindBody(
   }
   const members = bodySays ? (body as Record<string, unknown>) : {};
   for (const name in members) {
-    if (!Object.hasOwn(hybrid, name)) throw unknownMembers(route, request, members);
+    if (!hybridNames.has(name)) throw unknownMembers(route, request, members);
   }
   const values: Record<string, unknown> = {};
-  for (const name in hybrid) {
-    const parameter = hybrid[name] as Parameter;
+  for (const { name, kind, isRequired, schema } of hybrid) {
     const text = firstValue(name, given);
-    if (text !== undefined) values[name] = fromText(name, parameter, text);
+    if (text !== undefined) values[name] = fromText(name, kind, text);
     else if (Object.hasOwn(members, name) && members[name] !== null) {
-      values[name] = fromJson(name, parameter, members[name]);
-    } else if (parameter.required === true) throw missing(name);
-    else values[name] = parameter.default;
+      values[name] = fromJson(name, kind, members[name]);
+    } else if (isRequired) throw missing(name);
+    else values[name] = schema.default;
   }
-  return values;
+  return values as ParameterValues<Hybrid>;
 }
 
 function unknownMembers(
@@ -178,8 +212,8 @@ function unknownMembers(
   request: Place,
   members: Readonly<Record<string, unknown>>,
 ): RowanError {
-  const hybrid = route.hybrid ?? NO_PARAMETERS;
-  const unknown = Object.entries(members).filter(([name]) => !Object.hasOwn(hybrid, name));
+  const { hybridNames } = declaredBy(route);
+  const unknown = Object.entries(members).filter(([name]) => !hybridNames.has(name));
   return unknownParameters(route, request, unknown);
 }
 
@@ -194,8 +228,8 @@ function missing(name: string): RowanError {
   return failure('MISSING_PARAMETER', `key ${name} not found in RestParams`, { parameter: name });
 }
 
-function fromText(name: string, parameter: Parameter, text: string): unknown {
-  switch (parameter.type) {
+function fromText(name: string, kind: ParameterKind, text: string): unknown {
+  switch (kind) {
     case 'text':
       return text;
     case 'integer':
@@ -228,8 +262,8 @@ function booleanFromText(name: string, text: string): boolean {
   );
 }
 
-function fromJson(name: string, parameter: Parameter, json: unknown): unknown {
-  switch (parameter.type) {
+function fromJson(name: string, kind: ParameterKind, json: unknown): unknown {
+  switch (kind) {
     case 'json':
       return json;
     case 'text':
@@ -244,7 +278,7 @@ function fromJson(name: string, parameter: Parameter, json: unknown): unknown {
       if (typeof json === 'string') return booleanFromText(name, json);
       break;
   }
-  const expected = { text: 'String', integer: 'Integer', boolean: 'Boolean' }[parameter.type];
+  const expected = { text: 'String', integer: 'Integer', boolean: 'Boolean' }[kind];
   throw failure(
     'INVALID_PARAMETER',
     `parameter '${name}': ${expected} was expected; instead got '${previewJson(json)}'`,
@@ -270,15 +304,14 @@ function unknownParameters(
 
 /** The parameters of a route as help documents show them. */
 export function parameterHelp(route: Parameters): unknown[] {
-  return Object.entries({ ...route.query, ...route.hybrid }).map(([name, parameter]) => ({
+  const { all, hybridNames } = declaredBy(route);
+  return all.map(({ name, kind, isRequired, schema }) => ({
     name,
-    description: parameter.description,
-    type: parameter.type,
-    ...(parameter.default === undefined ? {} : { default: parameter.default }),
-    ...(parameter.required === true ? { required: true } : {}),
-    in: Object.hasOwn(route.hybrid ?? NO_PARAMETERS, name)
-      ? 'query string or body'
-      : 'query string',
+    description: schema.description,
+    type: kind,
+    ...(schema.default === undefined ? {} : { default: schema.default }),
+    ...(isRequired ? { required: true } : {}),
+    in: hybridNames.has(name) ? 'query string or body' : 'query string',
   }));
 }
 

@@ -1,22 +1,17 @@
 // Routes as data: what a route declares and what its handler gets. No transport here.
-import type { TSchema } from 'typebox';
+import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { Service } from '../service.ts';
 import type { Reply, Role, RouteRequest, Verb } from './request.ts';
 
 /**
- * One parameter of a route. In a query string `text` is taken as it is, integers and booleans are
- * read from text, `json` must be JSON text; in a body each is the JSON value itself.
+ * The parameters of a route. In a query string texts are taken as they are, integers and booleans
+ * are read from text, all else must be JSON text; in a body each is the JSON value itself. One that
+ * has no default and is not optional must be given.
  */
-export interface Parameter {
-  readonly type: 'text' | 'integer' | 'boolean' | 'json';
-  readonly description: string;
-  readonly default?: unknown;
-  readonly required?: boolean;
-  /** what `json` values look like, or the accepted texts */
-  readonly schema?: TSchema;
-}
+export type ParameterSet = TProperties;
 
-export type ParameterSet = Readonly<Record<string, Parameter>>;
+/** What binding makes of parameters. */
+export type ParameterValues<Parameters extends ParameterSet> = Static<TObject<Parameters>>;
 
 export interface RouteExample {
   readonly path: string;
@@ -78,19 +73,36 @@ export interface Route {
 }
 
 /** A request whose route is known and whose parameters were checked. */
-export interface BoundRequest extends RouteRequest {
+export interface BoundRequest<Values = unknown> extends RouteRequest {
   readonly route: Route;
   /** that of the route, or less where the body streams */
   readonly work: Work;
   /** decoded path elements by name */
   readonly params: Readonly<Record<string, string>>;
   /** query and hybrid parameters by name, defaults filled in */
-  readonly values: Readonly<Record<string, unknown>>;
+  readonly values: Values;
   /** true: the caller does not want to wait for a construction */
   readonly isAsync: boolean;
 }
 
-/** Keeps the types of a route's literals while checking it. */
-export function route(declaration: Route): Route {
+interface RouteOf<Query extends ParameterSet, Hybrid extends ParameterSet>
+  extends Omit<Route, 'query' | 'hybrid' | 'isLight' | 'handle'> {
+  readonly query?: Query;
+  readonly hybrid?: Hybrid;
+  isLight?(
+    request: BoundRequest<ParameterValues<Query> & ParameterValues<Hybrid>>,
+    service: Service,
+  ): boolean;
+  handle(
+    request: BoundRequest<ParameterValues<Query> & ParameterValues<Hybrid>>,
+    service: Service,
+  ): Reply | Promise<Reply>;
+}
+
+/** Declares a route, whose handler gets the values of its parameters as their schemas say. */
+export function route<
+  Query extends ParameterSet = Record<never, never>,
+  Hybrid extends ParameterSet = Record<never, never>,
+>(declaration: RouteOf<Query, Hybrid>): Route {
   return declaration;
 }

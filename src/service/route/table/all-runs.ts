@@ -1,4 +1,5 @@
 // The runs of all procedures, newest first.
+import { Type } from 'typebox';
 import { failure } from '../../../util/error.ts';
 import type { ProcedureEntity } from '../../entity/procedure-entity.ts';
 import type { Run } from '../../run/run.ts';
@@ -14,26 +15,23 @@ export const ALL_RUNS = route({
   summary: 'Lists the runs of all procedures, newest first',
   role: 'reader',
   query: {
-    state: {
-      type: 'text',
+    state: Type.String({
       description: `only runs in these states, separated by commas: ${STATES.join(', ')}`,
       default: '',
-    },
-    procedure: { type: 'text', description: 'only runs of this procedure', default: '' },
-    limit: { type: 'integer', description: `at most so many, up to ${LIMIT_MAX}`, default: 100 },
-    before: {
-      type: 'text',
+    }),
+    procedure: Type.String({ description: 'only runs of this procedure', default: '' }),
+    limit: Type.Integer({ description: `at most so many, up to ${LIMIT_MAX}`, default: 100 }),
+    before: Type.String({
       description: 'only runs that started before this date, to page on',
       default: '',
-    },
+    }),
   },
   reply: {
     description: 'array of procedure, type, id, state, runStarted, runFinished and progress',
   },
   examples: [{ path: '/v1/runs?limit=20' }, { path: '/v1/runs?state=initializing,executing' }],
   handle({ values }, { procedures }) {
-    const { procedure, state } = values as { procedure: string; state: string };
-    const limit = values.limit as number;
+    const { procedure, state, limit } = values;
     if (limit < 0 || limit > LIMIT_MAX) {
       throw failure('INVALID_PARAMETER', `limit: ${limit} is not between 0 and ${LIMIT_MAX}`);
     }
@@ -42,7 +40,7 @@ export const ALL_RUNS = route({
     if (unknown !== undefined) {
       throw failure('INVALID_PARAMETER', `state: '${unknown}' is none of ${STATES.join(', ')}`);
     }
-    const before = startedBefore(values.before as string);
+    const before = startedBefore(values.before);
     const found: RunOfProcedure[] = [];
     for (const owner of procedures.live()) {
       if (procedure !== '' && owner.id !== procedure) continue;

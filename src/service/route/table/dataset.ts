@@ -1,4 +1,5 @@
 // Recording into datasets and reading from them.
+import { Type } from 'typebox';
 import { JSON_FORMS, type JsonForm } from '../../../dataset/recording-json.ts';
 import { failure } from '../../../util/error.ts';
 import type { DatasetReading } from '../../engine/engine-task.ts';
@@ -6,7 +7,13 @@ import type { DatasetEntity } from '../../entity/dataset-entity.ts';
 import { recordStream, type StreamForm } from '../../entity/recording-stream.ts';
 import type { Service } from '../../service.ts';
 import { EMPTY_REPLY, type Reply } from '../request.ts';
-import { type BoundRequest, type Route, route } from '../route.ts';
+import {
+  type BoundRequest,
+  type ParameterSet,
+  type ParameterValues,
+  type Route,
+  route,
+} from '../route.ts';
 import { streamTask } from '../streamed-reply.ts';
 
 const STREAM_TYPES: Readonly<Record<string, StreamForm>> = {
@@ -50,11 +57,11 @@ function recordRoute(form: JsonForm, description: string): Route {
   });
 }
 
-function readRoute(
+function readRoute<Query extends ParameterSet = Record<never, never>>(
   path: string,
   summary: string,
-  options: Pick<Route, 'query' | 'lenient' | 'work'>,
-  readingOf: (request: BoundRequest) => DatasetReading,
+  options: { readonly query?: Query } & Pick<Route, 'lenient' | 'work'>,
+  readingOf: (request: BoundRequest<ParameterValues<Query>>) => DatasetReading,
 ): Route {
   return route({
     verb: 'GET',
@@ -75,26 +82,20 @@ function readRoute(
   });
 }
 
-const LIMIT = {
-  type: 'integer',
-  description: 'how many; -1: all',
-  default: -1,
-} as const;
+const LIMIT = Type.Integer({ description: 'how many; -1: all', default: -1 });
 
-function limitOf(request: BoundRequest): number {
-  const limit = request.values.limit as number;
+function checkLimit(limit: number): number {
   if (limit >= -1) return limit;
   throw failure('INVALID_PARAMETER', `Limit can't be less than -1; got ${limit}`);
 }
 
-function offsetOf(request: BoundRequest, name: 'start' | 'offset'): number {
-  const offset = request.values[name] as number;
+function checkOffset(offset: number, name: 'start' | 'offset'): number {
   if (offset >= 0) return offset;
   const text = name === 'start' ? 'Start' : 'Offset';
   throw failure('INVALID_PARAMETER', `${text} can't be negative; got ${offset}`);
 }
 
-const OFFSET = { type: 'integer', description: 'how many to leave out', default: 0 } as const;
+const OFFSET = Type.Integer({ description: 'how many to leave out', default: 0 });
 
 export const DATASET_ROUTES: readonly Route[] = [
   recordRoute('rows', 'one row'),
@@ -118,7 +119,11 @@ export const DATASET_ROUTES: readonly Route[] = [
     'rows',
     'Lists row names in a stable order',
     { query: { start: OFFSET, limit: LIMIT }, lenient: true },
-    (request) => ({ what: 'rows', start: offsetOf(request, 'start'), limit: limitOf(request) }),
+    (request) => ({
+      what: 'rows',
+      start: checkOffset(request.values.start, 'start'),
+      limit: checkLimit(request.values.limit),
+    }),
   ),
   readRoute(
     'columns',
@@ -126,8 +131,8 @@ export const DATASET_ROUTES: readonly Route[] = [
     { query: { offset: OFFSET, limit: LIMIT } },
     (request) => ({
       what: 'columns',
-      offset: offsetOf(request, 'offset'),
-      limit: limitOf(request),
+      offset: checkOffset(request.values.offset, 'offset'),
+      limit: checkLimit(request.values.limit),
     }),
   ),
   readRoute(
@@ -143,8 +148,8 @@ export const DATASET_ROUTES: readonly Route[] = [
     (request) => ({
       what: 'valuecounts',
       column: request.params.column as string,
-      offset: offsetOf(request, 'offset'),
-      limit: limitOf(request),
+      offset: checkOffset(request.values.offset, 'offset'),
+      limit: checkLimit(request.values.limit),
     }),
   ),
   readRoute(

@@ -12,8 +12,10 @@ import type { Service } from '../../service.ts';
 import { runWithAtMost } from '../call-context.ts';
 import {
   APPLICATION_PARAMETERS,
+  type ApplicationValues,
   applicationOf,
   BATCH_PARAMETERS,
+  type BatchValues,
   batchInputOf,
 } from '../call-parameters.ts';
 import { applyLines } from '../line-stream.ts';
@@ -24,7 +26,10 @@ import { streamTask } from '../streamed-reply.ts';
 
 const JSON_TYPE = 'application/json';
 
-function handleApplication(request: BoundRequest, service: Service): Reply | Promise<Reply> {
+function handleApplication(
+  request: BoundRequest<ApplicationValues>,
+  service: Service,
+): Reply | Promise<Reply> {
   const entity = service.functions.get(request.params.id as string);
   const options = { contentType: JSON_TYPE, signal: request.signal };
   if (isBodyDeferred(request.route, request)) {
@@ -49,7 +54,7 @@ function largeBody({ verb, path, body }: BoundRequest) {
 /** More elements than this are computed by a worker, whatever the function. */
 const LIGHT_BATCH_MAX = 64;
 
-function handleBatch(request: BoundRequest, service: Service): Reply | Promise<Reply> {
+function handleBatch(request: BoundRequest<BatchValues>, service: Service): Reply | Promise<Reply> {
   const entity = service.functions.get(request.params.id as string);
   const call = { function: entity.id, ts: nowSeconds() };
   const options = { contentType: JSON_TYPE, signal: request.signal };
@@ -81,7 +86,7 @@ const application = {
   sharedDataOnly: true,
   hybrid: APPLICATION_PARAMETERS,
   defersLargeBodies: true,
-  isLight: (request: BoundRequest, service: Service) =>
+  isLight: (request: BoundRequest<ApplicationValues>, service: Service) =>
     service.functions.find(request.params.id as string)?.isLight === true &&
     !isBodyDeferred(request.route, request) &&
     isLightInput(request.values.input),

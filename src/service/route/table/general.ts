@@ -1,4 +1,5 @@
 // Help, versions and signs of life.
+import { Type } from 'typebox';
 import { packageVersion } from '../../../util/package-file.ts';
 import { jsonReply } from '../request.ts';
 import { type Route, route } from '../route.ts';
@@ -12,7 +13,11 @@ export const GENERAL_ROUTES: readonly Route[] = [
     summary: 'Lists all routes',
     role: 'reader',
     lenient: true,
-    query: { autodoc: { type: 'text', description: 'given: in the form for documentation tools' } },
+    query: {
+      autodoc: Type.Optional(
+        Type.String({ description: 'given: in the form for documentation tools' }),
+      ),
+    },
     handle: (request, { dispatcher }) =>
       jsonReply(request.values.autodoc === undefined ? dispatcher.help() : dispatcher.autodoc()),
   }),

@@ -11,47 +11,42 @@ import { acceptedFormat } from '../accepted-format.ts';
 import { parseQueryString } from '../parameter-binding.ts';
 import type { Reply } from '../request.ts';
 import { parsedBody } from '../request-body.ts';
-import { type BoundRequest, type ParameterSet, type Route, route } from '../route.ts';
+import { type BoundRequest, type ParameterValues, type Route, route } from '../route.ts';
 import { streamTask } from '../streamed-reply.ts';
 
-const QUERY_PARAMETERS: ParameterSet = {
-  q: { type: 'text', description: 'SQL SELECT statement', default: '' },
-  format: {
-    type: 'text',
+const QUERY_PARAMETERS = {
+  q: Type.String({ description: 'SQL SELECT statement', default: '' }),
+  format: Type.String({
     description:
       'full (default), table, aos, soa, sparse, atom, csv, ndjson or arrow; without it the Accept header may name csv, ndjson or arrow',
     default: '',
-  },
-  headers: { type: 'boolean', description: 'table, csv: first row of names', default: true },
-  rowNames: { type: 'boolean', description: 'add _rowName; not for full and atom', default: true },
-  rowHashes: { type: 'boolean', description: 'add _rowHash; not for full, atom', default: false },
-  sortColumns: { type: 'boolean', description: 'order columns by name', default: false },
-  timestamps: {
-    type: 'text',
+  }),
+  headers: Type.Boolean({ description: 'table, csv: first row of names', default: true }),
+  rowNames: Type.Boolean({ description: 'add _rowName; not for full and atom', default: true }),
+  rowHashes: Type.Boolean({ description: 'add _rowHash; not for full, atom', default: false }),
+  sortColumns: Type.Boolean({ description: 'order columns by name', default: false }),
+  timestamps: Type.String({
     description:
       'aos, soa, ndjson: timestamps as object, {"ts": text}, or as iso, text alone, which other tools read as times',
     default: 'object',
-  },
-  strict: {
-    type: 'boolean',
-    description: 'refuse what would only be warned about; default: what --strict-sql says',
-  },
-  seed: { type: 'integer', description: 'of random(): the same seed, the same numbers' },
+  }),
+  strict: Type.Optional(
+    Type.Boolean({
+      description: 'refuse what would only be warned about; default: what --strict-sql says',
+    }),
+  ),
+  seed: Type.Optional(
+    Type.Integer({ description: 'of random(): the same seed, the same numbers' }),
+  ),
 };
 
-function handleQuery(request: BoundRequest, service: Service): Promise<Reply> {
-  const { q, headers, rowNames, rowHashes, sortColumns, strict, seed } = request.values as {
-    q: string;
-    headers: boolean;
-    rowNames: boolean;
-    rowHashes: boolean;
-    sortColumns: boolean;
-    strict: boolean | undefined;
-    seed: number | undefined;
-  };
-  const timestamps = timestampForm(request.values.timestamps as string);
+type QueryRequest = BoundRequest<ParameterValues<typeof QUERY_PARAMETERS>>;
+
+function handleQuery(request: QueryRequest, service: Service): Promise<Reply> {
+  const { q, headers, rowNames, rowHashes, sortColumns, strict, seed } = request.values;
+  const timestamps = timestampForm(request.values.timestamps);
   const settings = service.options.sql;
-  const named = request.values.format as string;
+  const named = request.values.format;
   const format = named === '' ? acceptedFormat(request.headers.accept ?? '') : formatNamed(named);
   if (q.trim() === '') throw failure('MISSING_PARAMETER', 'the query q is empty');
   return streamTask(

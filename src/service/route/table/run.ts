@@ -1,4 +1,5 @@
 // Runs of procedures.
+import { Type } from 'typebox';
 import type { ProcedureParams } from '../../../procedure/procedure-type.ts';
 import { failure } from '../../../util/error.ts';
 import { stringifyJson } from '../../../util/exact-json.ts';
@@ -178,7 +179,7 @@ export const RUN_ROUTES: readonly Route[] = [
     work: 'live',
     reply: { description: 'events until the run ends', contentTypes: ['text/event-stream'] },
     query: {
-      after: { type: 'integer', description: 'only events after this number', default: 0 },
+      after: Type.Integer({ description: 'only events after this number', default: 0 }),
     },
     handle(request, service) {
       const run = procedureOf(request, service).runFor(request.params.run as string);
@@ -223,9 +224,9 @@ function checkStateBody(json: unknown): void {
   throw failure('INVALID_PARAMETER', `${given} of a run; ${accepted}`);
 }
 
-function lastEventId(request: BoundRequest): number {
+function lastEventId(request: BoundRequest<{ readonly after: number }>): number {
   const header = request.headers['last-event-id'];
-  const given = header === undefined ? (request.values.after as number) : Number(header);
+  const given = header === undefined ? request.values.after : Number(header);
   return Number.isSafeInteger(given) && given > 0 ? given : 0;
 }
 

@@ -1,4 +1,5 @@
 // The entity types and their parameters.
+import { Type } from 'typebox';
 import type { EntityKind, EntityType } from '../../../dataset/entity-type.ts';
 import { failure } from '../../../util/error.ts';
 import { entityMissing, entityUnavailable } from '../../entity/entity-error.ts';
@@ -87,7 +88,7 @@ export const TYPE_ROUTES: readonly Route[] = [
     summary: 'Lists the types of a class',
     role: 'reader',
     query: {
-      details: { type: 'text', description: 'true: with a description of each' },
+      details: Type.Optional(Type.String({ description: 'true: with a description of each' })),
     },
     handle(request, service) {
       const { kind } = classOf(request);
@@ -164,7 +165,7 @@ export const TYPE_ROUTES: readonly Route[] = [
     path: '/v1/typeInfo',
     summary: 'Describes a type by its name',
     role: 'reader',
-    query: { type: { type: 'text', description: 'name of the type', required: true } },
-    handle: (request, service) => jsonReply(describeNamed(request.values.type as string, service)),
+    query: { type: Type.String({ description: 'name of the type' }) },
+    handle: (request, service) => jsonReply(describeNamed(request.values.type, service)),
   }),
 ];

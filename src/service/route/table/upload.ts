@@ -92,19 +92,16 @@ export const UPLOAD_ROUTES: readonly Route[] = [
     summary: 'Tells how a file would be imported, with a preview; imports nothing',
     role: 'editor',
     hybrid: {
-      url: { type: 'text', description: 'URL of the file', required: true },
-      outputDataset: {
-        type: 'text',
-        description: 'dataset that the procedure makes; default: a name made of that of the file',
-      },
-      rows: { type: 'integer', description: 'rows of the preview', default: 50 },
+      url: Type.String({ description: 'URL of the file' }),
+      outputDataset: Type.Optional(
+        Type.String({
+          description: 'dataset that the procedure makes; default: a name made of that of the file',
+        }),
+      ),
+      rows: Type.Integer({ description: 'rows of the preview', default: 50 }),
     },
     async handle(request, service) {
-      const { url, outputDataset, rows } = request.values as {
-        readonly url: string;
-        readonly outputDataset?: string;
-        readonly rows: number;
-      };
+      const { url, outputDataset, rows } = request.values;
       if (rows < 0 || rows > PREVIEW_ROW_COUNT_MAX) {
         throw failure(
           'INVALID_PARAMETER',
@@ -132,19 +129,16 @@ export const UPLOAD_ROUTES: readonly Route[] = [
       'What the columns of a dataset are like: counts, quantiles, frequent values, histograms',
     role: 'reader',
     query: {
-      columns: {
-        type: 'json',
-        description: 'array of column names, at most 100; default: the first ones',
-        schema: Type.Array(Type.String()),
-      },
-      rows: { type: 'integer', description: 'rows to look at, about; default: all' },
+      columns: Type.Optional(
+        Type.Array(Type.String(), {
+          description: 'array of column names, at most 100; default: the first ones',
+        }),
+      ),
+      rows: Type.Optional(Type.Integer({ description: 'rows to read, about; default: all' })),
     },
     async handle(request, service) {
       const dataset = service.datasets.get(request.params.id as string);
-      const { columns, rows } = request.values as {
-        readonly columns?: unknown;
-        readonly rows?: number;
-      };
+      const { columns, rows } = request.values;
       if (columns !== undefined && !isTexts(columns)) {
         throw failure('INVALID_PARAMETER', 'columns must be an array of column names');
       }

@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { bindRequest, parseQueryString } from '../../../../src/service/route/parameter-binding.ts';
 import type { RouteRequest } from '../../../../src/service/route/request.ts';
@@ -20,9 +21,9 @@ const routes: Route[] = [
     verb: 'GET',
     path: '/v1/page',
     query: {
-      start: { type: 'integer', description: '', default: 0 },
-      name: { type: 'text', description: '', required: true },
-      deep: { type: 'boolean', description: '', default: false },
+      start: Type.Integer({ default: 0 }),
+      name: Type.String(),
+      deep: Type.Boolean({ default: false }),
     },
   },
   {
@@ -30,9 +31,9 @@ const routes: Route[] = [
     verb: 'GET',
     path: '/v1/ask',
     hybrid: {
-      q: { type: 'text', description: '', default: '' },
-      input: { type: 'json', description: '', default: {} },
-      flag: { type: 'boolean', description: '', default: true },
+      q: Type.String({ default: '' }),
+      input: Type.Unknown({ default: {} }),
+      flag: Type.Boolean({ default: true }),
     },
   },
 ];
