@@ -11,7 +11,7 @@ import { listFiles, projectRoot } from './lib.mjs';
  */
 const BUNDLED = new Set([
   ...['ssh2', 'asn1', 'bcrypt-pbkdf', 'safer-buffer', 'tweetnacl'],
-  ...['typebox', 'commander'],
+  ...['typebox', 'commander', 'negotiator', 'content-type'],
   ...['htmlparser2', 'entities', 'domhandler', 'domelementtype', 'domutils', 'dom-serializer'],
 ]);
 

@@ -2,8 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { isFormatName } from '../exec/output/format.ts';
-import { acceptedFormat } from '../service/route/accepted-format.ts';
 import { failureReply } from '../service/route/failure-reply.ts';
+import { acceptedFormat } from '../service/route/negotiation.ts';
 import { isParsedInTurns, parseQueryString } from '../service/route/parameter-binding.ts';
 import type { Reply, RequestBody } from '../service/route/request.ts';
 import { bytesBody, EMPTY_BODY, streamBody } from '../service/route/request-body.ts';

@@ -1,8 +1,7 @@
-// LZ4 frames (https://github.com/lz4/lz4, "LZ4 frame format description"); blocks by lz4js.
+// LZ4 frames (https://github.com/lz4/lz4, "LZ4 frame format description"); blocks by lz4js, checksums by xxhash-wasm.
 import type { ByteStream } from '../byte-stream.ts';
 import { ByteReader } from '../byte-stream.ts';
 import type { Codec } from './codec.ts';
-import { Xxh32 } from './xxh32.ts';
 
 const MAGIC = 0x184d2204;
 const SKIPPABLE_MAGIC = 0x184d2a5;
@@ -25,6 +24,22 @@ export const lz4: Codec = {
   compress,
 };
 
+let loaded: ReturnType<typeof load> | undefined;
+
+/** Loaded with the first file. */
+function libraries(): ReturnType<typeof load> {
+  loaded ??= load();
+  return loaded;
+}
+
+async function load() {
+  const [{ default: lz4js }, { default: xxhash }] = await Promise.all([
+    import('lz4js'),
+    import('xxhash-wasm'),
+  ]);
+  return { lz4js, ...(await xxhash()) };
+}
+
 async function* decompress(source: ByteStream): AsyncIterable<Uint8Array> {
   const reader = new ByteReader(source);
   try {
@@ -43,7 +58,7 @@ async function* decompress(source: ByteStream): AsyncIterable<Uint8Array> {
 }
 
 async function* decompressFrame(reader: ByteReader): AsyncIterable<Uint8Array> {
-  const { default: lz4js } = await import('lz4js');
+  const { lz4js, h32Raw, create32 } = await libraries();
   const descriptor = Buffer.from(await reader.readExactly(2));
   const flags = descriptor[0] as number;
   const blockSize = BLOCK_SIZES[((descriptor[1] as number) >> 4) & 7];
@@ -53,9 +68,9 @@ async function* decompressFrame(reader: ByteReader): AsyncIterable<Uint8Array> {
   const optionalSize = (flags & 0x08 ? 8 : 0) + (flags & 0x01 ? 4 : 0);
   const optional = Buffer.from(await reader.readExactly(optionalSize));
   const headerSum = (await reader.readExactly(1))[0];
-  const expected = (Xxh32.hash(Buffer.concat([descriptor, optional])) >>> 8) & 0xff;
+  const expected = (h32Raw(Buffer.concat([descriptor, optional])) >>> 8) & 0xff;
   if (headerSum !== expected) throw new Error('lz4 header checksum does not match');
-  const contentSum = new Xxh32();
+  const contentSum = create32();
   const buffer = new Uint8Array(WINDOW_SIZE + blockSize);
   let windowEnd = 0;
   for (;;) {
@@ -63,7 +78,7 @@ async function* decompressFrame(reader: ByteReader): AsyncIterable<Uint8Array> {
     if (word === 0) break;
     const size = word & ~UNCOMPRESSED;
     const data = Uint8Array.from(await reader.readExactly(size));
-    if (hasBlockSum && readU32(await reader.readExactly(4), 0) !== Xxh32.hash(data)) {
+    if (hasBlockSum && readU32(await reader.readExactly(4), 0) !== h32Raw(data)) {
       throw new Error('lz4 block checksum does not match');
     }
     let end: number;
@@ -88,16 +103,16 @@ async function* decompressFrame(reader: ByteReader): AsyncIterable<Uint8Array> {
 }
 
 async function* compress(source: ByteStream): AsyncIterable<Uint8Array> {
-  const { default: lz4js } = await import('lz4js');
+  const { lz4js, h32Raw, create32 } = await libraries();
   const header = Buffer.alloc(7);
   header.writeUInt32LE(MAGIC, 0);
   header[4] = 0x64; // version 1, independent blocks, content checksum
   header[5] = WRITTEN_BLOCK_CODE << 4;
-  header[6] = Xxh32.hash(header.subarray(4, 6)) >>> 8;
+  header[6] = h32Raw(header.subarray(4, 6)) >>> 8;
   yield header;
   const blockSize = BLOCK_SIZES[WRITTEN_BLOCK_CODE] as number;
   const reader = new ByteReader(source);
-  const contentSum = new Xxh32();
+  const contentSum = create32();
   const hashTable = new Uint32Array(1 << 16);
   const packed = new Uint8Array(lz4js.compressBound(blockSize));
   try {

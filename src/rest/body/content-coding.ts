@@ -1,6 +1,7 @@
 // Compression of bodies, in both directions, as the headers of a request ask for.
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
+import { acceptedCoding } from '../../service/route/negotiation.ts';
 import { RowanError } from '../../util/error.ts';
 
 export type Coding = 'zstd' | 'br' | 'gzip';
@@ -51,25 +52,7 @@ export const CODINGS = Object.keys(CODECS) as Coding[];
 
 /** The best coding that an `Accept-Encoding` header allows, undefined for none. */
 export function chooseCoding(acceptEncoding: string | undefined): Coding | undefined {
-  if (acceptEncoding === undefined || acceptEncoding === '') return undefined;
-  const weights = new Map<string, number>();
-  for (const part of acceptEncoding.toLowerCase().split(',')) {
-    const [name = '', ...parameters] = part.split(';').map((text) => text.trim());
-    const weight = parameters.find((parameter) => parameter.startsWith('q='));
-    const value = weight === undefined ? 1 : Number(weight.slice(2));
-    weights.set(name, Number.isNaN(value) ? 0 : value);
-  }
-  const identity = weights.get('identity') ?? 0;
-  let best: Coding | undefined;
-  let bestWeight = 0;
-  for (const coding of CODINGS) {
-    const weight = weights.get(coding) ?? weights.get('*') ?? 0;
-    if (weight > bestWeight && weight >= identity) {
-      best = coding;
-      bestWeight = weight;
-    }
-  }
-  return best;
+  return acceptedCoding(acceptEncoding, CODINGS);
 }
 
 export function compressor(coding: Coding): Transform {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { prefersPage } from '../../service/route/negotiation.ts';
 import { jsonReply, type Reply } from '../../service/route/request.ts';
 import { type Route, route } from '../../service/route/route.ts';
 import { serveFile } from '../../service/route/static-folder.ts';
@@ -76,7 +77,7 @@ const SAFETY_HEADERS = {
 };
 
 function wantsPage(headers: Readonly<Record<string, string>>): boolean {
-  return /\btext\/html\b/.test(headers.accept ?? '');
+  return prefersPage(headers.accept);
 }
 
 /** The nonce lets the editor and charts add style sheets of their own; scripts come as files only. */

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { BUILTIN_FUNCTIONS } from '../../builtin/index.ts';
 import type { TypeRegistry } from '../../service/entity/type-registry.ts';
 import { renderFragment } from '../../service/route/markdown.ts';
+import { prefersPage } from '../../service/route/negotiation.ts';
 import type { Reply } from '../../service/route/request.ts';
 import type { Route } from '../../service/route/route.ts';
 import { escapeHtml } from '../../util/html.ts';
@@ -59,7 +60,7 @@ export class DocumentationSite {
     const picture = guidePicture(path);
     if (picture !== undefined) return picture;
     const reply = this.#made.get(path) ?? this.#make(path);
-    if (reply.status === 404 && /\btext\/html\b/.test(accept)) return this.#missingPage(path);
+    if (reply.status === 404 && prefersPage(accept)) return this.#missingPage(path);
     if (ifNoneMatch !== undefined && ifNoneMatch === reply.headers?.ETag) {
       return { status: 304, headers: reply.headers };
     }

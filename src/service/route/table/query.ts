@@ -7,7 +7,7 @@ import { errorBody, failure, RowanError } from '../../../util/error.ts';
 import { type ErrorCode, isErrorCode } from '../../../util/error-catalogue.ts';
 import { stringifyJson } from '../../../util/exact-json.ts';
 import type { Service } from '../../service.ts';
-import { acceptedFormat } from '../accepted-format.ts';
+import { acceptedFormat } from '../negotiation.ts';
 import { parseQueryString } from '../parameter-binding.ts';
 import type { Reply } from '../request.ts';
 import { parsedBody } from '../request-body.ts';
