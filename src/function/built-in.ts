@@ -11,6 +11,7 @@ import { featureHasher } from './model/feature-hasher.ts';
 import { gaussianClustering } from './model/gaussianclustering.ts';
 import { kmeans } from './model/kmeans.ts';
 import { tsneEmbedRow, umapEmbedRow } from './model/layout-embed-row.ts';
+import { onnx } from './model/onnx.ts';
 import { probabilizer } from './model/probabilizer.ts';
 import { statsTableGetCounts } from './model/stats-table-get-counts.ts';
 import { statsTablePosneg } from './model/stats-table-posneg.ts';
@@ -43,6 +44,7 @@ export const FUNCTION_TYPES: readonly FunctionType[] = [
   imageProximateVoxels,
   imageReadPixels,
   kmeans,
+  onnx,
   pooling,
   probabilizer,
   scriptApply,

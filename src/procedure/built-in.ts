@@ -5,6 +5,7 @@ import { classifierFolds } from './classifier/classifier-folds.ts';
 import { classifierImportance } from './classifier/classifier-importance.ts';
 import { classifierTest } from './classifier/classifier-test.ts';
 import { classifierTrain } from './classifier/classifier-train.ts';
+import { modelExport } from './classifier/model-export.ts';
 import { probabilizerTrain } from './classifier/probabilizer-train.ts';
 import { randomForestBinaryTrain } from './classifier/randomforest-binary-train.ts';
 import { svmTrain } from './classifier/svm-train.ts';
@@ -64,6 +65,7 @@ export const PROCEDURE_TYPES: readonly ProcedureType[] = [
   listFiles,
   melt,
   mock,
+  modelExport,
   nullProcedure,
   permuterRun,
   probabilizerTrain,
