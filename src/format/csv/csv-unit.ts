@@ -69,8 +69,9 @@ class CsvThread {
     this.input = this.scratch.allocate(this.inputSize);
   }
 
+  /** Makes room for the cells of a block: at most one a byte, and one more for each column. */
   reserveIndex(blockSize: number): void {
-    const cellCount = Math.max(blockSize, blockSize + this.job.columnCount) + 64;
+    const cellCount = blockSize + this.job.columnCount + 64;
     if (cellCount * 8 <= this.cellsSize) return;
     if (this.cells !== 0) {
       this.scratch.free(this.cells, this.cellsSize);

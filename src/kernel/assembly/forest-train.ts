@@ -5,7 +5,7 @@
 // means "missing"; a test sends a row to the right when u8(code - offset) > threshold, so offset 0
 // sends missing values to the left and offset 1 to the right.
 //
-// A tree of many rows takes steps, so that its thread can look up between them. The globals below
+// A tree of many rows takes steps, so that its thread can check for cancellation between them. The globals below
 // hold the tree from its first step to its last.
 import { loadRandom, randomBelow } from './random';
 import { NODE_LEAF, NODE_STOPS_MISSING } from './tree-node';

@@ -149,7 +149,7 @@ export class EntityCollection<Entity extends LiveEntity> {
 
   /**
    * Builds an entity, beside the one that has the id if there is one.
-   * @returns the status document: when built, or at once when `isAsync`
+   * @returns the id, made up when the configuration has none: when built, or at once when `isAsync`
    * @throws ENTITY_BUSY; what construction throws; CANCELLED
    */
   async put(
