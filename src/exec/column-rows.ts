@@ -1,4 +1,4 @@
-// Rows that lie in columns: whoever understands columns reads them without a row being made.
+// Rows that lie in columns: writers that read columns need no row objects.
 import type { RelationRow } from '../plan/catalog.ts';
 import type { Atom } from '../value/atom.ts';
 import { Path } from '../value/path.ts';
@@ -24,7 +24,7 @@ export class ColumnRows implements Iterable<RelationRow> {
   /** in natural order of their names, which differ; every row has all of them */
   readonly columns: readonly RowColumn[];
   readonly nameAt: (index: number) => Path;
-  /** Throws when the query was cancelled; whoever reads many rows calls it now and then. */
+  /** Throws when the query was cancelled; readers of many rows call it every few thousand. */
   readonly look: () => void;
 
   constructor(

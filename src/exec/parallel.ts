@@ -10,7 +10,7 @@ export interface JobScope {
 export interface ParallelJob<Args, Result> {
   /** unique; the name by which another thread finds the same function */
   readonly name: string;
-  /** Loads what `execute` needs; threads that help wait for it, and whoever runs the job must. */
+  /** Loads what `execute` needs; helping threads wait for it, and the caller of `run` must too. */
   prepare?(): Promise<void>;
   execute(args: Args, unitIndex: number, scope: JobScope): Result;
 }

@@ -4,7 +4,7 @@ import { pipeline, Readable } from 'node:stream';
 
 export type ByteStream = AsyncIterable<Uint8Array>;
 
-/** Waits for a promise, and throws as soon as nobody wants its result any more. */
+/** Waits for a promise, and throws as soon as the caller is cancelled. */
 export type WaitFor = <Result>(promise: Promise<Result>) => Promise<Result>;
 
 /** A stream whose reader need not wait until more of it has come. */
@@ -17,7 +17,7 @@ export function interruptible(source: ByteStream, waitFor: WaitFor): ByteStream 
           try {
             return await waitFor(iterator.next());
           } catch (thrown) {
-            // A source that is still busy ends when it is not, and nobody is told.
+            // A source that is still busy ends later; its error has no reader any more.
             iterator.return?.().catch(() => undefined);
             throw thrown;
           }
@@ -42,7 +42,7 @@ export async function collectBytes(source: ByteStream): Promise<Uint8Array> {
 /** A stream sent through one of Node's transforms; an error of either ends both. */
 export function throughTransform(source: ByteStream, transform: Duplex): ByteStream {
   pipeline(Readable.from(source, { objectMode: false }), transform, () => {
-    // The reader of `transform` sees the error; there is nobody else to tell.
+    // The reader of `transform` sees the error.
   });
   return transform;
 }

@@ -27,7 +27,7 @@ export interface FileSystemOptions extends LocalAccessOptions {
   /** where copies of remote files are kept; absent: they are not */
   readonly cache?: RemoteCacheOptions;
   readonly memory?: MemoryStore;
-  /** Waits for what a file gives, unless whoever reads is cancelled: then it throws. */
+  /** Waits for what a file gives; throws when the reader is cancelled. */
   readonly waitFor?: WaitFor;
   /** who this service is to others */
   readonly credentials?: CredentialSource;
@@ -234,7 +234,7 @@ class CompressingSink implements FileSink {
     this.#target = target;
     this.#input = input;
     this.#done = this.#pump(content);
-    // The error is reported by the next call; until then nobody else looks at it.
+    // The error is reported by the next call; until then nothing else reads it.
     this.#done.catch((error: unknown) => {
       this.#error = error;
     });

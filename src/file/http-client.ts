@@ -8,7 +8,7 @@ const STALL_WINDOW_MS = 5000;
 const STALL_SIZE_MIN = 10 * 1024 * (STALL_WINDOW_MS / 1000);
 /** A stall is seen this long after it has lasted for a window, at most. */
 const STALL_LOOK_MS = 500;
-/** For the connection and the head of the reply, and for bodies that nobody takes. */
+/** For the connection and the head of the reply, and for bodies that are not read. */
 const REPLY_TIMEOUT_MS = 30_000;
 /** Between two signs of life of a connection over which nothing comes. */
 const KEEP_ALIVE_MS = 30_000;

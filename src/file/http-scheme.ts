@@ -198,8 +198,8 @@ function factsOf(headers: IncomingHttpHeaders): CopyFacts {
 }
 
 /**
- * Whether a reply may be kept and asked about later. What was given to somebody in particular is
- * kept only when it is said to be public (RFC 9111, section 3.5).
+ * Whether a reply may be kept and validated later. A reply to a request with credentials is kept only
+ * when it says that it is public (RFC 9111, section 3.5).
  */
 function isKeepable(headers: IncomingHttpHeaders, isAuthorized: boolean): boolean {
   const directives = (headers['cache-control'] ?? '').toLowerCase().split(/\s*,\s*/);

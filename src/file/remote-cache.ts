@@ -11,7 +11,7 @@ const MAGIC = Buffer.from('rowncch1');
 const TRAILER_SIZE_MAX = 65_536;
 const COPY_SUFFIX = '.copy';
 const DRAFT_SUFFIX = '.part';
-/** A draft that nobody wrote to for so long was left by a process that ended. */
+/** A draft that was not written to for so long was left by a process that ended. */
 const DRAFT_AGE_MS_MAX = 3_600_000;
 
 export interface RemoteCacheOptions {

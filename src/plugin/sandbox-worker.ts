@@ -61,7 +61,7 @@ class SandboxThread {
       ask: (name, argument) => this.#ask(name, argument),
       log: (entry) => this.#post({ type: 'log', call: this.#innermost(), entry }),
       interruption: () => {
-        // Scripts that the engine interrupts take their time: nobody is to wait for them.
+        // Scripts that the engine interrupts may end late: the caller does not wait for them.
         this.#ring();
         return this.#interruption();
       },

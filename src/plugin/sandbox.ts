@@ -71,7 +71,7 @@ interface PendingCall {
   began: number | undefined;
   /** when it was told to stop */
   cancelled: number | undefined;
-  /** whoever made it has been told how it ended */
+  /** its caller has been told how it ended */
   isSettled: boolean;
   isWatched: boolean;
   resolve(result: unknown): void;

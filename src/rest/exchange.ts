@@ -38,13 +38,13 @@ export class Exchange {
   streamMinRate = 0;
   path = '';
   query = '';
-  /** made when somebody wants to know: most requests end before */
+  /** made when it is first asked for: most requests end before */
   #abort: AbortController | undefined;
   #timer: NodeJS.Timeout | undefined;
   #onTimeout: (() => void) | undefined;
   #timeLimitMs = 0;
   #timeIsUp: Promise<never> | undefined;
-  /** what the connection had sent before; absent: nobody wants to know */
+  /** what the connection had sent before; absent: it is not counted */
   #sent: { readonly socket: Socket; readonly byteCount: number } | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse) {
@@ -129,7 +129,7 @@ export class Exchange {
       const left = milliseconds - (performance.now() - this.startedAt);
       this.#timer = setTimeout(this.#onTimeout, Math.max(0, left));
     });
-    this.#timeIsUp.catch(() => undefined); // whoever waits for it is told
+    this.#timeIsUp.catch(() => undefined); // those who wait for it get the error
     return this.#timeIsUp;
   }
 

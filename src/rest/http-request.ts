@@ -63,7 +63,7 @@ export class HttpRequest implements BoundRequest, CallContext {
 
   /**
    * Costs something, so it is made only for handlers that look at it. Constructions go on when
-   * nobody waits for them any more.
+   * their client is gone.
    */
   get signal(): AbortSignal {
     return this.work === 'construction' ? NEVER : this.exchange.signal;

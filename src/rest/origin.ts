@@ -1,5 +1,5 @@
 // Which web pages may use the service: CORS, and protection of a service without keys from pages of
-// other sites, which can make the browser of whoever opens them send requests here.
+// other sites, which can make the browsers of their visitors send requests here.
 import type { IncomingMessage } from 'node:http';
 import { RowanError } from '../util/error.ts';
 import { isLoopbackHost, splitAuthority } from './address.ts';

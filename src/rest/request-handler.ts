@@ -290,7 +290,7 @@ export class RequestHandler {
     return later instanceof Promise ? later : undefined;
   }
 
-  /** Lets other requests go on. @throws CANCELLED when nobody waits for this one any more */
+  /** Lets other requests go on. @throws CANCELLED when the client of this one is gone */
   async #giveWay(exchange: Exchange): Promise<void> {
     await setImmediate();
     if (exchange.response.destroyed) throw failure('CANCELLED', 'the client went away');
@@ -337,7 +337,7 @@ export class RequestHandler {
   async #inTime(bound: HttpRequest, reply: Promise<Reply>, timeLimitMs: number): Promise<Reply> {
     const { exchange } = bound;
     const isConstruction = bound.work === 'construction';
-    reply.catch(() => undefined); // told to nobody when time is up first
+    reply.catch(() => undefined); // has no reader when time is up first
     try {
       return await Promise.race([reply, exchange.limitTime(timeLimitMs, !isConstruction)]);
     } catch (thrown) {

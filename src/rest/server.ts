@@ -186,7 +186,7 @@ export class Server {
       // The HTTP server's own close would drop open connections before they could be answered.
       NetServer.prototype.close.call(this.#node, () => resolve());
     });
-    // Followers of runs have been told; whoever still waits for news then waits in vain.
+    // Followers of runs have been told; other event streams have no news to wait for.
     const news = timeout(NEWS_MS);
     void news.over.then(() => this.#handler.endLive());
     const grace = timeout(this.#options.shutdownGraceSeconds * 1000);

@@ -79,7 +79,7 @@ export class Web implements RowanExtension {
     );
   }
 
-  /** That keys exist is known apart from them, so that nobody gets in when their file is gone. */
+  /** That keys exist is known apart from them, so that no request is let in when their file is gone. */
   #rememberKeys(catalogue: Catalogue): void {
     if (catalogue.get(...KEYS_RECORD) !== undefined) {
       this.keys.haveExisted = true;

@@ -217,7 +217,7 @@ class PageReader {
     }
   }
 
-  /** @returns nothing of it: whoever reads the value verifies its checksum */
+  /** @returns nothing of it: the reader of the value verifies its checksum */
   #overflow(reference: Buffer): Buffer {
     const pageNumber = reference.readBigUInt64LE(0);
     this.#use(pageNumber, reference.readBigUInt64LE(16));

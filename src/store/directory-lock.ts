@@ -67,7 +67,7 @@ export function lockDirectory(directory: string): () => void {
   }
   const timer = setInterval(() => {
     touch(path);
-    // Somebody may take it for a left-over while it is held.
+    // Another process may remove it as a left-over while it is held.
     if (readHolder(path) === undefined) tryCreate(path, own);
   }, TOUCH_INTERVAL_MS);
   timer.unref();

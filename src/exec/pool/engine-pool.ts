@@ -157,7 +157,7 @@ export class EnginePool {
     );
   }
 
-  /** Idle workers do not keep the process alive; a task that somebody waits for does. */
+  /** Idle workers do not keep the process alive; a task whose result is awaited does. */
   async #keepProcessAlive<Result>(running: Promise<Result>, onEnd: () => void): Promise<Result> {
     this.#pendingCount++;
     this.#keepAlive ??= setInterval(() => undefined, KEEP_ALIVE_INTERVAL_MS);

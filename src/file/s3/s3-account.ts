@@ -51,7 +51,7 @@ export interface SignedRequest {
   readonly body?: Uint8Array;
 }
 
-/** An account at a service that speaks S3's protocol; without a credential, nobody in particular. */
+/** An account at a service that speaks S3's protocol; without a credential, anonymous. */
 export class S3Account {
   readonly credential: Credential | undefined;
   readonly region: string;

@@ -212,7 +212,7 @@ async function makeDirectory(lease: SftpLease, path: string): Promise<void> {
       await make();
       return;
     }
-    // Somebody else may have made it meanwhile.
+    // Another client may have made it meanwhile.
     const found = await lease.call<{ mode: number }>((sftp, done) => sftp.stat(path, done));
     if (!isDirectoryMode(found.mode)) throw error;
   }

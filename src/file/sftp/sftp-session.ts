@@ -50,7 +50,7 @@ export interface SftpLease {
   release(): void;
 }
 
-/** A connection, which ends by itself when nobody has used it for a while. */
+/** A connection, which ends by itself when it was not used for a while. */
 class Session {
   readonly #client: Client;
   readonly #socket: Socket;
@@ -95,7 +95,7 @@ class Session {
     this.#idleTimer.unref();
   }
 
-  /** Calls that nobody will answer any more fail. */
+  /** Fails the calls that will get no answer any more. */
   #finish(error: Error): void {
     this.#end ??= error;
     for (const reject of this.#waiting) reject(this.#end);
@@ -155,7 +155,7 @@ export class SftpSessions {
       const isLocal = isLoopbackAddress(socket.remoteAddress ?? '');
       const ready = once(client, 'ready');
       client.on('close', onEnd);
-      // Errors after the start reach whoever uses the connection.
+      // Errors after the start reach the calls that use the connection.
       client.on('error', onEnd);
       client.on('keyboard-interactive', (_name, _words, _language, prompts, finish) => {
         finish(prompts.map(() => account.password ?? ''));
@@ -209,8 +209,8 @@ async function connected(socket: Socket): Promise<void> {
 }
 
 /**
- * What is wrong with the key of a server. One that nobody knows is taken on this machine alone, where
- * there is nobody in between.
+ * What is wrong with the key of a server. An unknown key is accepted from this machine only, since no
+ * other host can answer in its place.
  */
 function keyFault(
   key: Buffer,
@@ -227,7 +227,7 @@ function keyFault(
   }
   if (accepted.some((other) => other.equals(key))) return undefined;
   if (accepted.length > 0) {
-    return `the key of ${name} is not the one in known_hosts: ${shown}; somebody may stand in between`;
+    return `the key of ${name} is not the one in known_hosts: ${shown}; another host may be answering in its place`;
   }
   if (isLocal) return undefined;
   return `the key of ${name} is not known: ${shown}; if it is the right one, add it to known_hosts of the user that runs this server, or to the credential as extra.hostKey`;

@@ -81,7 +81,7 @@ function readerOf(path: string, url: string): Reader {
   }
 }
 
-/** The library reads files in memory; pages of it that nobody reads stay on the disk. */
+/** The library reads files in memory; pages that are not read stay on the disk. */
 function openReader(path: string) {
   const file = openSync(path, 'r');
   const parts: Buffer[] = [];

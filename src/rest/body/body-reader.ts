@@ -11,7 +11,7 @@ export interface BodyLimits {
   readonly bodyIdleTimeoutMs: number;
 }
 
-/** Codings stacked on one another cost memory and time each; nobody stacks more than two. */
+/** Each coding costs memory and time; two of them are more than clients use. */
 const CODING_COUNT_MAX = 2;
 
 /** Copying so many bytes takes a few milliseconds. */
@@ -92,7 +92,7 @@ async function joinInTurns(parts: readonly Buffer[], size: number): Promise<Buff
   return whole;
 }
 
-/** How long, and for how many bytes, what nobody reads any more is still taken. */
+/** How long, and for how many bytes, the rest of an unread body is still received. */
 const UNREAD_MS = 1000;
 const UNREAD_BYTES_MAX = 64 * 2 ** 20;
 

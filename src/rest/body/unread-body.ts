@@ -1,4 +1,4 @@
-// What to do with a body that nobody will read.
+// What to do with a body that no handler will read.
 import type { IncomingMessage } from 'node:http';
 
 /** How long, and for how many bytes, a refused body is still taken so that the reply arrives. */

@@ -50,7 +50,7 @@ export class KeyStore {
     this.#take(readIfThere(this.#path), stamp);
   }
 
-  /** Whether the keys that were made are gone: then nobody is let in. */
+  /** Whether the keys that were made are gone: then no request is let in. */
   get areLost(): boolean {
     return this.#path !== undefined && this.haveExisted && this.#isAbsent;
   }

@@ -67,10 +67,10 @@ export class Metrics {
   }
 }
 
-/** The library is needed once somebody asks, which is when it begins to watch the process. */
+/** The library is loaded by the first scrape, and watches the process from then on. */
 const loadExposition = () => import('./exposition.ts');
 
-/** What is read from the service when somebody asks. */
+/** What each scrape reads from the service. */
 function serviceSeries(service: Service): Series[] {
   const gauge = (name: string, help: string, values: () => SeriesValue[]): Series => {
     return { name, help, type: 'gauge', values };

@@ -1,5 +1,5 @@
 // Counts and durations by label, kept as plain numbers while serving and put into the exposition's
-// form when somebody asks: a labelled observation of the metrics library costs as much as the rest
+// form by a scrape: a labelled observation of the metrics library costs as much as the rest
 // of a small request.
 
 export interface SeriesValue {
@@ -8,7 +8,7 @@ export interface SeriesValue {
   readonly metricName?: string;
 }
 
-/** A metric whose values are computed when somebody asks. */
+/** A metric whose values are computed by each scrape. */
 export interface Series {
   readonly name: string;
   readonly help: string;

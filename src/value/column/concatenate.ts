@@ -54,7 +54,7 @@ export function concatenateColumns(
   }
 }
 
-/** Gives up the memory of parts that nobody needs. */
+/** Frees the memory of parts that are not needed any more. */
 export function freeParts(parts: readonly TablePart[], arenas: ArenaAllocator): void {
   for (const part of parts) for (const column of part.columns) freeColumn(column, arenas);
 }

@@ -282,7 +282,7 @@ const forgotten = new FinalizationRegistry<number>((id) => {
   if (views.get(id)?.deref() === undefined) views.delete(id);
 });
 
-/** The view of a dictionary; a thread has one as long as somebody uses it. */
+/** The view of a dictionary; a thread has one as long as it is in use. */
 export function dictionaryView(
   snapshot: DictionarySnapshot,
   arenas: Pick<ArenaAllocator, 'get'>,

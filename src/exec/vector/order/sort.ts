@@ -71,7 +71,7 @@ function topRows(args: Omit<TopJobArgs, 'limit'>, engine: VectorEngine): Uint32A
     i64[limit.offset / 8] = -1n;
     const found = engine.parallel.run(topJob, { ...args, limit }, args.ranges.length);
     const size = candidateSize(args.words.length);
-    // What a unit took for wanted may be beyond what another found later.
+    // A unit keeps rows up to its own limit; a later unit may have lowered the common one.
     const candidates = candidatesWithin(concat(found), size, i64[limit.offset / 8] as bigint);
     const first = firstCandidates(candidates, candidates.length / size, size, args.keep);
     return Uint32Array.from({ length: first.length / size }, (_, i) => first[i * size] as number);
