@@ -122,8 +122,9 @@ export interface OutputDataset {
   /**
    * Takes content that was built by column as a whole, instead of rows; only where `takesColumns`,
    * or `takesDense` for content in which every row has all columns.
+   * @param options.namesDiffer true: no two rows have the same name, which then is not checked
    */
-  recordColumns(snapshot: ColumnarSnapshot): void;
+  recordColumns(snapshot: ColumnarSnapshot, options?: { readonly namesDiffer?: boolean }): void;
   /** true: the type stores plain columns with one timestamp a row */
   readonly takesColumns: boolean;
   /** true: columns can be taken as a whole when no row lacks any of them */

@@ -1,5 +1,6 @@
 // Rows of a table in some order, by their numbers: made one by one, and only when they are read.
 import type { NamedProjectItem } from '../../plan/expression.ts';
+import type { ColumnarSnapshot } from '../../value/column/snapshot.ts';
 import { compareElements } from '../../value/natural-order.ts';
 import { MINUS_INFINITY } from '../../value/timestamp.ts';
 import { ColumnRows, type RowColumn } from '../column-rows.ts';
@@ -11,9 +12,18 @@ export class NumberedRows implements SliceableRows {
   readonly #reader: RowReader;
   readonly #numbers: Uint32Array;
 
+  /** @param numbers of the rows, in order */
   constructor(reader: RowReader, numbers: Uint32Array) {
     this.#reader = reader;
     this.#numbers = numbers;
+  }
+
+  get snapshot(): ColumnarSnapshot {
+    return this.#reader.snapshot;
+  }
+
+  get numbers(): Uint32Array {
+    return this.#numbers;
   }
 
   get rowCount(): number {

@@ -16,6 +16,7 @@ interface ReadColumn {
 export class RowReader {
   readonly #names: RowNamesView;
   readonly #columns: readonly ReadColumn[];
+  readonly snapshot: ColumnarSnapshot;
   /** of all cells, in seconds */
   readonly ts: number;
   readonly #isFlat: boolean;
@@ -26,6 +27,7 @@ export class RowReader {
     arenas: ArenaAllocator,
     ts: number,
   ) {
+    this.snapshot = snapshot;
     this.#names = rowNamesView(snapshot.rowNames, snapshot.rowCount, arenas);
     this.#columns = snapshot.columns
       .map((column) => ({ path: new Path(column.path), column }))

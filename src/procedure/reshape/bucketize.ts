@@ -1,12 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { inputQuery, outputDataset } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
-import type { Atom } from '../../value/atom.ts';
 import { Path } from '../../value/path.ts';
 import { runOnCreation } from '../parameter.ts';
 import { workerProcedure } from '../procedure-type.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
-import { readOrderedRows, recordColumn } from './ordered-rows.ts';
+import { readOrderedRows, recordPositions } from './ordered-rows.ts';
 
 interface Bucket {
   readonly name: string;
@@ -43,28 +42,23 @@ export const bucketize = workerProcedure({
       { name: 'bucketizing', type: 'percentile' },
     ]);
     progress.next();
-    const { names, ts } = readOrderedRows(context, params.inputData, (count) =>
+    const rows = readOrderedRows(context, params.inputData, (count) =>
       progress.update(1 - 1 / (1 + count / 1e5)),
     );
     progress.next();
     const output = context.output(params.outputDataset, 'sparse.mutable');
     const buckets = sortedBuckets(params.percentileBuckets);
-    recordColumn(context, output, Path.of('bucket'), ts, bucketed(names, buckets));
+    const ranges = buckets.map(({ name, low, high }) => ({
+      name,
+      from: boundary(low, rows.rowCount),
+      to: boundary(high, rows.rowCount),
+    }));
+    recordPositions(context, output, Path.of('bucket'), rows, ranges);
     const result = output.commit();
     progress.finish();
     return { result };
   },
 });
-
-function* bucketed(
-  names: readonly Path[],
-  buckets: readonly Bucket[],
-): Iterable<readonly [Path, Atom]> {
-  for (const { name, low, high } of buckets) {
-    const end = boundary(high, names.length);
-    for (let i = boundary(low, names.length); i < end; i++) yield [names[i] as Path, name];
-  }
-}
 
 /** The first row behind a percentage; in single precision, as the procedure is specified. */
 function boundary(percentage: number, rowCount: number): number {

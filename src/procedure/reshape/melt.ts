@@ -9,6 +9,7 @@ import { runOnCreation } from '../parameter.ts';
 import { workerProcedure } from '../procedure-type.ts';
 import { rowRecorder } from '../row-recorder.ts';
 import { checkTrainingQuery, findItem } from '../training/training-query.ts';
+import { meltColumns } from './melt-columns.ts';
 
 const ROWS_PER_REPORT = 512;
 
@@ -46,9 +47,19 @@ export const melt = workerProcedure({
     const key = Path.of(params.keyColumnName);
     const value = Path.of(params.valueColumnName);
     const output = context.output(params.outputDataset, 'tabular');
+    const prepared = context.query(params.inputData);
+    const melted = output.takesColumns
+      ? meltColumns(context, prepared.plan, { key, value })
+      : undefined;
+    if (melted !== undefined) {
+      output.recordColumns(melted.table, melted);
+      output.commit();
+      progress.finish();
+      return {};
+    }
     const rows = rowRecorder(output, context);
     let rowCount = 0;
-    for (const { name, row } of context.query(params.inputData).run()) {
+    for (const { name, row } of prepared.run()) {
       if (rowCount++ % ROWS_PER_REPORT === 0) {
         context.checkCancelled();
         progress.update(1 - 1 / (1 + rowCount / 1e5));

@@ -1,11 +1,10 @@
 import { Type } from 'typebox';
 import { choice, inputQuery, outputDataset } from '../../schema/declare.ts';
-import type { Atom } from '../../value/atom.ts';
 import { Path } from '../../value/path.ts';
 import { runOnCreation } from '../parameter.ts';
 import { workerProcedure } from '../procedure-type.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
-import { readOrderedRows, recordColumn } from './ordered-rows.ts';
+import { readOrderedRows, recordPositions } from './ordered-rows.ts';
 
 const PARAMETERS = Type.Object({
   inputData: inputQuery({ description: 'the rows; ORDER BY ranks them' }),
@@ -32,13 +31,12 @@ export const ranking = workerProcedure({
   run(context, params) {
     const progress = context.steps([{ name: 'iterating', type: 'percentile' }], { topLevel: true });
     progress.next();
-    const { names, ts } = readOrderedRows(context, params.inputData, (count) =>
+    const rows = readOrderedRows(context, params.inputData, (count) =>
       progress.update(1 - 1 / (1 + count / 1e5)),
     );
     const output = context.output(params.outputDataset, 'sparse.mutable');
     const column = Path.of(params.rankingColumnName);
-    const ranks = names.map((name, rank): [Path, Atom] => [name, rank]);
-    recordColumn(context, output, column, ts, ranks);
+    recordPositions(context, output, column, rows, 'position');
     const result = output.commit();
     progress.finish();
     return { result };

@@ -1,14 +1,25 @@
 import { type Static, Type } from 'typebox';
 import { decodeBatch, encodeBatch } from '../../dataset/recorded-batch.ts';
-import { cellsOfRow, type RecordedRow } from '../../dataset/recorded-row.ts';
+import { cellsOfRow, type RecordedCell, type RecordedRow } from '../../dataset/recorded-row.ts';
+import { VECTOR_ROW_COUNT_MIN } from '../../exec/vector/engine.ts';
+import { extractColumns } from '../../exec/vector/extract.ts';
 import type { PlanNode, QueryPlan } from '../../plan/plan.ts';
 import { OPEN_ROW_TYPE } from '../../plan/type/type.ts';
 import { type InputQuery, inputQuery, outputDataset } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
+import { ColumnView } from '../../value/column/column-view.ts';
+import { gatherSnapshot } from '../../value/column/gather.ts';
 import { compareElements } from '../../value/natural-order.ts';
+import { Path } from '../../value/path.ts';
+import { MINUS_INFINITY } from '../../value/timestamp.ts';
 import { flatten, Row } from '../../value/value.ts';
 import { runOnCreation } from '../parameter.ts';
-import { type ProcedureContext, type ProcedureResult, workerProcedure } from '../procedure-type.ts';
+import {
+  type OutputDataset,
+  type ProcedureContext,
+  type ProcedureResult,
+  workerProcedure,
+} from '../procedure-type.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
 
 const ROWS_PER_REPORT = 512;
@@ -55,25 +66,23 @@ function run(context: ProcedureContext, params: SplitParams): ProcedureResult {
   checkSplits(params);
   const progress = context.steps([{ name: 'iterating', type: 'percentile' }], { topLevel: true });
   progress.next();
-  const rows = readRows(context, params.labels, (count) =>
-    progress.update(0.5 * (1 - 1 / (1 + count / 1e5))),
-  );
-  const order = shuffled(rows.labels.length, params.randomSeed);
-  const { folds, incomplete } = assignFolds(rows.labels, order, rows.names.length, params);
   const outputs = params.outputDatasets.map((spec) => context.output(spec, 'tabular'));
-  let index = 0;
-  for (const batch of rows.batches) {
-    context.checkCancelled();
-    for (const row of decodeBatch(batch)) {
-      const fold = folds[index++] as number;
-      outputs[fold]?.record(row);
-    }
-    progress.update(0.5 + (0.5 * index) / (folds.length + 1));
-  }
+  const rows =
+    (outputs.every(takesWholeTables) ? storedRows(context, params.labels) : undefined) ??
+    readRows(context, params.labels, (count) => progress.update(0.5 * (1 - 1 / (1 + count / 1e5))));
+  const order = shuffled(rows.rowCount, params.randomSeed);
+  const { folds, incomplete } = assignFolds(rows, order, params);
+  progress.update(0.5);
+  rows.record(folds, outputs);
   for (const output of outputs) output.commit();
   progress.finish();
   const incompleteLabels = incomplete.map((label) => rows.names[label] as string);
   return { result: { incompleteLabels: incompleteLabels.sort(compareElements) } };
+}
+
+/** Tables whose first row decides which columns there are get their rows one by one. */
+function takesWholeTables({ takesColumns, ignoresColumns }: OutputDataset): boolean {
+  return takesColumns && !ignoresColumns;
 }
 
 function checkSplits({ splits, outputDatasets }: SplitParams): void {
@@ -93,13 +102,62 @@ function invalid(message: string): Error {
   return failure('INVALID_PARAMETER', message);
 }
 
+/** Rows in the order of the query. */
 interface LabelledRows {
-  /** rows as they are recorded, in the order of the query */
-  readonly batches: readonly Uint8Array[];
-  /** for each row the numbers of its labels */
-  readonly labels: readonly Uint32Array[];
+  readonly rowCount: number;
+  /** The numbers of the labels of a row; good until the next call. */
+  labelsOf(row: number): Uint32Array;
   /** printed names of the labels by number */
   readonly names: readonly string[];
+  /** Records each row into the output that is its fold. */
+  record(folds: Uint32Array, outputs: readonly OutputDataset[]): void;
+}
+
+/** Rows that lie in columns, whose labels are columns; undefined for all others. */
+function storedRows(context: ProcedureContext, query: InputQuery): LabelledRows | undefined {
+  const { arenas, parallel, catalog, scope } = context;
+  const { plan } = context.query(query);
+  if (plan.root.kind !== 'project' || plan.root.name !== undefined) return undefined;
+  const engine = { arenas, parallel, rowCountMin: VECTOR_ROW_COUNT_MIN };
+  const extracted = extractColumns(plan, { scalars: {}, catalog, scope, engine });
+  if (extracted === undefined || extracted.snapshot.rowCount < VECTOR_ROW_COUNT_MIN) {
+    return undefined;
+  }
+  const { snapshot, selection, features } = extracted;
+  const check = () => context.checkCancelled();
+  const rowCount = selection?.length ?? snapshot.rowCount;
+  const storedRow = (row: number) => (selection === undefined ? row : (selection[row] as number));
+  const lacking = features.map(({ column }) =>
+    column.nullCount === 0 ? undefined : new ColumnView(column, arenas),
+  );
+  const all = Uint32Array.from(features, (_, label) => label);
+  const some = new Uint32Array(features.length);
+  const labelsOf = (row: number) => {
+    const stored = storedRow(row);
+    let count = 0;
+    for (let label = 0; label < lacking.length; label++) {
+      if (lacking[label]?.isNull(stored) !== true) some[count++] = label;
+    }
+    return some.subarray(0, count);
+  };
+  return {
+    rowCount,
+    labelsOf: lacking.every((view) => view === undefined) ? () => all : labelsOf,
+    names: features.map(({ path }) => path.toString()),
+    record(folds, outputs) {
+      for (const [fold, output] of outputs.entries()) {
+        check();
+        const rows = new Uint32Array(rowCount);
+        let count = 0;
+        for (let row = 0; row < rowCount; row++) {
+          if (folds[row] === fold) rows[count++] = storedRow(row);
+        }
+        const table = gatherSnapshot(snapshot, rows.subarray(0, count), arenas, check);
+        // Tables in columns have no name twice.
+        output.recordColumns(table, { namesDiffer: true });
+      }
+    },
+  };
 }
 
 /** Below this name the result has the whole input row. */
@@ -114,7 +172,8 @@ function readRows(
   const labels: Uint32Array[] = [];
   const batches: Uint8Array[] = [];
   let batch: RecordedRow[] = [];
-  for (const { name, row } of context.query(query, withWholeRow).run()) {
+  const prepared = context.query(query, withWholeRow);
+  for (const { name, row } of prepared.run()) {
     const own = new Set<number>();
     const position = row.names.indexOf(WHOLE_ROW);
     const visible = new Row(
@@ -141,7 +200,58 @@ function readRows(
     batch = [];
   }
   batches.push(encodeBatch(batch));
-  return { batches, labels, names: [...numbers.keys()] };
+  const columns = tableColumns(prepared.plan.root, context);
+  return {
+    rowCount: labels.length,
+    labelsOf: (row) => labels[row] as Uint32Array,
+    names: [...numbers.keys()],
+    record(folds, outputs) {
+      const isStarted = outputs.map(() => false);
+      let index = 0;
+      for (const each of batches) {
+        context.checkCancelled();
+        for (const row of decodeBatch(each)) {
+          const fold = folds[index++] as number;
+          const isFirst = isStarted[fold] === false && outputs[fold]?.takesColumns === true;
+          isStarted[fold] = true;
+          outputs[fold]?.record(isFirst ? withColumns(row, columns) : row);
+        }
+      }
+    },
+  };
+}
+
+/** The columns of a table that rows come from; none where rows need not have the same ones. */
+function tableColumns(
+  node: PlanNode,
+  { catalog }: Pick<ProcedureContext, 'catalog'>,
+): readonly Path[] {
+  if (node.kind === 'scan') {
+    const { snapshot } = catalog.dataset(node.dataset);
+    if (snapshot?.layout !== 'columnar') return [];
+    return snapshot.columns.map(({ path }) => new Path(path));
+  }
+  switch (node.kind) {
+    case 'project':
+    case 'filter':
+    case 'limit':
+    case 'sort':
+    case 'distinct-on':
+      return tableColumns(node.input, { catalog });
+    default:
+      return [];
+  }
+}
+
+/** The first row decides the columns of a table, and their order: those that it lacks are null. */
+function withColumns({ name, cells }: RecordedRow, columns: readonly Path[]): RecordedRow {
+  const given = new Map(cells.map((cell) => [cell[0].toString(), cell]));
+  const ordered = columns.map((column): RecordedCell => {
+    const cell = given.get(column.toString());
+    given.delete(column.toString());
+    return cell ?? [column, null, MINUS_INFINITY];
+  });
+  return { name, cells: [...ordered, ...given.values()] };
 }
 
 /** Adds the input row as a whole to what is selected. */
@@ -184,7 +294,8 @@ class MinimalStandard {
     const size = max + 1;
     const step = Math.floor((MinimalStandard.MODULUS - 2) / size);
     for (;;) {
-      this.#state = Number((BigInt(this.#state) * 48_271n) % 2_147_483_647n);
+      // The product is below 2^47: doubles hold it exactly.
+      this.#state = (this.#state * 48_271) % MinimalStandard.MODULUS;
       const drawn = this.#state - 1;
       if (drawn < size * step) return Math.floor(drawn / step);
     }
@@ -205,18 +316,18 @@ function shuffled(count: number, seed: number): Uint32Array {
 
 /** In single precision throughout, as the procedure is specified. */
 function assignFolds(
-  labels: readonly Uint32Array[],
+  rows: LabelledRows,
   order: Uint32Array,
-  labelCount: number,
   { splits, foldImportance }: SplitParams,
 ): { folds: Uint32Array; incomplete: number[] } {
   const foldCount = splits.length;
+  const labelCount = rows.names.length;
   const shares = Float32Array.from(splits);
   const importance = Math.fround(foldImportance);
   const sizes = new Float32Array(foldCount);
   const totals = new Float32Array(labelCount);
   const counts = new Float32Array(labelCount * foldCount);
-  const folds = new Uint32Array(labels.length);
+  const folds = new Uint32Array(rows.rowCount);
   for (let position = 0; position < order.length; position++) {
     const row = order[position] as number;
     let fold = 0;
@@ -231,7 +342,8 @@ function assignFolds(
       }
     }
     let isDecided = false;
-    for (const label of labels[row] as Uint32Array) {
+    const labels = rows.labelsOf(row);
+    for (const label of labels) {
       const total = totals[label] as number;
       if (total === 0) {
         fold = 0;
@@ -256,7 +368,7 @@ function assignFolds(
       }
       if (best !== -1) fold = best;
     }
-    for (const label of labels[row] as Uint32Array) {
+    for (const label of labels) {
       totals[label] = (totals[label] as number) + 1;
       const cell = label * foldCount + fold;
       counts[cell] = (counts[cell] as number) + 1;
@@ -266,7 +378,8 @@ function assignFolds(
   }
   const incomplete: number[] = [];
   for (let label = 0; label < labelCount; label++) {
-    if (counts[label * foldCount + foldCount - 1] === 0) incomplete.push(label);
+    const isSeen = (totals[label] as number) > 0;
+    if (isSeen && counts[label * foldCount + foldCount - 1] === 0) incomplete.push(label);
   }
   return { folds, incomplete };
 }

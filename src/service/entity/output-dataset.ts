@@ -57,6 +57,7 @@ class PendingOutput implements OutputDataset {
   readonly #names: Set<string> | undefined;
   #writer: ContentWriter | undefined;
   #columns: ColumnarSnapshot | undefined;
+  #namesDiffer = false;
   #state: unknown;
   #cellsToCheck = 0;
 
@@ -116,17 +117,19 @@ class PendingOutput implements OutputDataset {
     this.record({ name, cells: cellsOfRow(row) });
   }
 
-  recordColumns(snapshot: ColumnarSnapshot): void {
+  recordColumns(snapshot: ColumnarSnapshot, { namesDiffer = false } = {}): void {
     assert(this.takesDense && this.#writer === undefined, 'columns are taken as a whole');
     const { denseTime } = this.#recording;
     if (denseTime === undefined) {
       this.#columns = snapshot;
+      this.#namesDiffer = namesDiffer;
       this.#state = snapshot.columns.map((column) => column.path);
       return;
     }
     const { timestamps, rowNames, rowCount } = snapshot;
     const { arenas } = this.#scope;
-    const isUnique = rowNamesView(rowNames, rowCount, arenas).duplicates().length === 0;
+    const isUnique =
+      namesDiffer || rowNamesView(rowNames, rowCount, arenas).duplicates().length === 0;
     if (timestamps.kind === 'constant' && isUnique) {
       const ts = denseTime(timestamps.ts, this.#params);
       this.#columns = { ...snapshot, timestamps: { kind: 'constant', ts } };
@@ -156,7 +159,7 @@ class PendingOutput implements OutputDataset {
 
   #seal(): Snapshot {
     if (this.#columns === undefined) return this.#open().finish(this.#state);
-    if (this.takesColumns) checkUniqueRows(this.#columns, this.#scope.arenas);
+    if (this.takesColumns && !this.#namesDiffer) checkUniqueRows(this.#columns, this.#scope.arenas);
     return this.#columns;
   }
 

@@ -23,7 +23,7 @@ export function chunkSpans(chunk: ChunkSnapshot): Span[] {
   }
 }
 
-function dictionarySpans(dictionary: DictionarySnapshot | undefined): Span[] {
+export function dictionarySpans(dictionary: DictionarySnapshot | undefined): Span[] {
   return dictionary === undefined ? [] : [dictionary.bytes, dictionary.offsets];
 }
 

@@ -1,0 +1,326 @@
+// Melts rows that lie in columns without making them: values are interleaved as typed arrays.
+
+import { VECTOR_ROW_COUNT_MIN } from '../../exec/vector/engine.ts';
+import { extractColumns } from '../../exec/vector/extract.ts';
+import type { QueryPlan } from '../../plan/plan.ts';
+import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import { ColumnView } from '../../value/column/column-view.ts';
+import { DictionaryBuilder, dictionaryView } from '../../value/column/dictionary.ts';
+import {
+  codesColumn,
+  type FlatColumn,
+  flattenColumn,
+  gatherColumn,
+  numbersColumn,
+} from '../../value/column/gather.ts';
+import { rowNamesView } from '../../value/column/row-names.ts';
+import type { ColumnarSnapshot, ColumnSnapshot, RowNames } from '../../value/column/snapshot.ts';
+import { bytesOf, spanOf, uint32Of } from '../../value/column/span-view.ts';
+import { chunkRowCounts } from '../../value/column/table-builder.ts';
+import { Path } from '../../value/path.ts';
+import { Timestamp } from '../../value/timestamp.ts';
+import { utf8Bytes } from '../../value/utf8.ts';
+import type { ProcedureContext } from '../procedure-type.ts';
+
+/** A column that is melted. */
+interface MeltedColumn {
+  readonly path: Path;
+  readonly column: ColumnSnapshot;
+  readonly flat: FlatColumn;
+  readonly view: ColumnView;
+  /** true: rows without a value have an explicit null */
+  readonly keepsNulls: boolean;
+}
+
+export interface MeltedTable {
+  readonly table: ColumnarSnapshot;
+  /** true: names of rows, or those of columns, are of one element, so no two make the same name */
+  readonly namesDiffer: boolean;
+}
+
+/** Which row and column each row of the output is of. */
+interface Cells {
+  readonly rows: Uint32Array;
+  readonly columns: Uint16Array;
+}
+
+const COLUMN_COUNT_MAX = 65_536;
+const ROW_COUNT_MAX = 2 ** 31;
+const ROWS_PER_CHECK = 65_536;
+
+/** Undefined where rows have to be made: only plain columns of one table in columns are melted here. */
+export function meltColumns(
+  context: ProcedureContext,
+  plan: QueryPlan,
+  { key, value }: { readonly key: Path; readonly value: Path },
+): MeltedTable | undefined {
+  const { arenas, parallel, catalog, scope } = context;
+  const engine = { arenas, parallel, rowCountMin: VECTOR_ROW_COUNT_MIN };
+  const extract = (row: string) =>
+    extractColumns(plan, { row, scalars: {}, catalog, scope, engine });
+  const kept = keptNulls(plan, 'to_fix');
+  const explicit = keptNulls(plan, 'to_melt');
+  if (kept === undefined || explicit === undefined) return undefined;
+  const fixed = extract('to_fix');
+  const melted = fixed && extract('to_melt');
+  if (fixed === undefined || melted === undefined) return undefined;
+  const { snapshot, selection } = melted;
+  const { timestamps, rowCount } = snapshot;
+  if (rowCount < VECTOR_ROW_COUNT_MIN || timestamps.kind !== 'constant') return undefined;
+  if (melted.features.length === 0 || melted.features.length > COLUMN_COUNT_MAX) return undefined;
+  const isNamed = (names: ReadonlySet<string>, path: Path) => names.has(path.toString());
+  const hasAll = (names: ReadonlySet<string>, features: readonly { readonly path: Path }[]) =>
+    [...names].every((name) => features.some(({ path }) => path.toString() === name));
+  // What a name stands for is one column that is there.
+  if (!hasAll(kept, fixed.features) || !hasAll(explicit, melted.features)) return undefined;
+  const rowsMayDiffer = fixed.features.some(
+    ({ path, column }) => !isNamed(kept, path) && column.nullCount > 0,
+  );
+  const taken = new Set([key, value, ...fixed.features.map(({ path }) => path)].map(String));
+  if (rowsMayDiffer || taken.size < fixed.features.length + 2) return undefined;
+  const check = () => context.checkCancelled();
+  const columns = melted.features.map(({ path, column }): MeltedColumn => {
+    const view = new ColumnView(column, arenas);
+    const flat = flattenColumn(view, check);
+    return { path, column, flat, view, keepsNulls: isNamed(explicit, path) };
+  });
+  const sources = [...fixed.features, ...columns].map(({ column }) => column);
+  // A row of nulls alone has no time.
+  if (!sources.some(({ nullCount }) => nullCount === 0)) return undefined;
+  const rows = selection ?? Int32Array.from({ length: rowCount }, (_, row) => row);
+  const cells = cellsOf(rows, columns, check);
+  if (cells === undefined) return undefined;
+  const valueColumn = interleaved(value, columns, cells, arenas, check);
+  const names = new DictionaryBuilder(arenas);
+  for (const { path } of columns) names.add(path.toString());
+  const keys = { path: key.elements, type: 'string', dictionary: names.seal() } as const;
+  const count = cells.rows.length;
+  const table: ColumnarSnapshot = {
+    layout: 'columnar',
+    id: arenas.nextId(),
+    rowCount: count,
+    chunkRowCounts: chunkRowCounts(count),
+    columns: [
+      ...fixed.features.map(({ path, column }) =>
+        gatherColumn({ ...column, path: path.elements }, cells.rows, arenas, check),
+      ),
+      codesColumn(keys, count, arenas, check, (out, from) => {
+        for (let i = 0; i < out.length; i++) out[i] = (cells.columns[from + i] as number) + 1;
+      }),
+      valueColumn,
+    ],
+    rowNames: meltedNames(snapshot, cells, columns, arenas, check),
+    timestamps,
+  };
+  const namesDiffer =
+    snapshot.rowNames.kind !== 'paths' || columns.every(({ path }) => path.length === 1);
+  return { table, namesDiffer };
+}
+
+/**
+ * Names of the items of a row expression that give a null where there is no value; undefined when
+ * there is no such row, or an item is no column.
+ */
+function keptNulls({ root }: QueryPlan, name: string): ReadonlySet<string> | undefined {
+  if (root.kind !== 'project' || root.name !== undefined) return undefined;
+  const found = root.items.filter(
+    (item) => item.kind === 'named' && item.path.length === 1 && item.path[0] === name,
+  );
+  const [item] = found;
+  if (found.length !== 1 || item?.kind !== 'named' || item.expression.kind !== 'row') {
+    return undefined;
+  }
+  const names = new Set<string>();
+  for (const each of item.expression.items) {
+    if (each.kind === 'named') names.add(new Path(each.path).toString());
+    else if (each.kind !== 'wildcard') return undefined;
+  }
+  return names;
+}
+
+/** Row by row the columns that each has. */
+function cellsOf(
+  rows: Int32Array,
+  columns: readonly MeltedColumn[],
+  check: () => void,
+): Cells | undefined {
+  const lacking = columns.map(({ column, keepsNulls, view }) =>
+    keepsNulls || column.nullCount === 0 ? undefined : view,
+  );
+  const countMax = rows.length * columns.length;
+  if (countMax > ROW_COUNT_MAX) return undefined;
+  const rowAt = new Uint32Array(countMax);
+  const columnAt = new Uint16Array(countMax);
+  let count = 0;
+  for (let i = 0; i < rows.length; i++) {
+    if (i % ROWS_PER_CHECK === 0) check();
+    const row = rows[i] as number;
+    for (let column = 0; column < columns.length; column++) {
+      if (lacking[column]?.isNull(row) === true) continue;
+      rowAt[count] = row;
+      columnAt[count++] = column;
+    }
+  }
+  return { rows: rowAt.subarray(0, count), columns: columnAt.subarray(0, count) };
+}
+
+/** The values of all columns, one a row. */
+function interleaved(
+  path: Path,
+  columns: readonly MeltedColumn[],
+  { rows, columns: columnAt }: Cells,
+  arenas: ArenaAllocator,
+  check: () => void,
+): ColumnSnapshot {
+  const flats = columns.map(({ flat }) => flat);
+  const typed = flats.filter((_, index) => columns[index]?.column.type !== 'null');
+  const [first] = typed;
+  const type = first?.kind === 'numbers' ? first.type : 'number';
+  if (typed.every((flat) => flat.kind === 'numbers' && flat.type === type)) {
+    const values = flats.map((flat) => (flat.kind === 'numbers' ? flat.values : EMPTY));
+    const valid = flats.map((flat) => (flat.kind === 'numbers' ? flat.valid : undefined));
+    const hasNulls = columns.some(({ column }) => column.nullCount > 0);
+    return numbersColumn(path.elements, type, rows.length, arenas, check, (out, bits, from) => {
+      for (let i = 0; i < out.length; i++) {
+        const at = from + i;
+        const column = columnAt[at] as number;
+        out[i] = (values[column] as Float64Array)[rows[at] as number] as number;
+      }
+      if (!hasNulls) return false;
+      for (let i = 0; i < out.length; i++) {
+        const at = from + i;
+        const known = valid[columnAt[at] as number];
+        if (known !== undefined && known[rows[at] as number] === 0) continue;
+        bits[i >> 3] = (bits[i >> 3] as number) | (1 << (i & 7));
+      }
+      return true;
+    });
+  }
+  return encoded(path, columns, { rows, columns: columnAt }, arenas, check);
+}
+
+const EMPTY = new Float64Array(0);
+
+/** Values of any kinds, as codes of one dictionary. */
+function encoded(
+  path: Path,
+  columns: readonly MeltedColumn[],
+  { rows, columns: columnAt }: Cells,
+  arenas: ArenaAllocator,
+  check: () => void,
+): ColumnSnapshot {
+  const builder = new DictionaryBuilder(arenas);
+  const isText = columns.every(
+    ({ column, flat }) =>
+      column.type === 'null' || (flat.kind === 'codes' && column.dictionary?.kind === 'text'),
+  );
+  if (!isText) builder.promote();
+  const coders = columns.map(({ column, flat, view }): ((row: number) => number) => {
+    if (flat.kind === 'mixed') return (row) => builder.add(view.atomAt(row));
+    if (flat.kind === 'codes' && column.dictionary !== undefined) {
+      const entries = dictionaryView(column.dictionary, arenas);
+      const known = new Uint32Array(column.dictionary.count + 1);
+      return (row) => {
+        const code = flat.codes[row] as number;
+        if (code !== 0 && known[code] === 0) known[code] = builder.add(entries.atom(code));
+        return known[code] as number;
+      };
+    }
+    if (flat.kind === 'codes') return () => 0;
+    const { values, valid, type } = flat;
+    return (row) => {
+      if (valid !== undefined && valid[row] === 0) return 0;
+      const number = values[row] as number;
+      return builder.add(type === 'timestamp' ? new Timestamp(number) : number);
+    };
+  });
+  const codes = new Uint32Array(rows.length);
+  for (let i = 0; i < codes.length; i++) {
+    if (i % ROWS_PER_CHECK === 0) check();
+    const code = coders[columnAt[i] as number] as (row: number) => number;
+    codes[i] = code(rows[i] as number);
+  }
+  const dictionary = builder.seal();
+  const type = dictionary.kind === 'text' ? 'string' : 'mixed';
+  const column = { path: path.elements, type, dictionary } as const;
+  return codesColumn(column, codes.length, arenas, check, (out, from) =>
+    out.set(codes.subarray(from, from + out.length)),
+  );
+}
+
+const DOT = 0x2e;
+
+/** The name of the row, a dot and the name of the column. */
+function meltedNames(
+  { rowNames, rowCount }: ColumnarSnapshot,
+  { rows, columns: columnAt }: Cells,
+  columns: readonly MeltedColumn[],
+  arenas: ArenaAllocator,
+  check: () => void,
+): RowNames {
+  if (rows.length === 0) return { kind: 'sequence', first: 0 };
+  const nameOf = nameBytes(rowNames, rowCount, arenas);
+  const suffixes = columns.map(({ path }) =>
+    Buffer.concat([Uint8Array.of(DOT), utf8Bytes(path.toString())]),
+  );
+  const offsets = new Uint32Array(rows.length + 1);
+  let size = 0;
+  let row = -1;
+  let name = nameOf(rows[0] as number);
+  for (let i = 0; i < rows.length; i++) {
+    if (i % ROWS_PER_CHECK === 0) check();
+    if (rows[i] !== row) {
+      row = rows[i] as number;
+      name = nameOf(row);
+    }
+    size += name.length + (suffixes[columnAt[i] as number] as Uint8Array).length;
+    offsets[i + 1] = size;
+  }
+  const heap = arenas.allocate(size);
+  const out = bytesOf(arenas, heap);
+  row = -1;
+  let at = 0;
+  for (let i = 0; i < rows.length; i++) {
+    if (i % ROWS_PER_CHECK === 0) check();
+    if (rows[i] !== row) {
+      row = rows[i] as number;
+      name = nameOf(row);
+    }
+    for (let j = 0; j < name.length; j++) out[at++] = name.bytes[name.from + j] as number;
+    const suffix = suffixes[columnAt[i] as number] as Uint8Array;
+    for (let j = 0; j < suffix.length; j++) out[at++] = suffix[j] as number;
+  }
+  return { kind: 'paths', bytes: heap, offsets: spanOf(arenas, offsets) };
+}
+
+interface NameBytes {
+  bytes: Uint8Array;
+  from: number;
+  length: number;
+}
+
+/** The printed name of a row; what is answered is good until the next call. */
+function nameBytes(
+  names: RowNames,
+  rowCount: number,
+  arenas: ArenaAllocator,
+): (row: number) => NameBytes {
+  if (names.kind === 'paths') {
+    const bytes = bytesOf(arenas, names.bytes);
+    const offsets = uint32Of(arenas, names.offsets);
+    const name = { bytes, from: 0, length: 0 };
+    return (row) => {
+      name.from = offsets[row] as number;
+      name.length = (offsets[row + 1] as number) - name.from;
+      return name;
+    };
+  }
+  const view = rowNamesView(names, rowCount, arenas);
+  const name = { bytes: new Uint8Array(32), from: 0, length: 0 };
+  return (row) => {
+    const text = view.textAt(row);
+    name.length = text.length;
+    for (let i = 0; i < text.length; i++) name.bytes[i] = text.charCodeAt(i);
+    return name;
+  };
+}
