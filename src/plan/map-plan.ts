@@ -1,6 +1,7 @@
 // Walking and rewriting plans without naming every kind again.
 import { itemExpressions } from './children.ts';
-import type { BoundExpression } from './expression.ts';
+import type { BoundExpression, SortKey } from './expression.ts';
+import { mapItem } from './map-expression.ts';
 import type { AggregateCall, PlanNode } from './plan.ts';
 
 export function inputsOf(node: PlanNode): readonly PlanNode[] {
@@ -119,4 +120,81 @@ export function callExpressions(
   const { orderBy, filter } = modifiers;
   const keys = orderBy.map((key) => key.expression);
   return [...args, ...keys, ...(filter === undefined ? [] : [filter])];
+}
+
+/** A copy of a node whose own expressions were replaced, those of its inputs not. */
+export function mapExpressionsOf(
+  node: PlanNode,
+  map: (expression: BoundExpression) => BoundExpression,
+): PlanNode {
+  const maybe = (expression: BoundExpression | undefined) =>
+    expression === undefined ? undefined : map(expression);
+  const keys = (list: readonly SortKey[]) =>
+    list.map((key) => ({ ...key, expression: map(key.expression) }));
+  const modifiers = <Call extends Pick<AggregateCall, 'args' | 'modifiers'>>(call: Call): Call => ({
+    ...call,
+    args: call.args.map(map),
+    modifiers:
+      call.modifiers === undefined
+        ? undefined
+        : {
+            ...call.modifiers,
+            orderBy: keys(call.modifiers.orderBy),
+            filter: maybe(call.modifiers.filter),
+          },
+  });
+  switch (node.kind) {
+    case 'row-dataset':
+      return { ...node, expression: map(node.expression) };
+    case 'sample':
+      return { ...node, options: maybe(node.options) };
+    case 'join':
+      return {
+        ...node,
+        equalities: node.equalities.map(({ left, right }) => ({
+          left: map(left),
+          right: map(right),
+        })),
+        own: {
+          ...(node.own.left === undefined ? {} : { left: map(node.own.left) }),
+          ...(node.own.right === undefined ? {} : { right: map(node.own.right) }),
+        },
+        residual: maybe(node.residual),
+      };
+    case 'lateral':
+      return { ...node, args: node.args.map(map), condition: maybe(node.condition) };
+    case 'filter':
+    case 'when':
+      return { ...node, condition: map(node.condition) };
+    case 'project':
+      return {
+        ...node,
+        items: node.items.map((item) => mapItem(item, map)),
+        name: maybe(node.name),
+      };
+    case 'aggregate':
+    case 'grouping-sets':
+      return { ...node, keys: node.keys.map(map), aggregates: node.aggregates.map(modifiers) };
+    case 'window':
+      return {
+        ...node,
+        calls: node.calls.map((call) => ({
+          ...modifiers(call),
+          partitionBy: call.partitionBy.map(map),
+          orderBy: keys(call.orderBy),
+        })),
+      };
+    case 'sort':
+      return { ...node, keys: keys(node.keys) };
+    case 'distinct-on':
+      return { ...node, expressions: node.expressions.map(map) };
+    case 'limit-by':
+      return { ...node, offset: maybe(node.offset), limit: maybe(node.limit) };
+    case 'values':
+      return { ...node, rows: node.rows.map((row) => row.map(map)) };
+    case 'series':
+      return { ...node, start: map(node.start), stop: map(node.stop), step: maybe(node.step) };
+    default:
+      return node;
+  }
 }

@@ -10,6 +10,7 @@ import { readNeededColumns } from './rule/read-needed-columns.ts';
 import type { Rule } from './rule/rule.ts';
 import { simplifyFilters } from './rule/simplify-filters.ts';
 import { splitJoinConditions } from './rule/split-join-conditions.ts';
+import { unnestSubqueries } from './rule/unnest-subqueries.ts';
 
 export const RULES: readonly Rule[] = [
   // First, so that the others meet one filter a place and no constants.
@@ -29,7 +30,9 @@ export const RULES: readonly Rule[] = [
 ];
 
 export function optimize(plan: QueryPlan, catalog: Catalog): QueryPlan {
-  const rewrite = (root: PlanNode) =>
-    RULES.reduce((node, rule) => rule.apply(node, { catalog }), root);
-  return { root: rewrite(plan.root), subqueries: plan.subqueries.map(rewrite) };
+  // First, so that the other rules meet joins.
+  const { root, subqueries } = unnestSubqueries.apply(plan, { catalog });
+  const rewrite = (node: PlanNode) =>
+    RULES.reduce((before, rule) => rule.apply(before, { catalog }), node);
+  return { root: rewrite(root), subqueries: subqueries.map(rewrite) };
 }

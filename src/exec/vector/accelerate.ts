@@ -202,8 +202,10 @@ const RUN_BY_REFERENCE: ReadonlySet<PlanNode['kind']> = new Set([
 ]);
 
 /** Values that differ although the row is the same. */
-function isOfOtherRows({ kind }: BoundExpression): boolean {
-  return kind === 'outer' || kind === 'subquery' || kind === 'window-result' || kind === 'grouping';
+function isOfOtherRows(expression: BoundExpression): boolean {
+  const { kind } = expression;
+  if (kind === 'subquery') return expression.mode !== 'scalar' || expression.args.length > 0;
+  return kind === 'outer' || kind === 'window-result' || kind === 'grouping';
 }
 
 type VectorOperator = (compiler: Compiler) => Iterable<ExecRow> | undefined;

@@ -15,7 +15,7 @@ import { dictionaryView } from '../../value/column/dictionary.ts';
 import type { ColumnSnapshot, Span } from '../../value/column/snapshot.ts';
 import { int32Of, spanOf } from '../../value/column/span-view.ts';
 import { MINUS_INFINITY, Timestamp } from '../../value/timestamp.ts';
-import { NULL_VALUE, Row, Scalar, type Value } from '../../value/value.ts';
+import { EMPTY_ROW, NULL_VALUE, Row, Scalar, type Value } from '../../value/value.ts';
 import type { JobScope } from '../parallel.ts';
 import type { ScalarProgram } from '../scalar/compile.ts';
 import { threadKernels } from '../thread-memory.ts';
@@ -90,6 +90,11 @@ export class DictionaryTables {
     this.#compileScalar = compileScalar;
     this.#subqueryCells = subqueryCells;
     this.look = every(STEPS_PER_CHECK, () => scope.checkCancelled());
+  }
+
+  /** What an expression is that is the same for every row. */
+  constant(expression: BoundExpression): unknown {
+    return this.#compile(expression)(EMPTY_ROW);
   }
 
   /** A truth byte for each index. */

@@ -13,6 +13,42 @@ const PLANS: readonly [title: string, sql: string, plan: string[]][] = [
     'SELECT x + 1 AS v FROM a WHERE y > 0 ORDER BY z',
     ['project v: (x + 1)', '  sort z', '    filter (y > 0)', '      scan a [x, z, y]'],
   ],
+  [
+    'EXISTS is a semi join',
+    'SELECT y FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.x = a.x AND w > 3)',
+    [
+      'project y: y',
+      '  semi join on x = key 0',
+      '    scan a [y, x]',
+      '    project key 0: x',
+      '      filter (w > 3)',
+      '        scan b [x, w]',
+    ],
+  ],
+  [
+    'a comparison with a scalar sub-select is a semi join with its groups',
+    'SELECT y FROM a WHERE y < (SELECT sum(w) FROM b WHERE b.x = a.x)',
+    [
+      'project y: y',
+      '  semi join on x = key 0 AND (row.y < sub-select.value)',
+      '    scan a [y, x]',
+      '    project key 0: key 0, value: aggregate 0',
+      '      aggregate sum(w) by x',
+      '        scan b [x, w]',
+    ],
+  ],
+  [
+    'elsewhere a sub-select is looked up by key',
+    'SELECT (SELECT count(*) FROM b WHERE b.x = a.x) AS n FROM a',
+    [
+      'project n: subquery(x)',
+      '  scan a [x]',
+      'sub-select 0',
+      '  project key 0: key 0, value: aggregate 0',
+      '    aggregate count(*) by x',
+      '      scan b [x]',
+    ],
+  ],
   ['wildcards read everything', 'SELECT * FROM a', ['project *', '  scan a [*]']],
   [
     'a sub-select computes what is read',

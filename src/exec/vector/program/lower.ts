@@ -118,6 +118,10 @@ export class Lowering {
     switch (expression.kind) {
       case 'constant':
         return constantNumbers(expression.value);
+      case 'subquery':
+        return expression.mode === 'scalar' && expression.args.length === 0
+          ? constantNumbers(this.#dictionaries.constant(expression))
+          : undefined;
       case 'column': {
         const column = this.table.find(expression.path);
         if (column === 'absent') return NO_NUMBERS;

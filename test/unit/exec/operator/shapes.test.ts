@@ -37,6 +37,7 @@ const OPERATOR_QUERIES = [
   'SELECT sum(data.j * m.most) AS s FROM data JOIN (SELECT j, max(i) AS most FROM other GROUP BY j) AS m ON data.j = m.j',
   'SELECT count(*) AS n FROM (SELECT data.j AS j, other.t AS t FROM data JOIN other ON data.j = other.j) AS p WHERE j > 3',
   'SELECT count(*) AS n FROM data WHERE j IN (SELECT i FROM other WHERE j > 5)',
+  'SELECT t, sum(j) AS s FROM data WHERE j > (SELECT avg(j) FROM other) GROUP BY t',
   'SELECT data.j AS j, other.s AS s FROM data JOIN other ON data.j = other.j LIMIT 5',
   'SELECT data.j AS j, other.s AS s FROM data JOIN other ON data.t = other.s LIMIT 3 OFFSET 2',
   'SELECT data.d AS d, other.d AS e FROM data JOIN other ON data.j = other.j',
@@ -70,6 +71,14 @@ test.each(OPERATOR_QUERIES)('%s', (sql) => {
 
 /** These have parts that only the reference knows; what is around them is the same. */
 const MIXED_QUERIES = [
+  'SELECT count(*) AS n FROM data WHERE EXISTS (SELECT 1 FROM other WHERE other.j = data.j)',
+  'SELECT count(*) AS n, sum(j) AS s FROM data WHERE NOT EXISTS (SELECT 1 FROM other WHERE other.i = data.i AND other.j > 4)',
+  'SELECT t, count(*) AS n FROM data WHERE EXISTS (SELECT 1 FROM other WHERE other.t = data.t AND other.j <> data.j) GROUP BY t',
+  'SELECT count(*) AS n FROM data WHERE NOT EXISTS (SELECT 1 FROM other WHERE other.t = data.t AND other.j < data.j)',
+  'SELECT count(*) AS n FROM data WHERE j > (SELECT avg(i) FROM other WHERE other.t = data.t)',
+  'SELECT sum(j) AS s FROM data WHERE j = (SELECT max(j) FROM other WHERE other.t = data.t)',
+  'SELECT count(*) AS n FROM data WHERE (t, j) IN (SELECT s, i FROM other)',
+  'SELECT count(*) AS n FROM data JOIN other ON data.j = other.j WHERE EXISTS (SELECT 1 FROM data AS x WHERE x.t = other.t AND x.j <> data.i)',
   'SELECT t, sum(x) AS s FROM (SELECT t, d * j AS x FROM data) AS g GROUP BY t',
   'SELECT n, count(*) AS m FROM (SELECT string_agg(s, t) AS n FROM data GROUP BY j) AS g GROUP BY n',
   'SELECT upper(s) + t AS k, sum(j) AS x FROM data WHERE lower(t) + s != t GROUP BY upper(s) + t',
