@@ -5,6 +5,7 @@ import { collectChoices } from './rule/collect-choices.ts';
 import { freeJoinOrder } from './rule/free-join-order.ts';
 import { keepTopRows } from './rule/keep-top-rows.ts';
 import { lookUpRows } from './rule/look-up-rows.ts';
+import { orderJoins } from './rule/order-joins.ts';
 import { pushFilters } from './rule/push-filters.ts';
 import { readNeededColumns } from './rule/read-needed-columns.ts';
 import type { Rule } from './rule/rule.ts';
@@ -17,6 +18,8 @@ export const RULES: readonly Rule[] = [
   simplifyFilters,
   // Before the joins are split, so that what sinks into ON's sides is there already.
   pushFilters,
+  // Tables have their filters by then, and conditions on several are whole.
+  orderJoins,
   splitJoinConditions,
   // What was pushed onto a filter of a side is one filter again.
   simplifyFilters,

@@ -1,4 +1,4 @@
-// Filters that are always true go; a filter on a filter becomes one.
+// Filters that are always true go; parts of every case of an OR stand alone; a filter on a filter becomes one.
 
 import { isTrue } from '../../value/atom.ts';
 import { Scalar } from '../../value/value.ts';
@@ -15,7 +15,9 @@ export const simplifyFilters: Rule = {
 
 function simplify(node: PlanNode): PlanNode {
   if (node.kind !== 'filter') return node;
-  const parts = conjunctsOf(node.condition).filter((part) => !isAlwaysTrue(part));
+  const parts = conjunctsOf(node.condition)
+    .flatMap(commonFactors)
+    .filter((part) => !isAlwaysTrue(part));
   const { input } = node;
   if (input.kind === 'filter') {
     // The lower filter comes first: its parts guard the upper ones against errors.
@@ -37,4 +39,33 @@ function isAlwaysTrue(expression: BoundExpression): boolean {
     expression.value instanceof Scalar &&
     isTrue(expression.value.atom)
   );
+}
+
+/** `(a AND x) OR (a AND y)` as `a` and `x OR y`: what holds in every case stands alone. */
+function commonFactors(part: BoundExpression): readonly BoundExpression[] {
+  if (part.kind !== 'or') return [part];
+  const cases = part.operands.map((operand) =>
+    conjunctsOf(operand).map((factor) => ({ factor, text: textOf(factor) })),
+  );
+  const [first = [], ...others] = cases;
+  const common = first.filter(({ text }) =>
+    others.every((factors) => factors.some((factor) => factor.text === text)),
+  );
+  if (common.length === 0) return [part];
+  const texts = new Set(common.map(({ text }) => text));
+  const rest = cases.map((factors) =>
+    conjunctionOf(factors.filter(({ text }) => !texts.has(text)).map(({ factor }) => factor)),
+  );
+  const factors = common.map(({ factor }) => factor);
+  if (!rest.every((each) => each !== undefined)) return factors;
+  return [...factors, { ...part, operands: rest }];
+}
+
+/** Equal for expressions that mean the same, wherever they stand. */
+function textOf(expression: BoundExpression): string {
+  return JSON.stringify(expression, (key, value: unknown) => {
+    if (key === 'start' || key === 'end') return undefined;
+    if (typeof value === 'bigint') return `${value}n`;
+    return typeof value === 'number' && !Number.isFinite(value) ? `number ${value}` : value;
+  });
 }

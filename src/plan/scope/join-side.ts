@@ -47,7 +47,7 @@ function sideOfColumn(path: readonly string[], join: JoinNode): JoinSide | undef
 }
 
 /** The aliases of the tables of a side; undefined among them stands for columns without prefix. */
-function aliasesOf(input: JoinInput): readonly (string | undefined)[] {
+export function aliasesOf(input: JoinInput): readonly (string | undefined)[] {
   const node: PlanNode = input.input;
   if (input.tableCount > 1 && node.kind === 'join') {
     return [...aliasesOf(node.left), ...aliasesOf(node.right)];

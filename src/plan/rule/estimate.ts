@@ -1,0 +1,119 @@
+// How many rows a part of a plan gives, guessed from the sizes of datasets and what their columns hold.
+import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
+import type { Catalog } from '../catalog.ts';
+import { conjunctsOf } from '../conjunction.ts';
+import type { BoundExpression } from '../expression.ts';
+import { inputsOf } from '../map-plan.ts';
+import type { PlanNode } from '../plan.ts';
+
+/** Rows of parts that say nothing of their size. */
+const UNKNOWN_ROW_COUNT = 1000;
+const SECONDS_PER_DAY = 86_400;
+
+export function estimateRows(node: PlanNode, catalog: Catalog): number {
+  switch (node.kind) {
+    case 'scan':
+      return node.lookup === undefined
+        ? catalog.dataset(node.dataset).rowCount
+        : Math.max(1, node.lookup.names.length);
+    case 'filter': {
+      const shares = conjunctsOf(node.condition).map((part) => shareOf(part, node.input, catalog));
+      return estimateRows(node.input, catalog) * shares.reduce((a, b) => a * b, 1);
+    }
+    case 'aggregate':
+      return node.keys.length === 0 ? 1 : estimateRows(node.input, catalog) / 4;
+    case 'limit':
+      return Math.min(node.limit ?? Number.POSITIVE_INFINITY, estimateRows(node.input, catalog));
+    case 'values':
+      return node.rows.length;
+    case 'join':
+    case 'lateral': {
+      const sides = [node.left, node.right].map(({ input }) => estimateRows(input, catalog));
+      return Math.max(...sides);
+    }
+    default: {
+      const [input] = inputsOf(node);
+      return input === undefined ? UNKNOWN_ROW_COUNT : estimateRows(input, catalog);
+    }
+  }
+}
+
+/** The share of rows for which a condition holds. */
+function shareOf(part: BoundExpression, input: PlanNode, catalog: Catalog): number {
+  switch (part.kind) {
+    case 'comparison': {
+      if (part.operator === '!=') return 0.9;
+      if (part.operator !== '=') return 1 / 3;
+      const column = part.left.kind === 'column' ? part.left : part.right;
+      return column.kind === 'column' ? 1 / distinctCount(input, column.path, catalog) : 0.1;
+    }
+    case 'in-list': {
+      const { operand, choices, negated } = part;
+      const count = operand.kind === 'column' ? distinctCount(input, operand.path, catalog) : 10;
+      const share = Math.min(1, choices.length / count);
+      return negated ? 1 - share : share;
+    }
+    case 'between':
+      return 0.25;
+    case 'like':
+      return part.negated ? 0.9 : 0.1;
+    case 'and':
+      return part.operands.reduce((product, each) => product * shareOf(each, input, catalog), 1);
+    case 'or':
+      return Math.min(
+        1,
+        part.operands.reduce((sum, each) => sum + shareOf(each, input, catalog), 0),
+      );
+    default:
+      return 0.5;
+  }
+}
+
+/** How many different values a column of the rows of a node has, about; at least 1. */
+export function distinctCount(node: PlanNode, path: readonly string[], catalog: Catalog): number {
+  switch (node.kind) {
+    case 'scan': {
+      const { snapshot, rowCount } = catalog.dataset(node.dataset);
+      if (snapshot?.layout !== 'columnar') return Math.max(1, rowCount / 10);
+      const column = snapshot.columns.find(
+        (candidate) =>
+          candidate.path.length === path.length &&
+          candidate.path.every((element, index) => element === path[index]),
+      );
+      return column === undefined ? 1 : Math.max(1, Math.min(rowCount, countOfColumn(column)));
+    }
+    case 'filter':
+    case 'sort':
+      return distinctCount(node.input, path, catalog);
+    case 'project': {
+      const item = node.items.find(
+        (candidate) => candidate.kind === 'named' && candidate.path[0] === path[0],
+      );
+      if (item?.kind !== 'named') return Math.max(1, estimateRows(node, catalog));
+      const { expression } = item;
+      return expression.kind === 'column'
+        ? distinctCount(node.input, expression.path, catalog)
+        : Math.max(1, estimateRows(node, catalog));
+    }
+    default:
+      return Math.max(1, estimateRows(node, catalog));
+  }
+}
+
+function countOfColumn({ dictionary, chunks, type }: ColumnSnapshot): number {
+  if (dictionary !== undefined) return dictionary.count;
+  let least = Number.POSITIVE_INFINITY;
+  let greatest = Number.NEGATIVE_INFINITY;
+  let isDense = true;
+  for (const chunk of chunks) {
+    if (chunk.kind === 'constant') continue;
+    const cells = chunk.kind === 'sparse' ? chunk.values : chunk;
+    if (!('min' in cells) || cells.min === undefined || cells.max === undefined) continue;
+    if (cells.kind === 'float64') isDense = false;
+    least = Math.min(least, cells.min);
+    greatest = Math.max(greatest, cells.max);
+  }
+  if (least > greatest) return 1;
+  if (type === 'timestamp') return (greatest - least) / SECONDS_PER_DAY + 1;
+  return isDense ? greatest - least + 1 : Number.POSITIVE_INFINITY;
+}
