@@ -17,6 +17,8 @@ export interface RowColumn {
   readonly values: ColumnValues;
   /** the timestamp of a cell, in seconds */
   tsAt(index: number): number;
+  /** a few atoms that decide its type as all of them do; absent: nobody knows without a look */
+  readonly typicalAtoms?: (() => readonly Atom[]) | undefined;
 }
 
 export class ColumnRows implements Iterable<RelationRow> {
@@ -43,8 +45,9 @@ export class ColumnRows implements Iterable<RelationRow> {
   slice(from: number, to: number): ColumnRows {
     const start = Math.min(from, this.rowCount);
     const count = Math.max(0, Math.min(to, this.rowCount) - start);
-    const columns = this.columns.map(({ name, values, tsAt }) => ({
+    const columns = this.columns.map(({ name, values, tsAt, typicalAtoms }) => ({
       name,
+      typicalAtoms,
       values: shiftValues(values, start),
       tsAt: (index: number) => tsAt(index + start),
     }));
@@ -99,7 +102,10 @@ export function atomReader(values: ColumnValues): (index: number) => Atom {
   }
 }
 
-/** The text of each value; that of a code is made once. */
+/** Codes whose texts are kept. */
+const KEPT_CODE_COUNT = 65_536;
+
+/** The text of each value; that of a code is made once, unless there are many. */
 export function textReader(
   values: ColumnValues,
   print: (atom: Atom) => string,
@@ -111,7 +117,7 @@ export function textReader(
       let text = texts[code];
       if (text === undefined) {
         text = print(values.atom(code));
-        texts[code] = text;
+        if (code < KEPT_CODE_COUNT) texts[code] = text;
       }
       return text;
     };

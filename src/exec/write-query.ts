@@ -36,7 +36,8 @@ function writePrepared(prepared: PreparedQuery, options: WriteQueryOptions): num
   const random = seededDraws(seed ?? Math.floor(Math.random() * 2 ** 32));
   runtime.scope = withRandom(options.scope, random);
   const ordered = columnOrder === 'name' ? output : { ...output, order };
-  const knownColumns = knownColumnsOf(prepared.plan.root, columnComparer(ordered));
+  const { plan, rowType } = prepared;
+  const knownColumns = knownColumnsOf(plan.root, rowType, columnComparer(ordered));
   const rows = prepared.run();
   const counted = rows instanceof ColumnRows ? rows : new CountedRows(rows);
   const known = knownColumns === undefined ? {} : { knownColumns };

@@ -1,6 +1,7 @@
 // The rows of a result as columns that writers read.
 import { ColumnView } from '../../value/column/column-view.ts';
 import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
+import { typicalAtomsOf } from '../../value/column/typical-atoms.ts';
 import { compareElements } from '../../value/natural-order.ts';
 import { MINUS_INFINITY } from '../../value/timestamp.ts';
 import { ColumnRows, type ColumnValues, type RowColumn } from '../column-rows.ts';
@@ -34,10 +35,12 @@ export function storedRows(
   const selected = filter === undefined ? undefined : selectRows(pipeline, filter, engine, first);
   const rowAt = selected === undefined ? same : (index: number) => selected[index] as number;
   const made = columns.map(({ name, column }): RowColumn => {
-    const view = new ColumnView(scope.columns[column] as ColumnSnapshot, engine.arenas);
+    const snapshot = scope.columns[column] as ColumnSnapshot;
+    const view = new ColumnView(snapshot, engine.arenas);
     const ts = scope.tsOf(column);
     return {
       name,
+      typicalAtoms: () => typicalAtomsOf(snapshot, engine.arenas, look),
       values: valuesOf(view, rowAt),
       tsAt: (index) => (view.isNull(rowAt(index)) ? MINUS_INFINITY : ts),
     };

@@ -16,6 +16,8 @@ import { Interval } from '../../value/interval.ts';
 import { atomToJsonText } from '../../value/json.ts';
 import { Path } from '../../value/path.ts';
 import { Timestamp } from '../../value/timestamp.ts';
+import { utf8SizeMax } from '../../value/utf8.ts';
+import { atomReader, type ColumnValues } from '../column-rows.ts';
 
 export interface ArrowColumnType {
   readonly type: DataType;
@@ -157,31 +159,133 @@ export function arrowData(atoms: readonly Atom[], type: ArrowColumnType): Data {
 }
 
 function validityOf(atoms: readonly Atom[]): Validity {
-  const bitmap = new Uint8Array(Math.ceil(atoms.length / 8));
+  return validityWhere(atoms.length, (index) => atoms[index] === null);
+}
+
+function validityWhere(length: number, isNull: (index: number) => boolean): Validity {
+  const bitmap = new Uint8Array(Math.ceil(length / 8));
   let nullCount = 0;
-  atoms.forEach((atom, index) => {
-    if (atom === null) nullCount++;
+  for (let index = 0; index < length; index++) {
+    if (isNull(index)) nullCount++;
     else bitmap[index >> 3] = (bitmap[index >> 3] as number) | (1 << (index & 7));
-  });
-  return { length: atoms.length, nullCount, nullBitmap: nullCount === 0 ? null : bitmap };
+  }
+  return { length, nullCount, nullBitmap: nullCount === 0 ? null : bitmap };
 }
 
 const encoder = new TextEncoder();
 
 function textData(texts: readonly string[], validity: Validity): Data {
-  return makeData({
-    type: new Utf8(),
-    ...joinBytes(texts.map((text) => encoder.encode(text))),
-    ...validity,
-  });
+  const writer = new BytesWriter(texts.length);
+  for (const text of texts) writer.addText(text);
+  return makeData({ type: new Utf8(), ...writer.take(), ...validity });
 }
 
 function joinBytes(parts: readonly Uint8Array[]): { valueOffsets: Int32Array; data: Uint8Array } {
-  const valueOffsets = new Int32Array(parts.length + 1);
-  parts.forEach((part, index) => {
-    valueOffsets[index + 1] = (valueOffsets[index] as number) + part.length;
-  });
-  const data = new Uint8Array(valueOffsets[parts.length] as number);
-  for (const [index, part] of parts.entries()) data.set(part, valueOffsets[index]);
-  return { valueOffsets, data };
+  const writer = new BytesWriter(parts.length);
+  for (const part of parts) writer.add(part);
+  return writer.take();
+}
+
+let scratch = Buffer.allocUnsafe(1 << 16);
+
+/** Joins bytes in memory that is used again, so that a column of texts leaves little garbage. */
+class BytesWriter {
+  readonly #offsets: Int32Array;
+  #count = 0;
+  #size = 0;
+
+  constructor(count: number) {
+    this.#offsets = new Int32Array(count + 1);
+  }
+
+  add(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    // A call costs more than the few bytes of a usual text.
+    if (bytes.length > 32) scratch.set(bytes, this.#size);
+    else for (let i = 0; i < bytes.length; i++) scratch[this.#size + i] = bytes[i] as number;
+    this.#end(bytes.length);
+  }
+
+  addText(text: string): void {
+    this.#reserve(utf8SizeMax(text));
+    this.#end(scratch.write(text, this.#size));
+  }
+
+  take(): { valueOffsets: Int32Array; data: Uint8Array } {
+    return { valueOffsets: this.#offsets, data: new Uint8Array(scratch.subarray(0, this.#size)) };
+  }
+
+  #end(sizeBytes: number): void {
+    this.#size += sizeBytes;
+    this.#offsets[++this.#count] = this.#size;
+  }
+
+  #reserve(sizeBytes: number): void {
+    if (this.#size + sizeBytes <= scratch.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(scratch.length * 2, this.#size + sizeBytes));
+    larger.set(scratch.subarray(0, this.#size));
+    scratch = larger;
+  }
+}
+
+/** Texts of codes that are kept as bytes. */
+const KEPT_CODE_COUNT = 65_536;
+
+/** Makes Arrow data of the rows from one to before another of a column. */
+export function columnReader(
+  values: ColumnValues,
+  column: ArrowColumnType,
+): (start: number, end: number) => Data {
+  if (values.kind === 'numbers') {
+    if (column === INT64_COLUMN) return (start, end) => integerData(values, start, end);
+    if (column === FLOAT64_COLUMN) return (start, end) => doubleData(values, start, end);
+  }
+  if (values.kind === 'codes' && column === TEXT_COLUMN) {
+    const kept: Uint8Array[] = [];
+    const bytesAt = (index: number) => {
+      const code = values.codeAt(index);
+      if (code === 0) return EMPTY_BYTES;
+      const known = kept[code];
+      if (known !== undefined) return known;
+      const bytes = encoder.encode(String(values.atom(code)));
+      if (code < KEPT_CODE_COUNT) kept[code] = bytes;
+      return bytes;
+    };
+    return (start, end) => {
+      const writer = new BytesWriter(end - start);
+      for (let index = start; index < end; index++) writer.add(bytesAt(index));
+      const validity = validityWhere(end - start, (i) => values.codeAt(start + i) === 0);
+      return makeData({ type: new Utf8(), ...writer.take(), ...validity });
+    };
+  }
+  const read = atomReader(values);
+  return (start, end) => {
+    const atoms = Array.from({ length: end - start }, (_, i) => read(start + i));
+    return arrowData(atoms, column);
+  };
+}
+
+type NumberValues = Extract<ColumnValues, { kind: 'numbers' }>;
+
+/** Integers that a double holds, as two halves each. */
+function integerData(values: NumberValues, start: number, end: number): Data {
+  const data = new BigInt64Array(end - start);
+  const halves = new Int32Array(data.buffer);
+  for (let index = start; index < end; index++) {
+    if (values.isNull(index)) continue;
+    const value = values.numberAt(index);
+    halves[2 * (index - start)] = value | 0;
+    halves[2 * (index - start) + 1] = Math.floor(value / 2 ** 32);
+  }
+  const validity = validityWhere(end - start, (i) => values.isNull(start + i));
+  return makeData({ type: new Int64(), data, ...validity });
+}
+
+function doubleData(values: NumberValues, start: number, end: number): Data {
+  const data = new Float64Array(end - start);
+  for (let index = start; index < end; index++) {
+    if (!values.isNull(index)) data[index - start] = values.numberAt(index);
+  }
+  const validity = validityWhere(end - start, (i) => values.isNull(start + i));
+  return makeData({ type: new Float64(), data, ...validity });
 }

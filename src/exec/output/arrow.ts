@@ -1,7 +1,7 @@
-// `arrow`: an Arrow IPC stream in batches of at most 65,536 rows.
+// `arrow`: an Arrow IPC stream in batches of at most 8192 rows.
 //
-// A column has one type in the whole stream, so the rows are held until the last is known. Then
-// each batch is made of typed arrays and leaves at once.
+// A column has one type in the whole stream. Columns of datasets tell it by themselves; other rows
+// go to disk until the last is known. Each batch is made of typed arrays and leaves at once.
 import {
   type Data,
   Field,
@@ -14,15 +14,25 @@ import {
 } from 'apache-arrow';
 import type { RelationRow } from '../../plan/catalog.ts';
 import type { Atom } from '../../value/atom.ts';
+import { TypicalAtoms } from '../../value/column/typical-atoms.ts';
 import { Path } from '../../value/path.ts';
-import { atomReader, ColumnRows, type ColumnValues } from '../column-rows.ts';
-import { type ArrowColumnType, arrowColumnType, arrowData, TEXT_COLUMN } from './arrow-column.ts';
+import { atomReader, ColumnRows, type RowColumn } from '../column-rows.ts';
+import {
+  type ArrowColumnType,
+  arrowColumnType,
+  arrowData,
+  columnReader,
+  TEXT_COLUMN,
+} from './arrow-column.ts';
 import { extraColumns, extraValues, type OutputOptions } from './options.ts';
 import { presentedColumns } from './presented-columns.ts';
 import type { ChunkSink } from './sink.ts';
-import { type SpooledRow, type SpooledTable, spoolTable } from './spool.ts';
+import { withSpooledTable } from './spool.ts';
+import type { SpooledRow } from './spooled-row.ts';
 
-const BATCH_ROW_COUNT_MAX = 65_536;
+const BATCH_ROW_COUNT_MAX = 8192;
+/** The first batch is small, so that a reader has something to begin with. */
+const FIRST_BATCH_ROW_COUNT = 2048;
 
 export function writeArrow(
   rows: Iterable<RelationRow>,
@@ -33,52 +43,79 @@ export function writeArrow(
     writeColumns(rows, options, sink);
     return;
   }
-  const table = spoolTable(rows, options);
-  const all = [...table.rows];
-  const extras = extraColumns(options);
-  const types = columnTypes(table, all);
-  const schema = new Schema([
-    ...extras.map((name) => new Field(name, TEXT_COLUMN.type, true)),
-    ...table.columns.map((name, column) => toField(name, types[column] as ArrowColumnType)),
-  ]);
-  const writer = new SinkWriter(sink);
-  writer.reset(undefined, schema);
-  for (let start = 0; start < all.length; start += BATCH_ROW_COUNT_MAX) {
-    writer.write(
-      makeBatch(schema, extras.length, types, all.slice(start, start + BATCH_ROW_COUNT_MAX)),
+  const typical: TypicalAtoms[] = [];
+  const onCell = (column: number, atom: Atom) => {
+    let atoms = typical[column];
+    if (atoms === undefined) {
+      atoms = new TypicalAtoms();
+      typical[column] = atoms;
+    }
+    atoms.add(atom);
+  };
+  withSpooledTable(rows, options, { onCell }, ({ columns, positions, rows: spooled }) => {
+    const types = new Array<ArrowColumnType>(columns.length).fill(TEXT_COLUMN);
+    positions.forEach((position, number) => {
+      types[position] = arrowColumnType(typical[number]?.atoms ?? []);
+    });
+    const extras = extraColumns(options);
+    const stream = new ArrowStream(
+      sink,
+      [...extras, ...columns],
+      [...extras.map(() => TEXT_COLUMN), ...types],
     );
+    for (const batch of inBatches(spooled)) {
+      stream.write(batch.length, [
+        ...extras.map((_, i) => batch.map((row) => row.extras[i] as string)),
+        ...cellsByColumn(batch, types.length),
+      ]);
+    }
+    stream.finish();
+  });
+}
+
+function* inBatches(rows: Iterable<SpooledRow>): Iterable<SpooledRow[]> {
+  let batch: SpooledRow[] = [];
+  for (const row of rows) {
+    batch.push(row);
+    if (batch.length < BATCH_ROW_COUNT_MAX) continue;
+    yield batch;
+    batch = [];
   }
-  writer.finish();
+  if (batch.length > 0) yield batch;
+}
+
+function cellsByColumn(rows: readonly SpooledRow[], columnCount: number): Atom[][] {
+  const cells = Array.from({ length: columnCount }, () => new Array<Atom>(rows.length).fill(null));
+  rows.forEach(({ columns, atoms }, rowIndex) => {
+    columns.forEach((column, i) => {
+      (cells[column] as Atom[])[rowIndex] = atoms[i] ?? null;
+    });
+  });
+  return cells;
 }
 
 /** Columns tell their types by themselves, so that batches leave one by one. */
 function writeColumns(rows: ColumnRows, options: OutputOptions, sink: ChunkSink): void {
   const extras = extraColumns(options);
-  const { rowCount } = rows;
   const columns = presentedColumns(rows, options);
-  const types = columns.map(({ values }) => arrowColumnType(typicalAtoms(values, rows)));
-  const names = columns.map(({ name }) => new Path([name]).toString());
-  const schema = new Schema([
-    ...extras.map((name) => new Field(name, TEXT_COLUMN.type, true)),
-    ...names.map((name, column) => toField(name, types[column] as ArrowColumnType)),
-  ]);
-  const writer = new SinkWriter(sink);
-  writer.reset(undefined, schema);
-  const readers = columns.map(({ values }) => atomReader(values));
-  for (let start = 0; start < rowCount; start += BATCH_ROW_COUNT_MAX) {
+  const types = columns.map((column) => arrowColumnType(typicalAtoms(column, rows)));
+  const stream = new ArrowStream(
+    sink,
+    [...extras, ...columns.map(({ name }) => new Path([name]).toString())],
+    [...extras.map(() => TEXT_COLUMN), ...types],
+  );
+  const readers = columns.map(({ values }, i) => columnReader(values, types[i] as ArrowColumnType));
+  let length = FIRST_BATCH_ROW_COUNT;
+  for (let start = 0; start < rows.rowCount; start += length) {
+    if (start > 0) length = BATCH_ROW_COUNT_MAX;
     rows.look();
-    const length = Math.min(BATCH_ROW_COUNT_MAX, rowCount - start);
-    const named = extras.length === 0 ? [] : extraCells(rows, start, length, options);
-    const children = [
-      ...named.map((cells) => arrowData(cells, TEXT_COLUMN)),
-      ...readers.map((read, column) => {
-        const cells = Array.from({ length }, (_, index) => read(start + index));
-        return arrowData(cells, types[column] as ArrowColumnType);
-      }),
-    ];
-    writer.write(makeRecords(schema, length, children));
+    const end = Math.min(start + length, rows.rowCount);
+    stream.write(end - start, [
+      ...(extras.length === 0 ? [] : extraCells(rows, start, end - start, options)),
+      ...readers.map((read) => read(start, end)),
+    ]);
   }
-  writer.finish();
+  stream.finish();
 }
 
 /** The extra columns of some rows, column by column. */
@@ -97,99 +134,57 @@ function extraCells(
   return cells;
 }
 
-/** Atoms that decide the type of a column as all of them do: of numbers and texts a few are enough. */
-function typicalAtoms(values: ColumnValues, { rowCount, look }: ColumnRows): Atom[] {
+/** Atoms that decide the type of a column; those of a stored column are known without a look at its rows. */
+function typicalAtoms(
+  { values, typicalAtoms: known }: RowColumn,
+  rows: ColumnRows,
+): readonly Atom[] {
+  if (known !== undefined) return known();
   const typical = new TypicalAtoms();
-  if (values.kind === 'codes') {
-    const codes = new Set<number>();
-    for (let index = 0; index < rowCount; index++) {
-      if (index % BATCH_ROW_COUNT_MAX === 0) look();
-      codes.add(values.codeAt(index));
-    }
-    for (const code of codes) typical.add(values.atom(code));
-  } else {
-    const read = atomReader(values);
-    for (let index = 0; index < rowCount; index++) {
-      if (index % BATCH_ROW_COUNT_MAX === 0) look();
-      typical.add(read(index));
-      // A fraction makes all numbers doubles.
-      if (values.kind === 'numbers' && typical.hasFraction) break;
-    }
+  const read = atomReader(values);
+  for (let index = 0; index < rows.rowCount; index++) {
+    if (index % BATCH_ROW_COUNT_MAX === 0) rows.look();
+    typical.add(read(index));
   }
   return typical.atoms;
 }
 
-class TypicalAtoms {
-  readonly #others: Atom[] = [];
-  #hasText = false;
-  #least = Number.POSITIVE_INFINITY;
-  #greatest = Number.NEGATIVE_INFINITY;
-  #fraction: number | undefined;
+/** A stream of batches, each of which leaves at once. */
+class ArrowStream {
+  readonly #schema: Schema;
+  readonly #types: readonly ArrowColumnType[];
+  readonly #writer: SinkWriter;
 
-  add(atom: Atom): void {
-    if (typeof atom === 'number') {
-      if (atom < this.#least) this.#least = atom;
-      if (atom > this.#greatest) this.#greatest = atom;
-      if (this.#fraction === undefined && !Number.isInteger(atom)) this.#fraction = atom;
-    } else if (typeof atom === 'string') {
-      if (!this.#hasText) this.#others.push(atom);
-      this.#hasText = true;
-    } else if (atom !== null) this.#others.push(atom);
-  }
-
-  get hasFraction(): boolean {
-    return this.#fraction !== undefined;
-  }
-
-  get atoms(): Atom[] {
-    const numbers = this.#least <= this.#greatest ? [this.#least, this.#greatest] : [];
-    return [...numbers, ...(this.#fraction === undefined ? [] : [this.#fraction]), ...this.#others];
-  }
-}
-
-function toField(name: string, { type, mixed }: ArrowColumnType): Field {
-  return new Field(name, type, true, mixed ? new Map([['rowan.mixed', 'true']]) : undefined);
-}
-
-/** One pass over the cells: the type that holds every value of the column. */
-function columnTypes(table: SpooledTable, rows: readonly SpooledRow[]): ArrowColumnType[] {
-  const cells: Atom[][] = table.columns.map(() => []);
-  for (const { columns, atoms } of rows) {
-    columns.forEach((column, i) => {
-      (cells[column] as Atom[]).push(atoms[i] ?? null);
-    });
-  }
-  return cells.map(arrowColumnType);
-}
-
-function makeBatch(
-  schema: Schema,
-  extraCount: number,
-  types: readonly ArrowColumnType[],
-  rows: readonly SpooledRow[],
-): RecordBatch {
-  const cells: Atom[][] = types.map(() => new Array<Atom>(rows.length).fill(null));
-  rows.forEach(({ columns, atoms }, rowIndex) => {
-    columns.forEach((column, i) => {
-      (cells[column] as Atom[])[rowIndex] = atoms[i] ?? null;
-    });
-  });
-  const children = [
-    ...Array.from({ length: extraCount }, (_, i) =>
-      arrowData(
-        rows.map(({ extras }) => extras[i] as string),
-        TEXT_COLUMN,
+  constructor(sink: ChunkSink, names: readonly string[], types: readonly ArrowColumnType[]) {
+    this.#types = types;
+    this.#schema = new Schema(
+      types.map(
+        ({ type, mixed }, i) =>
+          new Field(names[i] as string, type, true, mixed ? MIXED_METADATA : undefined),
       ),
-    ),
-    ...types.map((type, column) => arrowData(cells[column] as Atom[], type)),
-  ];
-  return makeRecords(schema, rows.length, children);
+    );
+    this.#writer = new SinkWriter(sink);
+    this.#writer.reset(undefined, this.#schema);
+  }
+
+  /** @param columns atoms, or what was made of them already */
+  write(length: number, columns: readonly (readonly Atom[] | Data)[]): void {
+    const children = columns.map((column, i) =>
+      Array.isArray(column)
+        ? arrowData(column, this.#types[i] as ArrowColumnType)
+        : (column as Data),
+    );
+    const type = new Struct<TypeMap>(this.#schema.fields);
+    const data = makeData({ type, length, nullCount: 0, children });
+    this.#writer.write(new RecordBatch(this.#schema, data));
+  }
+
+  finish(): void {
+    this.#writer.finish();
+  }
 }
 
-function makeRecords(schema: Schema, length: number, children: Data[]): RecordBatch {
-  const type = new Struct<TypeMap>(schema.fields);
-  return new RecordBatch(schema, makeData({ type, length, nullCount: 0, children }));
-}
+const MIXED_METADATA = new Map([['rowan.mixed', 'true']]);
 
 /** Hands each piece of the stream on as soon as it is made. */
 class SinkWriter extends RecordBatchStreamWriter {

@@ -8,7 +8,7 @@ import { ColumnRows, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
 import { extraColumns, extraValues, type OutputOptions } from './options.ts';
 import { presentedColumns } from './presented-columns.ts';
 import type { ChunkSink } from './sink.ts';
-import { spoolTable } from './spool.ts';
+import { type SpooledTable, withTable } from './spool.ts';
 
 export function writeCsv(
   rows: Iterable<RelationRow>,
@@ -19,7 +19,10 @@ export function writeCsv(
     writeColumns(rows, options, sink);
     return;
   }
-  const table = spoolTable(rows, options);
+  withTable(rows, options, (table) => writeSpooled(table, options, sink));
+}
+
+function writeSpooled(table: SpooledTable, options: OutputOptions, sink: ChunkSink): void {
   if (options.headers) {
     const names = [...extraColumns(options), ...table.columns.map(headerName)];
     sink.write(`${names.map(quoteField).join(',')}\n`);

@@ -1,9 +1,12 @@
-// Text of results collected into byte chunks of 64 to 256 KiB.
+// Text of results collected into byte chunks: two small ones, so that a reader has something to begin
+// with, then of 64 to 256 KiB.
 
 /** Receives the bytes of a result in order; may block while the reader is behind. */
 export type Emit = (bytes: Uint8Array) => void;
 
 const CHUNK_SIZE_BYTES = 65_536;
+/** One piece is held back until the next is there, so two have to be small. */
+const SMALL_CHUNK_COUNT = 2;
 /** Text that surely fits a chunk's worth of bytes is gathered before it is encoded. */
 const PENDING_LENGTH_MAX = 16_384;
 
@@ -17,6 +20,7 @@ export class ChunkSink {
   /** absent while nothing is gathered: most results are one short text and never need it */
   #buffer: Uint8Array | undefined;
   #size = 0;
+  #emittedCount = 0;
 
   constructor(emit: Emit) {
     this.#emit = emit;
@@ -46,6 +50,7 @@ export class ChunkSink {
   #encodePending(): void {
     if (this.#pendingLength === 0) return;
     this.#append(this.#takePending());
+    if (this.#emittedCount < SMALL_CHUNK_COUNT) this.#flush();
   }
 
   #takePending(): Uint8Array {
@@ -68,6 +73,7 @@ export class ChunkSink {
 
   #flush(): void {
     if (this.#buffer === undefined) return;
+    this.#emittedCount++;
     this.#emit(this.#buffer.subarray(0, this.#size));
     this.#buffer = undefined;
     this.#size = 0;

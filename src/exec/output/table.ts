@@ -6,7 +6,7 @@ import { ColumnRows, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
 import { extraColumns, extraValues, type OutputOptions } from './options.ts';
 import { presentedColumns } from './presented-columns.ts';
 import type { ChunkSink } from './sink.ts';
-import { spoolTable } from './spool.ts';
+import { type SpooledTable, withTable } from './spool.ts';
 
 export function writeTable(
   rows: Iterable<RelationRow>,
@@ -17,7 +17,10 @@ export function writeTable(
     writeColumns(rows, options, sink);
     return;
   }
-  const table = spoolTable(rows, options);
+  withTable(rows, options, (table) => writeSpooled(table, options, sink));
+}
+
+function writeSpooled(table: SpooledTable, options: OutputOptions, sink: ChunkSink): void {
   const columnCount = table.columns.length;
   let separator = '[';
   const writeLine = (cells: readonly string[]) => {
