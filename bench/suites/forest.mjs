@@ -119,8 +119,14 @@ export async function prepare({ rowCount }) {
             for (let i = 0; i < 20_000; i++) scorer.score(rows[i % rows.length]);
             return { value: (20_000 / (performance.now() - start)) * 1000 };
           },
-          ...(peers.sklearn && { sklearn: () => ({ value: peers.sklearn.oneRowPerSecond }) }),
+          ...Object.fromEntries(
+            Object.entries(peers.sklearn?.oneRowPerSecond ?? {}).map(([jobs, value]) => [
+              `sklearn, n_jobs=${jobs}`,
+              () => ({ value }),
+            ]),
+          ),
         },
+        goal: 0.01,
       },
     ],
     close,

@@ -33,11 +33,15 @@ export async function prepare() {
   };
   const objects = encode(LINE_COUNT, (i) => `{"x":${i},"y":${i % 7}}\n`);
   const arrays = encode(LINE_COUNT, (i) => `[${tenNumbers(i)}]\n`);
-  const batch = Buffer.concat([
-    Buffer.from('{"input":['),
-    encode(BATCH_COUNT, (i) => `${i === 0 ? '' : ','}[${tenNumbers(i)}]`),
-    Buffer.from(']}'),
-  ]);
+  const doubles = encode(LINE_COUNT, (i) => `[${tenDoubles(i)}]\n`);
+  const batchOf = (numbersOf) =>
+    Buffer.concat([
+      Buffer.from('{"input":['),
+      encode(BATCH_COUNT, (i) => `${i === 0 ? '' : ','}[${numbersOf(i)}]`),
+      Buffer.from(']}'),
+    ]);
+  const batch = batchOf(tenNumbers);
+  const doublesBatch = batchOf(tenDoubles);
   // Lines by hand cost little more than JSON.parse; a batch by hand costs all of it.
   const measure = (name, [ours, theirs], route, body, count) => ({
     ...{ name, unit: 'M/s', largerIsBetter: true, goal: route === 'stream' ? 2 : 0.5 },
@@ -53,6 +57,8 @@ export async function prepare() {
       measure('stream, objects', named, 'stream', objects, LINE_COUNT),
       measure('stream, arrays of 10', sum, 'stream', arrays, LINE_COUNT),
       measure('batch, arrays of 10', sum, 'batch', batch, BATCH_COUNT),
+      measure('stream, arrays of 10 full doubles', sum, 'stream', doubles, LINE_COUNT),
+      measure('batch, arrays of 10 full doubles', sum, 'batch', doublesBatch, BATCH_COUNT),
     ],
     async close() {
       for (const { child } of [...named, ...sum]) child.kill();
@@ -68,6 +74,11 @@ function tenNumbers(i) {
     numbers.push(j % 2 === 0 ? integer : integer + 0.5);
   }
   return numbers.join(',');
+}
+
+/** Ten numbers of all the digits that a double has. */
+function tenDoubles(i) {
+  return Array.from({ length: 10 }, (_, j) => 1000 * Math.sin(i * 10 + j + 1)).join(',');
 }
 
 function encode(count, partOf) {

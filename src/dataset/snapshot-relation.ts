@@ -1,6 +1,7 @@
 // A dataset's committed content as a relation that queries can read row by row.
 import type {
   ColumnCell,
+  FlatColumn,
   NeededColumns,
   Relation,
   RelationColumn,
@@ -14,7 +15,7 @@ import type { ColumnarSnapshot, Snapshot, SparseSnapshot } from '../value/column
 import { type ColumnRange, SparseView } from '../value/column/sparse-view.ts';
 import { nestCells } from '../value/nest.ts';
 import { comparePaths, Path } from '../value/path.ts';
-import { EMPTY_ROW, type Row, Scalar } from '../value/value.ts';
+import { EMPTY_ROW, type Row, RowBuilder, Scalar } from '../value/value.ts';
 
 type Arenas = Pick<ArenaAllocator, 'get'>;
 
@@ -129,6 +130,29 @@ class ColumnarRelation implements SnapshotRelation {
   }
 }
 
+/** A column as a row of the transposition, whose cells are read when somebody looks at them. */
+class SparseColumnRow implements RelationRow {
+  readonly #view: SparseView;
+  readonly #id: number;
+
+  constructor(view: SparseView, id: number) {
+    this.#view = view;
+    this.#id = id;
+  }
+
+  get name(): Path {
+    return this.#view.columnPath(this.#id);
+  }
+
+  get row(): Row {
+    const builder = new RowBuilder();
+    this.#view.visitColumn(this.#id, (cell, row) => {
+      builder.addPath(this.#view.names.pathAt(row), cell);
+    });
+    return builder.build();
+  }
+}
+
 class SparseRelation implements SnapshotRelation {
   readonly snapshot: SparseSnapshot;
   readonly rowCount: number;
@@ -181,6 +205,23 @@ class SparseRelation implements SnapshotRelation {
         ts: this.#view.tsAt(point),
       };
     }
+  }
+
+  *transposedRows(): Iterable<RelationRow> {
+    for (let id = 0; id < this.columnCount(); id++) yield new SparseColumnRow(this.#view, id);
+  }
+
+  flatColumns(): Iterable<FlatColumn> | undefined {
+    const view = this.#view;
+    const cellCount = view.columnRowCounts.reduce((sum, count) => sum + count, 0);
+    if (cellCount !== view.snapshot.pointCount) return undefined;
+    const columns: FlatColumn[] = [];
+    for (let id = 0; id < view.columnCount; id++) {
+      const { elements } = view.columnPath(id);
+      if (elements.length !== 1) return undefined;
+      columns.push({ name: elements[0] as string, cells: (visit) => view.visitColumn(id, visit) });
+    }
+    return columns;
   }
 
   hasColumnsBelow(column: Path): boolean {

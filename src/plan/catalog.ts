@@ -2,7 +2,7 @@
 
 import type { Snapshot } from '../value/column/snapshot.ts';
 import type { Path } from '../value/path.ts';
-import type { Cell, Row } from '../value/value.ts';
+import type { Cell, Row, Scalar } from '../value/value.ts';
 import type { FunctionCatalog, UserFunction } from './function.ts';
 
 /**
@@ -37,8 +37,18 @@ export interface Relation {
   columnCells?(column: Path): Iterable<ColumnCell>;
   /** whether there are columns below the path, so that reading it may give a row */
   hasColumnsBelow?(column: Path): boolean;
+  /** the transposition: a row for each column, in natural order, made when it is looked at */
+  transposedRows?(): Iterable<RelationRow>;
+  /** Columns in natural order; undefined when one is nested, or a cell has several points. */
+  flatColumns?(): Iterable<FlatColumn> | undefined;
   /** the columnar or sparse memory behind it, when the vector engine can read it directly */
   readonly snapshot?: Snapshot;
+}
+
+/** A column whose cells are read in the order of rows. */
+export interface FlatColumn {
+  readonly name: string;
+  readonly cells: (visit: (cell: Scalar) => void) => void;
 }
 
 /** A point of one column: `path` names its row, `position` is the row's place in stored order. */

@@ -203,6 +203,11 @@ function report(
   const [first, last] = [during[0], during.at(-1)];
   console.table(tallies);
   console.table({ health, 'bare server': bare });
+  const limit = HEALTH_P99_MS_MAX + bare.p99;
+  console.log(
+    `health: p99 ${health.p99.toFixed(2)} ms, at most ${HEALTH_P99_MS_MAX} ms + p99 of the bare server ` +
+      `${bare.p99.toFixed(2)} ms = ${limit.toFixed(2)} ms: ${health.p99 < limit ? 'passed' : 'FAILED'}`,
+  );
   console.table(
     during.map(({ rss, heapUsed, external, lateMs, computedMs }) => ({
       ...{ rss: megabytes(rss), heap: megabytes(heapUsed), external: megabytes(external) },

@@ -7,6 +7,7 @@ import type { Compiler, InputColumns, Runtime } from './compiler.ts';
 import { compileEvaluator, compilePoints, compilePredicate } from './expression.ts';
 import type { LookAhead } from './look-ahead.ts';
 import { compileAggregation, compileGroupingSets } from './operator/aggregate.ts';
+import { compileColumnwise } from './operator/columnwise-aggregate.ts';
 import { compileDistinct, compileSetOperation } from './operator/distinct.ts';
 import { compileDistinctOn } from './operator/distinct-on.ts';
 import { compileFilter } from './operator/filter.ts';
@@ -48,7 +49,7 @@ function compileNode(node: PlanNode, runtime: Runtime): RowSource {
     case 'row-dataset':
       return compileRowDataset(node, makeCompiler(runtime, NO_COLUMNS));
     case 'transpose':
-      return compileTranspose(compile(node.input));
+      return compileTranspose(node, compile(node.input), runtime);
     case 'merge':
       return compileMerge(node.inputs.map(compile));
     case 'sample':
@@ -63,8 +64,11 @@ function compileNode(node: PlanNode, runtime: Runtime): RowSource {
       return compileWhen(node, compile(node.input), compilerOver(node.input, runtime));
     case 'project':
       return compileProject(node, compile(node.input), compilerOver(node.input, runtime));
-    case 'aggregate':
-      return compileAggregation(node, compile(node.input), compilerOver(node.input, runtime));
+    case 'aggregate': {
+      const compiler = compilerOver(node.input, runtime);
+      const rowByRow = compileAggregation(node, compile(node.input), compiler);
+      return compileColumnwise(node, compiler, rowByRow);
+    }
     case 'sort':
       return compileSort(node, compile(node.input), compilerOver(node.input, runtime));
     case 'distinct-on':

@@ -124,6 +124,9 @@ export class PlanRunner {
       case 'sort':
       case 'window':
         return this.#openOrRows(node, wanted);
+      // A table with a column for each row of the dataset would be as wide as it is long.
+      case 'transpose':
+        throw new NotSuited();
       default:
         return this.#rows(node);
     }

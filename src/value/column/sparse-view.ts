@@ -164,6 +164,16 @@ export class SparseView {
     return cells.length === 0 ? EMPTY_ROW : nestCells(paths, cells);
   }
 
+  /** Visits the points of a column in the order of rows. */
+  visitColumn(id: number, visit: (cell: Scalar, row: number) => void): void {
+    const { offsets, rows, points } = this.columns();
+    const end = offsets[id + 1] as number;
+    for (let i = offsets[id] as number; i < end; i++) {
+      const point = points[i] as number;
+      visit(new Scalar(this.atomAt(point), this.tsAt(point)), rows[i] as number);
+    }
+  }
+
   /** The transpose, made when it is first asked for. */
   columns(): SparseColumns {
     this.#columns ??= this.#transpose();

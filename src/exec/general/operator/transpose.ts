@@ -1,11 +1,29 @@
 // transpose: one row for each column, with a column for each row that has it.
+import type { TransposeNode } from '../../../plan/plan.ts';
 import type { Path } from '../../../value/path.ts';
 import { comparePaths } from '../../../value/path.ts';
 import { flatten, RowBuilder, Scalar } from '../../../value/value.ts';
+import type { Runtime } from '../compiler.ts';
 import { TableRow } from '../row.ts';
-import type { RowSource } from './source.ts';
+import { type RowSource, withCancellation } from './source.ts';
 
-export function compileTranspose(input: RowSource): RowSource {
+export function compileTranspose(
+  node: TransposeNode,
+  input: RowSource,
+  runtime: Runtime,
+): RowSource {
+  const { input: below } = node;
+  const gathered = gatherColumns(input);
+  if (below.kind !== 'scan' || below.lookup !== undefined || below.columns !== 'all') {
+    return gathered;
+  }
+  return () => {
+    const rows = runtime.catalog.dataset(below.dataset).transposedRows?.();
+    return rows === undefined ? gathered() : withCancellation(rows, runtime);
+  };
+}
+
+function gatherColumns(input: RowSource): RowSource {
   return function* () {
     const rows = new Map<string, { name: Path; builder: RowBuilder }>();
     for (const row of input()) {
