@@ -29,7 +29,7 @@ let callCount = 0;
 /** What the user asked for; each call is shown in the drawer. */
 export const rowan = connect(base, { fetch: (input, init) => loggedFetch(String(input), init) });
 /** What screens ask by themselves to stay up to date. */
-const silent = connect(base, { fetch: (input, init) => keyedFetch(input, init) });
+export const silent = connect(base, { fetch: (input, init) => keyedFetch(input, init) });
 
 export type CallFailure = RowanError & { readonly place?: string };
 

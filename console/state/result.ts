@@ -7,6 +7,7 @@ import type {
   ErrorFacts,
   FromWorker,
   MapPoints,
+  QueryWarning,
   Question,
   Range,
   ResultColumn,
@@ -35,6 +36,7 @@ export class Result {
   readonly milliseconds = signal<number | undefined>(undefined);
   readonly error = signal<ErrorFacts | undefined>(undefined);
   readonly requestId = signal<string | undefined>(undefined);
+  readonly warnings = signal<readonly QueryWarning[]>([]);
   /** settles when the last row is there, or none will come */
   readonly done: Promise<void>;
   readonly #callNumber = nextCallNumber();
@@ -84,6 +86,7 @@ export class Result {
     switch (message.kind) {
       case 'reply':
         this.requestId.value = message.requestId;
+        this.warnings.value = message.warnings;
         this.#note(message.status, message.milliseconds);
         break;
       case 'columns':

@@ -62,6 +62,21 @@ export type ToWorker =
       readonly question: Question;
     };
 
+/** What is probably wrong with a statement that runs all the same. */
+export interface QueryWarning {
+  readonly message: string;
+  /** both from 1 */
+  readonly line: number;
+  readonly column: number;
+  /** what to write instead */
+  readonly suggestion: string | null;
+}
+
+/** @param header of the reply to a query */
+export function warningsOf(header: string | null | undefined): readonly QueryWarning[] {
+  return typeof header === 'string' ? (JSON.parse(header) as QueryWarning[]) : [];
+}
+
 export interface ErrorFacts {
   readonly message: string;
   readonly code: string;
@@ -76,6 +91,7 @@ export type FromWorker =
       readonly result: number;
       readonly status: number;
       readonly requestId: string | undefined;
+      readonly warnings: readonly QueryWarning[];
       readonly milliseconds: number;
     }
   | { readonly kind: 'columns'; readonly result: number; readonly columns: readonly ResultColumn[] }

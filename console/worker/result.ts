@@ -2,7 +2,13 @@
 import { RecordBatchReader } from 'apache-arrow';
 import { connect, RowanError } from 'rowan-db/client';
 import { HeldResult } from './held-result.ts';
-import type { FromWorker, Question, RunRequest, ToWorker } from './protocol.ts';
+import {
+  type FromWorker,
+  type Question,
+  type RunRequest,
+  type ToWorker,
+  warningsOf,
+} from './protocol.ts';
 
 const results = new Map<number, HeldResult>();
 const aborts = new Map<number, AbortController>();
@@ -42,7 +48,9 @@ async function run(request: RunRequest): Promise<void> {
       const response = await fetch(input, init);
       const requestId = response.headers.get('x-request-id') ?? undefined;
       const milliseconds = performance.now() - begun;
-      post({ kind: 'reply', result, status: response.status, requestId, milliseconds });
+      const warnings = warningsOf(response.headers.get('x-rowan-warnings'));
+      const { status } = response;
+      post({ kind: 'reply', result, status, requestId, warnings, milliseconds });
       return response;
     },
   });

@@ -1,17 +1,16 @@
-// What is wrong with the statements of a text, and where. The service explains each one without
-// running it; columns that no dataset has, which are NULL in every row, are found here.
-import type { RowanError } from 'rowan-db/client';
-import { call, messageOf } from '../../state/api.ts';
+// What is wrong with the statements of a text, and where, as the service says: it explains each one
+// without running it.
+import { RowanError } from 'rowan-db/client';
+import { messageOf, silent } from '../../state/api.ts';
+import { type QueryWarning, warningsOf } from '../../worker/protocol.ts';
 import {
-  datasetsOf,
   nearestName,
-  pathElements,
   quoteName,
   statementsOf,
+  type Token,
   tokensOf,
   unquote,
 } from '../sql/text.ts';
-import { columnsOf, loadLanguage } from './language.ts';
 
 export interface Diagnosis {
   readonly from: number;
@@ -39,62 +38,92 @@ export async function diagnose(sql: string): Promise<Diagnosis[]> {
   return found.flat();
 }
 
+const EXPLAINED = /^(select|with|values|\()$/i;
+/** They cost little, and say nothing more before they are run. */
+const OTHER = /^(explain|show|describe|desc|summarize)$/i;
+
 async function diagnoseStatement(text: string): Promise<Diagnosis[]> {
-  const isQuery = /^\s*(select|explain)\b/i.test(text);
-  const q = /^\s*explain\b/i.test(text) ? text : `EXPLAIN ${text}`;
-  if (isQuery) {
-    try {
-      await call('POST', '/v1/query', { isSilent: true, body: { q, format: 'aos' } });
-    } catch (thrown) {
-      return [await errorOf(text, thrown as RowanError)];
-    }
+  const [first] = tokensOf(text);
+  if (first === undefined || OTHER.test(first.text)) return [];
+  // The word stands on a line of its own, so columns stay what they are. What begins with no word of a
+  // query is refused as it is.
+  const lineShift = EXPLAINED.test(first.text) ? 1 : 0;
+  const q = lineShift === 1 ? `EXPLAIN\n${text}` : text;
+  const reply = await silent.perform('POST', '/v1/query', { body: { q, format: 'aos' } });
+  if (reply.status >= 500) return [];
+  if (reply.status >= 400) {
+    const error = RowanError.fromBody(reply.json as Parameters<typeof RowanError.fromBody>[0]);
+    return [errorOf(text, error, lineShift)];
   }
-  return unknownColumns(text);
+  return warningsOf(reply.headers['x-rowan-warnings']).map((warning) =>
+    diagnosisOf(text, warning, lineShift),
+  );
 }
 
-async function errorOf(text: string, error: RowanError): Promise<Diagnosis> {
-  const message = messageOf(error);
-  const { details } = error;
-  const {
-    line = 1,
-    column = 1,
-    near,
-  } = (details ?? {}) as {
-    line?: number;
-    column?: number;
-    near?: string;
-  };
-  const from = Math.min(positionOf(text, line, column), Math.max(0, text.length - 1));
-  const token = tokensOf(text).find((each) => each.to > from);
-  const to = Math.max(from + 1, token?.to ?? from + 1);
-  const meant = /did you mean ['"`]?([^'"`?]+)['"`]?\?/i.exec(message)?.[1];
+function diagnosisOf(
+  text: string,
+  { message, line, column, suggestion }: QueryWarning,
+  lineShift: number,
+): Diagnosis {
+  const from = positionOf(text, line - lineShift, column);
+  const token = tokenAt(text, from);
   return {
     from,
-    to,
-    severity: 'error',
-    message,
-    fix: meant ?? (await suggestion(text, unquote(token?.text ?? near ?? ''), message)),
+    to: Math.max(from + 1, token?.to ?? 0),
+    severity: 'warning',
+    message: suggestion === null ? message : `${message}; did you mean ${suggestion}?`,
+    fix: suggestion === null ? undefined : quoteName(suggestion),
   };
 }
 
-/** The nearest function or dataset, when the message is about one that is unknown. */
-async function suggestion(
-  text: string,
-  word: string,
-  message: string,
-): Promise<string | undefined> {
-  if (/function/i.test(message)) {
-    const { functions } = await loadLanguage();
-    return nearestName(
-      word,
-      functions.map(({ name }) => name),
-    );
-  }
-  if (!/dataset/i.test(message)) return undefined;
-  const datasets = await call<string[]>('GET', '/v1/datasets', { isSilent: true });
-  const wrong = datasetsOf(text).find((name) => !datasets.includes(name));
-  const near = wrong === undefined ? undefined : nearestName(wrong, datasets);
-  return near === undefined ? undefined : quoteName(near);
+function errorOf(text: string, error: RowanError, lineShift: number): Diagnosis {
+  const {
+    line = 1 + lineShift,
+    column = 1,
+    entry,
+  } = (error.details ?? {}) as { line?: number; column?: number; entry?: string };
+  const message = withoutPlace(messageOf(error), line, column);
+  const at = Math.min(positionOf(text, line - lineShift, column), Math.max(0, text.length - 1));
+  const meant = /did you mean ['"`]?([^'"`?]+)['"`]?\?/i.exec(message)?.[1];
+  const named = entry === undefined ? undefined : tokenNamed(text, entry);
+  const misspelt = named ?? (meant === undefined ? undefined : misspeltToken(text, at, meant));
+  const token = misspelt ?? tokenAt(text, at);
+  const from = misspelt?.from ?? at;
+  const isFixable = meant !== undefined && misspelt !== undefined;
+  return {
+    from,
+    to: Math.max(from + 1, token?.to ?? 0),
+    severity: 'error',
+    message,
+    fix: isFixable ? (named === undefined ? meant : quoteName(meant)) : undefined,
+  };
+}
+
+/** Where a dataset stands that does not exist. */
+function tokenNamed(text: string, name: string): Token | undefined {
+  return tokensOf(text).find(({ text: own }) => unquote(own) === name);
+}
+
+/** A word that was taken for a name is only seen behind it: `1 FORM people` is wrong at `people`. */
+function misspeltToken(text: string, at: number, meant: string | undefined): Token | undefined {
+  if (meant === undefined) return undefined;
+  const tokens = tokensOf(text);
+  const index = tokens.findIndex(({ to }) => to > at);
+  const near = index === -1 ? tokens.slice(-1) : [tokens[index], tokens[index - 1]];
+  return near.find(
+    (token) => token !== undefined && nearestName(unquote(token.text), [meant]) !== undefined,
+  );
+}
+
+function tokenAt(text: string, at: number): Token | undefined {
+  return tokensOf(text).find(({ to }) => to > at);
+}
+
+/** Failures of syntax begin with the statement and the place, which the editor shows. */
+function withoutPlace(message: string, line: number, column: number): string {
+  const mark = `:${line}:${column}: `;
+  const at = message.indexOf(mark);
+  return at === -1 ? message : message.slice(at + mark.length);
 }
 
 /** Lines and columns count from 1. */
@@ -106,41 +135,4 @@ export function positionOf(text: string, line: number, column: number): number {
     start = end + 1;
   }
   return start + column - 1;
-}
-
-/** Only names that are nearly those of a column: what else they could be, only the service knows. */
-async function unknownColumns(text: string): Promise<Diagnosis[]> {
-  const datasets = datasetsOf(text);
-  if (datasets.length === 0) return [];
-  const columns = (await Promise.all(datasets.map(columnsOf))).flat();
-  if (columns.length === 0) return [];
-  const known = new Set(columns.flatMap(pathElements));
-  const { keywords, functions } = await loadLanguage();
-  const words = new Set(
-    [...keywords, ...functions.flatMap(({ name, aliases = [] }) => [name, ...aliases])].map(
-      (word) => word.toLowerCase(),
-    ),
-  );
-  const tokens = tokensOf(text);
-  const own = new Set(datasets);
-  tokens.forEach((token, index) => {
-    const isNamed =
-      /^(as|named)$/i.test(tokens[index - 1]?.text ?? '') || tokens[index + 1]?.text === ':';
-    if (isNamed) own.add(unquote(token.text));
-  });
-  return tokens.flatMap((token, index): Diagnosis[] => {
-    if (token.kind !== 'word' && token.kind !== 'name') return [];
-    const name = unquote(token.text);
-    const isColumn =
-      !known.has(name) &&
-      !own.has(name) &&
-      (token.kind === 'name' || !words.has(name.toLowerCase())) &&
-      tokens[index + 1]?.text !== '(' &&
-      tokens[index - 1]?.text !== '.' &&
-      tokens[index + 1]?.text !== '.';
-    const near = isColumn ? nearestName(name, known) : undefined;
-    if (near === undefined) return [];
-    const message = `no dataset of this statement has a column ${name}, so it is NULL; did you mean ${near}?`;
-    return [{ from: token.from, to: token.to, severity: 'warning', message, fix: quoteName(near) }];
-  });
 }

@@ -51,11 +51,32 @@ export function ResultView(props: ResultViewProps) {
           retry={props.onRetry}
         />
       )}
+      <Warnings result={result} />
       {(hasColumns || tab === 'rest' || tab === 'plan') && <View {...props} />}
       {!hasColumns && error === undefined && tab !== 'rest' && tab !== 'plan' && (
         <Nothing result={result} />
       )}
     </section>
+  );
+}
+
+const WARNINGS_SHOWN = 3;
+
+function Warnings({ result }: { readonly result: Result }) {
+  const warnings = result.warnings.value;
+  if (warnings.length === 0) return null;
+  return (
+    <ul class="plain warnings" aria-label="Warnings">
+      {warnings.slice(0, WARNINGS_SHOWN).map(({ message, line, column, suggestion }) => (
+        <li key={`${line}:${column} ${message}`}>
+          line {line}, column {column}: {message}
+          {suggestion !== null && `; did you mean ${suggestion}?`}
+        </li>
+      ))}
+      {warnings.length > WARNINGS_SHOWN && (
+        <li>and {warnings.length - WARNINGS_SHOWN} more warnings</li>
+      )}
+    </ul>
   );
 }
 

@@ -18,7 +18,7 @@ describe.runIf(canTest('chromium', executablePath))('the SQL screen', () => {
         ['amount', index / 4, 0],
       ],
     ]);
-    await send('PUT', '/v1/datasets/people', { type: 'sparse.mutable' });
+    await send('PUT', '/v1/datasets/people', { type: 'tabular' });
     await send('POST', '/v1/datasets/people/multirows', rows);
     await send('POST', '/v1/datasets/people/commit', {});
   });
@@ -38,12 +38,12 @@ describe.runIf(canTest('chromium', executablePath))('the SQL screen', () => {
     const { page, offences } = await openConsole(session, '/sql');
     await page.waitForSelector('.cm-content');
     await runSql(page, 'SELECT * FROM people');
-    expect(await seenRows(page)).toContainEqual(['0.25', 'name 1']);
+    expect(await seenRows(page)).toContainEqual(['name 1', '0.25']);
     await page.locator('[role=columnheader]', { hasText: 'amount' }).click();
     await page.getByRole('menuitem', { name: 'Sort descending' }).click();
     await page.locator('.cm-content', { hasText: 'ORDER BY' }).waitFor();
     await page.locator('[role=columnheader][aria-sort=descending]').waitFor();
-    expect((await seenRows(page))[0]).toEqual(['49.75', 'name 199']);
+    expect((await seenRows(page))[0]).toEqual(['name 199', '49.75']);
     await page.locator('[role=gridcell]', { hasText: 'name 198' }).click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'Only rows with this value' }).click();
     await page.locator('.outcome', { hasText: '1 row ' }).waitFor();
@@ -77,6 +77,49 @@ describe.runIf(canTest('chromium', executablePath))('the SQL screen', () => {
     await warning.hover();
     await page.locator('.cm-diagnosticAction', { hasText: 'amount' }).click();
     expect(await page.locator('.cm-content').textContent()).toBe('SELECT amount FROM people');
+    expect(offences).toEqual([]);
+  });
+
+  test.each([
+    ['SELECT 1 FORM people', 'FORM', 'error', 'SELECT 1 FROM people'],
+    ['SELECT * FROM\n  peple', 'peple', 'error', 'SELECT * FROM  people'],
+    ['SELECT jacard_index(1, 2)', 'jacard_index', 'error', 'SELECT jaccard_index(1, 2)'],
+    ['WITH t AS (SELECT amount FROM people) SELECT\n amont FROM t', 'amont', 'warning', undefined],
+    ['SELEC 1', 'SELEC', 'error', 'SELECT 1'],
+  ])('%s: the service says what is wrong', async (sql, marked, severity, mended) => {
+    const { page, offences } = await openConsole(session, '/sql');
+    await page.waitForSelector('.cm-content');
+    await typeSql(page, sql);
+    const mark = page.locator(`.cm-lintRange-${severity}`);
+    await mark.waitFor();
+    expect(await mark.textContent()).toBe(marked);
+    if (mended === undefined) return;
+    await mark.hover();
+    await page.locator('.cm-diagnosticAction').first().click();
+    expect(await page.locator('.cm-content').textContent()).toBe(mended);
+    expect(offences).toEqual([]);
+  });
+
+  test('what a statement that ran was warned of stands above its rows', async () => {
+    const { page, offences } = await openConsole(session, '/sql');
+    await page.waitForSelector('.cm-content');
+    await runSql(page, 'SELECT amuont FROM people LIMIT 1');
+    const warning = page.getByRole('list', { name: 'Warnings' });
+    await warning.waitFor();
+    expect(await warning.textContent()).toContain('did you mean amount?');
+    expect(offences).toEqual([]);
+  });
+
+  test('the plan is measured with rows and milliseconds', async () => {
+    const { page, offences } = await openConsole(session, '/sql');
+    await page.waitForSelector('.cm-content');
+    await runSql(page, 'SELECT name, count(*) FROM people GROUP BY name');
+    await page.getByRole('tab', { name: 'Plan' }).click();
+    await page.getByRole('button', { name: 'Run and measure' }).click();
+    await page.getByText('rows and times as measured').waitFor();
+    const scan = page.locator('tr', { hasText: 'scan people' });
+    expect(await scan.locator('td').nth(2).textContent()).toBe('200');
+    expect(Number(await scan.locator('td').last().textContent())).toBeGreaterThanOrEqual(0);
     expect(offences).toEqual([]);
   });
 
