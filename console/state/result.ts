@@ -39,13 +39,22 @@ export class Result {
   readonly warnings = signal<readonly QueryWarning[]>([]);
   /** settles when the last row is there, or none will come */
   readonly done: Promise<void>;
+  readonly #knownRowCount: number | undefined;
   readonly #callNumber = nextCallNumber();
   #end: () => void = () => undefined;
   #isCancelled = false;
 
-  constructor(sql: string, rowNames = false) {
+  /** @param options.rowCount how many rows there are, where that is known */
+  constructor(
+    sql: string,
+    {
+      rowNames = false,
+      rowCount,
+    }: { readonly rowNames?: boolean; readonly rowCount?: number } = {},
+  ) {
     this.sql = sql;
     this.rowNames = rowNames;
+    this.#knownRowCount = rowCount;
     this.done = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -56,7 +65,8 @@ export class Result {
 
   #send(): void {
     const { id: result, sql, rowNames } = this;
-    post({ kind: 'run', result, base, headers: keyHeaders(), sql, rowNames });
+    const rowCount = this.#knownRowCount;
+    post({ kind: 'run', result, base, headers: keyHeaders(), sql, rowNames, rowCount });
   }
 
   /** What the call looks like, for snippets. */

@@ -67,7 +67,17 @@ export async function followRun(
           return;
         }
       }
-      return;
+      // A service that was started again has counted its events anew.
+      const state = await call<RunState>('GET', runPath(procedure, run), {
+        isSilent: true,
+        signal,
+      });
+      tell.onState(state);
+      if (!isActive(state.state)) {
+        invalidate('/v1');
+        return;
+      }
+      after = 0;
     } catch (thrown) {
       const { code } = thrown as { code?: string };
       if (signal.aborted || (code !== 'UNREACHABLE' && code !== 'SHUTTING_DOWN')) throw thrown;

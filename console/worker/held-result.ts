@@ -56,6 +56,18 @@ export class HeldResult {
     this.#dropFar();
   }
 
+  /** There are more rows, which are asked for when somebody wants them. */
+  expect(rowCount: number, pieceRows: number): void {
+    const bytesPerRow = this.sizeBytes / Math.max(1, this.rowCount);
+    for (let from = this.rowCount; from < rowCount; from += pieceRows) {
+      const count = Math.min(pieceRows, rowCount - from);
+      const sizeBytes = Math.ceil(count * bytesPerRow);
+      const piece = { from, rowCount: count, sizeBytes, usedAt: 0 };
+      this.#pieces.push({ ...piece, batch: undefined, request: undefined });
+    }
+    this.rowCount = Math.max(this.rowCount, rowCount);
+  }
+
   /** The first batch stays: it is where everybody begins. */
   #dropFar(): void {
     while (this.sizeBytes > HELD_BYTES_MAX) {

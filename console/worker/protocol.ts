@@ -27,6 +27,8 @@ export interface RunRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly sql: string;
   readonly rowNames: boolean;
+  /** how many rows there are, where that is known before: then only those that are seen are asked for */
+  readonly rowCount: number | undefined;
 }
 
 export const COPY_FORMATS = ['TSV', 'CSV', 'JSON', 'Markdown', 'SQL'] as const;

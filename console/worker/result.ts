@@ -13,6 +13,10 @@ import {
 const results = new Map<number, HeldResult>();
 const aborts = new Map<number, AbortController>();
 
+/** More rows than these are not read at once when their number is known. */
+const PAGED_ROW_COUNT = 1_000_000;
+const PAGE_ROWS = 16_384;
+
 /** The page draws no faster. */
 const ROWS_INTERVAL_MS = 80;
 
@@ -38,7 +42,8 @@ function post(message: FromWorker): void {
 }
 
 async function run(request: RunRequest): Promise<void> {
-  const { result, sql, rowNames } = request;
+  const { result, sql, rowNames, rowCount = 0 } = request;
+  const isPaged = rowCount > PAGED_ROW_COUNT;
   const begun = performance.now();
   const abort = new AbortController();
   aborts.set(result, abort);
@@ -65,7 +70,8 @@ async function run(request: RunRequest): Promise<void> {
   );
   results.set(result, held);
   try {
-    const bytes = rowan.query(sql, { rowNames, signal: abort.signal }).bytes('arrow');
+    const first = isPaged ? `SELECT * FROM (${sql}\n) LIMIT ${PAGE_ROWS}` : sql;
+    const bytes = rowan.query(first, { rowNames, signal: abort.signal }).bytes('arrow');
     const reader = await RecordBatchReader.from(bytes);
     await reader.open();
     held.begin(reader.schema);
@@ -77,7 +83,8 @@ async function run(request: RunRequest): Promise<void> {
       toldAt = performance.now();
       post({ kind: 'rows', result, rowCount: held.rowCount, sizeBytes: held.sizeBytes });
     }
-    held.isWhole = true;
+    if (isPaged) held.expect(rowCount, PAGE_ROWS);
+    else held.isWhole = true;
     const milliseconds = performance.now() - begun;
     post({ kind: 'end', result, rowCount: held.rowCount, milliseconds });
   } catch (thrown) {

@@ -39,7 +39,14 @@ export function drawChart(
           24 + 6.4 * Math.max(4, ...names.map((name) => String(name).length)),
         ),
         x: { label: yLabel, grid: true },
-        y: { label: spec.x, domain: names, tickFormat: shortName },
+        marginTop: 28,
+        y: {
+          label: spec.x,
+          labelAnchor: 'top' as const,
+          labelArrow: 'none' as const,
+          domain: names,
+          tickFormat: shortName,
+        },
       }
     : {
         marginLeft: 56,

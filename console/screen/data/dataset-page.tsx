@@ -97,7 +97,9 @@ export function DatasetPage({ id }: { readonly id: string }) {
                 <Failure error={{ message: exceptionOf(progress) ?? `the dataset is ${state}` }} />
               )}
               <div class="body">
-                {view === 'rows' && state === 'ok' && <Rows id={id} sql={select} />}
+                {view === 'rows' && state === 'ok' && (
+                  <Rows id={id} sql={select} rowCount={rowCount} />
+                )}
                 {view === 'map' && <DatasetMap id={id} />}
                 {view === 'profile' && <ProfileTab id={id} />}
                 {view === 'timeline' && <Timeline id={id} />}
@@ -137,11 +139,22 @@ function exceptionOf(progress: EntityDocument['progress']): string | undefined {
   return (progress as { exception?: { error?: string } } | undefined)?.exception?.error;
 }
 
-function Rows({ id, sql }: { readonly id: string; readonly sql: string }) {
+function Rows({
+  id,
+  sql,
+  rowCount,
+}: {
+  readonly id: string;
+  readonly sql: string;
+  readonly rowCount: number | undefined;
+}) {
   const [result, setResult] = useState<Result>();
   const [tab, setTab] = useState('table');
   useEffect(() => {
-    const made = new Result(sql, true);
+    const made = new Result(sql, {
+      rowNames: true,
+      ...(rowCount === undefined ? {} : { rowCount }),
+    });
     setResult(made);
     return () => made.drop();
   }, [sql]);

@@ -1,6 +1,7 @@
 // Datasets: all of them, or one.
 import { useState } from 'preact/hooks';
 import { Button, Empty, Shown, State } from '../../part/basic.tsx';
+import { counted } from '../../part/words.ts';
 import { go, href, place } from '../../route.ts';
 import { entityPath } from '../../state/api.ts';
 import { cached, type EntityDocument, may } from '../../state/catalogue.ts';
@@ -52,7 +53,7 @@ function AllDatasets() {
             <>
               <input
                 type="search"
-                placeholder={`Find in ${ids.length.toLocaleString('en')} datasets`}
+                placeholder={`Find in ${counted(ids.length, 'dataset')}`}
                 aria-label="Find a dataset"
                 value={search}
                 onInput={(event) => setSearch(event.currentTarget.value)}

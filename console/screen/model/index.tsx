@@ -1,6 +1,7 @@
 // Functions and models: all of them, one of them, and how one is trained.
 import { useState } from 'preact/hooks';
 import { Button, Empty, Shown, State } from '../../part/basic.tsx';
+import { counted } from '../../part/words.ts';
 import { go, href, place } from '../../route.ts';
 import { entityPath } from '../../state/api.ts';
 import { cached, type EntityDocument, may } from '../../state/catalogue.ts';
@@ -63,7 +64,7 @@ function AllFunctions() {
             <>
               <input
                 type="search"
-                placeholder={`Find in ${ids.length.toLocaleString('en')} functions`}
+                placeholder={`Find in ${counted(ids.length, 'function')}`}
                 aria-label="Find a function"
                 value={search}
                 onInput={(event) => setSearch(event.currentTarget.value)}

@@ -1,8 +1,8 @@
 // The card that a training run leaves with its model: what it was trained on, how, and how it did.
 import type { ComponentChildren } from 'preact';
 import { Code } from '../../part/code.tsx';
-import { durationText } from '../../part/duration.ts';
 import { percent } from '../../part/result/column-card.tsx';
+import { durationText } from '../../part/words.ts';
 import { href } from '../../route.ts';
 import { jsonText } from '../../state/json.ts';
 

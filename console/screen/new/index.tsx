@@ -1,12 +1,21 @@
 // A new entity of any type, from the schema of the type.
 import { useEffect, useState } from 'preact/hooks';
 import { Button, Choice, Failure, Field, Shown } from '../../part/basic.tsx';
+import { Code } from '../../part/code.tsx';
 import { tell } from '../../part/dialog.tsx';
 import { type FieldError, type JsonObject, SchemaForm } from '../../part/form/schema-form.tsx';
 import { Snippets } from '../../part/snippet.tsx';
 import { go, place, replacePlace } from '../../route.ts';
-import { entityPath, messageOf } from '../../state/api.ts';
-import { cached, change, type Kind, may, type TypeInfo, typesOf } from '../../state/catalogue.ts';
+import { call, entityPath, messageOf } from '../../state/api.ts';
+import {
+  cached,
+  change,
+  type EntityDocument,
+  type Kind,
+  may,
+  type TypeInfo,
+  typesOf,
+} from '../../state/catalogue.ts';
 import { jsonText } from '../../state/json.ts';
 import { startRun } from '../../state/runs.ts';
 
@@ -117,6 +126,8 @@ function EntityForm({
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const [isSnippetShown, setSnippetShown] = useState(false);
+  const [theirs, setTheirs] = useState<{ readonly params: JsonObject | undefined }>();
+  const [known, setKnown] = useState<ReadonlyMap<string, string>>(new Map());
   const exists = cached<string[]>(`/v1/${kind}`).value?.includes(id) === true;
   const { noun, screen } = KINDS[kind];
   const isProcedure = kind === 'procedures';
@@ -135,10 +146,26 @@ function EntityForm({
     });
   }, [id, params]);
 
-  const create = async (runs: boolean) => {
+  // What is there while the form is filled; somebody else may change it before it is sent.
+  useEffect(() => {
+    if (exists && !known.has(id)) void paramsOf(path).then(know, setError);
+  }, [exists, id]);
+  const know = (found: JsonObject | undefined) =>
+    setKnown((before) => new Map(before).set(id, jsonText(found ?? {})));
+
+  const create = async (runs: boolean, replacesTheirs = false) => {
     setBusy(true);
     setError(undefined);
+    setTheirs(undefined);
     try {
+      if (!replacesTheirs) {
+        const found = await paramsOf(path);
+        if (found !== undefined && jsonText(found) !== known.get(id)) {
+          know(found);
+          setTheirs({ params: found });
+          return;
+        }
+      }
       await change('PUT', entityPath(kind, id), { body });
       if (runs) {
         const run = await startRun(id);
@@ -164,7 +191,11 @@ function EntityForm({
     >
       <Field
         label="Id"
-        hint={exists ? `There is a ${noun} of this id. It will be replaced.` : undefined}
+        hint={
+          known.has(id) && exists
+            ? `There is a ${noun} of this id. It will be replaced.`
+            : undefined
+        }
       >
         {(field) => (
           <input
@@ -183,6 +214,27 @@ function EntityForm({
         path="params"
       />
       {error !== undefined && <Failure error={error} />}
+      {theirs !== undefined && (
+        <div class="failure" role="alert">
+          <p>
+            The {noun} {id} has changed since this form was opened. It is now:
+          </p>
+          <Code text={jsonText(theirs.params ?? {})} language="json" />
+          <div class="row wrap">
+            <Button kind="danger" onClick={() => void create(false, true)}>
+              Replace it all the same
+            </Button>
+            <Button
+              onClick={() => {
+                setParams(theirs.params ?? {});
+                setTheirs(undefined);
+              }}
+            >
+              Take that into the form
+            </Button>
+          </div>
+        </div>
+      )}
       <div class="row wrap actions-row">
         {isProcedure && (
           <Button
@@ -213,6 +265,17 @@ function EntityForm({
       {isSnippetShown && <Snippets call={{ verb: 'PUT', path, body: jsonText(body) }} />}
     </form>
   );
+}
+
+/** What an entity was made with; undefined when there is none. */
+async function paramsOf(path: string): Promise<JsonObject | undefined> {
+  try {
+    const { config } = await call<EntityDocument>('GET', path, { isSilent: true });
+    return { ...config?.params };
+  } catch (thrown) {
+    if ((thrown as { httpCode?: number }).httpCode === 404) return undefined;
+    throw thrown;
+  }
 }
 
 function parsedParams(text: string | undefined): JsonObject {

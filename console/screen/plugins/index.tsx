@@ -155,7 +155,7 @@ function RouteTrial({ id }: { readonly id: string }) {
   return (
     <>
       <form
-        class="row wrap"
+        class="row wrap route-trial"
         onSubmit={(event) => {
           event.preventDefault();
           void send();

@@ -1,13 +1,14 @@
 // Runs side by side: what differs first, the rest on demand.
 import { useEffect, useState } from 'preact/hooks';
 import { Failure, State, Waiting } from '../../part/basic.tsx';
+import { localTime } from '../../part/words.ts';
 import { href } from '../../route.ts';
 import { call, entityPath } from '../../state/api.ts';
 import type { EntityDocument } from '../../state/catalogue.ts';
 import { jsonText } from '../../state/json.ts';
 import { type RunState, runPath } from '../../state/runs.ts';
 import type { RunName } from './index.tsx';
-import { duration, localTime } from './time.ts';
+import { duration } from './time.ts';
 
 interface Compared extends RunName {
   readonly state: RunState;

@@ -1,13 +1,14 @@
 // Procedures and their runs: all of them, those of one procedure, one run, or some side by side.
 import { useState } from 'preact/hooks';
 import { Button, Choice, Empty, Shown, State, useRefresh } from '../../part/basic.tsx';
+import { counted, localTime } from '../../part/words.ts';
 import { go, href, place, replacePlace } from '../../route.ts';
 import { cached, may, type RunSummary } from '../../state/catalogue.ts';
 import { isActive, shareDone } from '../../state/runs.ts';
 import { Comparison } from './comparison.tsx';
 import { ProcedurePage } from './procedure-page.tsx';
 import { RunPage } from './run-page.tsx';
-import { duration, localTime } from './time.ts';
+import { duration } from './time.ts';
 
 const COMPARED_MAX = 5;
 const PAGE = 100;
@@ -41,10 +42,10 @@ const STATES = ['', 'executing', 'finished', 'error', 'cancelled'];
 
 function AllRuns() {
   const { query } = place.value;
-  const [limit, setLimit] = useState(PAGE);
   const state = query.state ?? '';
   const asked = state === 'executing' ? 'initializing,executing' : state;
-  const path = `/v1/runs?limit=${limit}&state=${asked}`;
+  const { before = '' } = query;
+  const path = `/v1/runs?${new URLSearchParams({ limit: String(PAGE), state: asked, before })}`;
   const runs = cached<RunSummary[]>(path);
   useRefresh(path, 2000);
   return (
@@ -67,7 +68,9 @@ function AllRuns() {
       </header>
       <Shown path={path} of={runs}>
         {(found) =>
-          found.length === 0 ? (
+          found.length === 0 && (state !== '' || before !== '') ? (
+            <p class="dim">There are no {before === '' ? state : 'older'} runs.</p>
+          ) : found.length === 0 ? (
             <Empty title="Nothing has run yet">
               <p>A procedure imports, trains or tests; each time it works is a run.</p>
               <Button onClick={() => go(['new', 'procedures'])}>Make a procedure</Button>
@@ -75,19 +78,35 @@ function AllRuns() {
           ) : (
             <>
               <RunTable runs={found} showsProcedure />
-              {found.length >= limit && (
-                <Button
-                  onClick={() => setLimit(Math.min(1000, limit * 3))}
-                  disabled={limit >= 1000}
-                >
-                  {limit >= 1000 ? 'The newest 1,000 are shown' : 'More'}
-                </Button>
-              )}
+              <Pages runs={found} query={query} />
             </>
           )
         }
       </Shown>
       <Procedures />
+    </div>
+  );
+}
+
+/** Pages are places, so Back works. */
+function Pages({
+  runs,
+  query,
+}: {
+  readonly runs: readonly RunSummary[];
+  readonly query: Readonly<Record<string, string>>;
+}) {
+  const last = runs.at(-1)?.runStarted;
+  const hasOlder = runs.length >= PAGE && last !== undefined;
+  if (!hasOlder && query.before === undefined) return null;
+  return (
+    <div class="row">
+      {query.before !== undefined && (
+        <Button onClick={() => go(['runs'], { ...query, before: undefined })}>Newest</Button>
+      )}
+      {hasOlder && (
+        <Button onClick={() => go(['runs'], { ...query, before: last })}>Older runs</Button>
+      )}
     </div>
   );
 }
@@ -104,7 +123,7 @@ function Procedures() {
       <h2>Procedures</h2>
       <input
         type="search"
-        placeholder={`Find in ${procedures.value?.length} procedures`}
+        placeholder={`Find in ${counted(procedures.value?.length ?? 0, 'procedure')}`}
         aria-label="Find a procedure"
         value={search}
         onInput={(event) => setSearch(event.currentTarget.value)}
@@ -168,7 +187,7 @@ export function RunTable({
                     <span class="dim">{run.type}</span>
                   </td>
                 )}
-                <td>
+                <td class="when">
                   <a href={href(['runs', run.procedure, run.id])}>
                     {localTime(run.runStarted) || run.id}
                   </a>

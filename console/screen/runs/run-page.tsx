@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button, Failure, State, Waiting } from '../../part/basic.tsx';
 import { Code } from '../../part/code.tsx';
+import { localTime } from '../../part/words.ts';
 import { go, href } from '../../route.ts';
 import { call, entityPath, messageOf } from '../../state/api.ts';
 import {
@@ -25,7 +26,7 @@ import {
 } from '../../state/runs.ts';
 import { NextSteps } from './next-steps.tsx';
 import { RunDialog } from './procedure-page.tsx';
-import { duration, localTime } from './time.ts';
+import { duration } from './time.ts';
 
 const LOG_LINES_MAX = 2000;
 

@@ -1,10 +1,5 @@
-// Dates and durations as readers see them.
-import { durationText } from '../../part/duration.ts';
-
-/** Dates of the service in the zone of the reader. */
-export function localTime(text: string | undefined): string {
-  return text === undefined ? '' : new Date(text).toLocaleString();
-}
+// How long a run took.
+import { durationText } from '../../part/words.ts';
 
 export function duration({
   runStarted,

@@ -2,8 +2,8 @@
 import { useState } from 'preact/hooks';
 import { Button, Choice, Failure, Field, Shown } from '../../part/basic.tsx';
 import { copyText, DeleteDialog, Dialog } from '../../part/dialog.tsx';
+import { localTime } from '../../part/words.ts';
 import { cached, change } from '../../state/catalogue.ts';
-import { localTime } from '../runs/time.ts';
 
 interface Key {
   readonly id: string;

@@ -1,7 +1,7 @@
 // What was run, newest first.
 import { useState } from 'preact/hooks';
 import { Button } from '../../part/basic.tsx';
-import { durationText } from '../../part/duration.ts';
+import { durationText, localTime } from '../../part/words.ts';
 import { forgetHistory, history } from '../../state/drafts.ts';
 
 const SHOWN_MAX = 100;
@@ -32,7 +32,7 @@ export function HistoryPane({ onChoose }: { readonly onChoose: (sql: string) => 
             <button type="button" class="entry" onClick={() => onChoose(entry.sql)}>
               <code>{entry.sql}</code>
               <span class={`dim${entry.outcome === 'done' ? '' : ' wrong'}`}>
-                {new Date(entry.at).toLocaleString()} · {durationText(entry.milliseconds)} ·{' '}
+                {localTime(entry.at)} · {durationText(entry.milliseconds)} ·{' '}
                 {entry.outcome === 'done'
                   ? `${entry.rowCount.toLocaleString('en')} rows`
                   : entry.outcome}

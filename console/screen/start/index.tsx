@@ -1,9 +1,9 @@
 // Home: where data comes in, and what was worked on last.
 import { Button, Shown, State } from '../../part/basic.tsx';
+import { localTime } from '../../part/words.ts';
 import { go, href, place } from '../../route.ts';
 import { cached, may, type RunSummary } from '../../state/catalogue.ts';
 import { drafts, openDrafts } from '../../state/drafts.ts';
-import { localTime } from '../runs/time.ts';
 import { DropZone } from './drop-zone.tsx';
 import { ImportPage } from './import-page.tsx';
 

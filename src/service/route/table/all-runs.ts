@@ -1,6 +1,7 @@
 // The runs of all procedures, newest first.
 import { Type } from 'typebox';
 import { failure } from '../../../util/error.ts';
+import { parseTimestamp } from '../../../value/timestamp.ts';
 import type { ProcedureEntity } from '../../entity/procedure-entity.ts';
 import type { Run } from '../../run/run.ts';
 import { jsonReply } from '../request.ts';
@@ -62,8 +63,8 @@ interface RunOfProcedure {
 /** Seconds since the epoch. @throws INVALID_PARAMETER */
 function startedBefore(text: string): number {
   if (text === '') return Number.POSITIVE_INFINITY;
-  const milliseconds = Date.parse(text);
-  if (!Number.isNaN(milliseconds)) return milliseconds / 1000;
+  const seconds = parseTimestamp(text);
+  if (seconds !== null && !Number.isNaN(seconds)) return seconds;
   throw failure(
     'INVALID_PARAMETER',
     `before: '${text}' is no date, for instance 2026-01-31T12:00:00Z`,
