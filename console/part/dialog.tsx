@@ -93,6 +93,7 @@ export function DeleteDialog({
         Type <strong class="id">{id}</strong> to confirm
         <input
           value={typed}
+          autofocus
           onInput={(event) => setTyped(event.currentTarget.value)}
           autocomplete="off"
         />

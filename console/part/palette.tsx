@@ -66,12 +66,16 @@ export function Palette({
     ];
   }, [datasets, functions, procedures, plugins]);
   const found = useMemo(() => {
-    const words = text.toLowerCase().split(/\s+/);
+    const wanted = text.trim().toLowerCase();
+    const words = wanted.split(/\s+/);
     return entries
       .filter(({ title, kind }) =>
         words.every((word) => `${kind} ${title}`.toLowerCase().includes(word)),
       )
-      .slice(0, SHOWN_MAX);
+      .map((entry) => ({ entry, distance: distanceOf(entry.title.toLowerCase(), wanted) }))
+      .sort((a, b) => a.distance - b.distance)
+      .slice(0, SHOWN_MAX)
+      .map(({ entry }) => entry);
   }, [entries, text]);
   useEffect(() => {
     list.current?.children[chosen]?.scrollIntoView({ block: 'nearest' });
@@ -129,4 +133,10 @@ export function Palette({
       {found.length === 0 && <p class="dim">Nothing is named so.</p>}
     </Dialog>
   );
+}
+
+/** What is named just so comes first, then what begins so. */
+function distanceOf(title: string, wanted: string): number {
+  if (wanted === '' || title === wanted) return 0;
+  return title.startsWith(wanted) ? 1 : title.includes(wanted) ? 2 : 3;
 }

@@ -6,6 +6,7 @@ import {
   type CompletionResult,
   closeBrackets,
   closeBracketsKeymap,
+  closeCompletion,
   completionKeymap,
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
@@ -55,6 +56,7 @@ const DIAGNOSIS_DELAY_MS = 300;
 export function createEditor(options: EditorOptions): Editor {
   const { parent, text, label, nonce, language, hint, isCompact } = options;
   const run = (view: EditorView) => {
+    closeCompletion(view);
     const { from, to } = view.state.selection.main;
     options.onRun(from, to);
     return true;
