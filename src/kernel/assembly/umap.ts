@@ -2,7 +2,7 @@
 // each pull pushes the first end away from points that are drawn.
 import { loadRandom, nextRandom, randomBelow } from './random';
 
-/** What an epoch needs; see UMAP_TASK in src/kernel/umap.ts. */
+/** What an epoch needs. */
 @unmanaged
 @shared
 class UmapTask {

@@ -165,7 +165,7 @@ describe('pairs', () => {
     });
   });
 
-  test('sortPairs, findTie, endOfTie, rowsOfPairs, setPairKeys, gatherPairKeys', () => {
+  test('sortPairs, findTie, endOfTie, rowsOfPairs, markChanges, setPairKeys, gatherPairKeys', () => {
     repeat((draw) => {
       const count = draw.integer(0, draw.pick([10, 300]));
       const pairs = pairsOf(draw, count);
@@ -183,6 +183,12 @@ describe('pairs', () => {
       const rows = room(count * 4);
       kernels.rowsOfPairs(at, count, rows);
       expect([...read(Uint32Array, rows, count)]).toEqual(sorted.map(({ row }) => Number(row)));
+      const few = BigUint64Array.from(draw.list(count, () => BigInt(draw.integer(0, 1))));
+      const changes = put(new Uint8Array(count));
+      kernels.markChanges(put(few), rows, count, changes);
+      const wordOfRow = (at: number) => few[Number(sorted[at]?.row)];
+      const marks = sorted.map((_, at) => Number(at === 0 || wordOfRow(at) !== wordOfRow(at - 1)));
+      expect([...read(Uint8Array, changes, count)]).toEqual(marks);
       const words = BigUint64Array.from(draw.list(count, () => draw.word()));
       kernels.setPairKeys(at, count, put(words));
       expect(readPairs(at, count)).toEqual(sorted.map(({ row }, i) => ({ key: words[i], row })));

@@ -19,7 +19,7 @@ type NumbersType<Array extends Numbers> = {
 const START = 65_536;
 const ALIGNMENT = 64;
 
-const memory = new WebAssembly.Memory({ initial: 64, maximum: 65_536, shared: true });
+const memory = new WebAssembly.Memory({ initial: 256, maximum: 65_536, shared: true });
 const bytes = new Uint8Array(memory.buffer);
 let end = START;
 
