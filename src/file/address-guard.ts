@@ -12,6 +12,7 @@ PRIVATE.addAddress('::1', 'ipv6');
 PRIVATE.addAddress('::', 'ipv6');
 PRIVATE.addSubnet('fe80::', 10, 'ipv6');
 
+/** Refuses connections to addresses that may not be reached. */
 export class AddressGuard {
   readonly #allowsPrivate: boolean;
 

@@ -11,6 +11,7 @@ import { lastSuffix } from './url.ts';
 
 export type OpenFile = (url: string, options: ReadOptions) => Promise<SourceFile>;
 
+/** Reads members of archives, and lists them. */
 export class ArchiveScheme implements Scheme {
   readonly name = 'archive';
   readonly #open: OpenFile;
@@ -97,6 +98,7 @@ export async function onlyMemberOfZip(archive: SourceFile): Promise<SourceFile> 
   };
 }
 
+/** Whether a file name ends as those of zip files do. */
 export function isZipName(name: string): boolean {
   return lastSuffix(name) === 'zip';
 }

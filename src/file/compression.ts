@@ -14,11 +14,13 @@ import { lastSuffix } from './url.ts';
 export const CODECS: readonly Codec[] = [gzip, bzip2, xz, zstd, lz4, snappy];
 const MAGIC_SIZE_MAX = Math.max(...CODECS.map((codec) => codec.magic?.length ?? 0));
 
+/** The codec that the last suffix of a file name says; undefined for none. */
 export function codecBySuffix(name: string): Codec | undefined {
   const suffix = lastSuffix(name);
   return CODECS.find((codec) => codec.suffixes.includes(suffix));
 }
 
+/** The codec that the first bytes of a file say; undefined for none. */
 export function codecByMagic(head: Uint8Array): Codec | undefined {
   return CODECS.find(({ magic }) => magic?.every((byte, index) => head[index] === byte));
 }

@@ -46,6 +46,7 @@ export interface OpenFile {
   stream(): ByteStream;
 }
 
+/** Opens, lists, writes and removes files by their URLs, whatever the scheme. */
 export class FileSystem {
   readonly #schemes = new Map<string, Scheme>();
   readonly #waitFor: WaitFor;

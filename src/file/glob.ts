@@ -1,6 +1,7 @@
 // Patterns over URLs: `*` (not `/`), `?`, `**` (any depth), `[a-z]`, `{a,b}`.
 import { failure } from '../util/error.ts';
 
+/** Whether a text has a wildcard. */
 export function isPattern(text: string): boolean {
   return /[*?[{]/.test(text);
 }

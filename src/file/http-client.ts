@@ -22,6 +22,7 @@ export interface HttpRequest {
   readonly failOnStall?: boolean;
 }
 
+/** Sends requests, to addresses that may be reached only. */
 export class HttpClient {
   readonly #guard: AddressGuard;
 

@@ -30,6 +30,7 @@ interface Found {
   body(options: ReadOptions): ByteStream;
 }
 
+/** Reads files from web servers, from a copy where that still holds. */
 export class HttpScheme implements Scheme {
   readonly name: 'http' | 'https';
   readonly #client: HttpClient;

@@ -2,6 +2,7 @@
 import type { FileSink, Listing, ReadOptions, Scheme, SourceFile } from './scheme.ts';
 import type { FileUrl } from './url.ts';
 
+/** Stands for a scheme until it is first used. */
 export class LazyScheme implements Scheme {
   readonly name: string;
   readonly hasEscapes: boolean;

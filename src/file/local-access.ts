@@ -19,6 +19,7 @@ const UPLOADS = 'uploads';
 /** Folders of the data directory that are for users. */
 const USER_FOLDERS: ReadonlySet<string> = new Set(['files', 'models', UPLOADS]);
 
+/** Tells whether a local path may be read or written. */
 export class LocalAccess {
   readonly #options: LocalAccessOptions;
 

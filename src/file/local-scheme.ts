@@ -19,6 +19,7 @@ export interface LocalFolder {
   checkRead(path: string): Promise<void>;
 }
 
+/** Local files; what is written appears when it is whole. */
 export class LocalScheme implements Scheme {
   readonly name = 'file';
   readonly hasEscapes = true;

@@ -16,6 +16,7 @@ export interface MemoryStore {
   names(): Iterable<string> | Promise<Iterable<string>>;
 }
 
+/** Files of `mem://` in the memory of this thread. */
 export class MapMemoryStore implements MemoryStore {
   readonly #files = new Map<string, MemoryFile>();
 
@@ -32,6 +33,7 @@ export class MapMemoryStore implements MemoryStore {
   }
 }
 
+/** Files that are kept in a store of bytes. */
 export class MemoryScheme implements Scheme {
   readonly name = 'mem';
   readonly #store: MemoryStore;

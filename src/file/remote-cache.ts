@@ -38,6 +38,7 @@ interface Trailer {
   readonly facts: CopyFacts;
 }
 
+/** A directory of copies, of which the least used go when they are too large together. */
 export class RemoteCache {
   readonly #directory: string;
   readonly #sizeBytesMax: number;
@@ -118,6 +119,7 @@ export class RemoteCache {
   }
 }
 
+/** A copy on disk and what its origin said of it. */
 export class RemoteCopy {
   readonly facts: CopyFacts;
   readonly sizeBytes: number;

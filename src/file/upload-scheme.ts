@@ -20,6 +20,7 @@ export function checkUploadName(name: string): void {
   );
 }
 
+/** Files that users have sent. */
 export class UploadScheme implements Scheme {
   readonly name = 'upload';
   readonly #dataDirectory: string | undefined;

@@ -11,6 +11,7 @@ export function memberPath(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
 
+/** UNKNOWN_FIELD for a name that an object does not have, with the nearest that it has. */
 export function unknownField(path: string, name: string, accepted: readonly string[]): RowanError {
   const near = findNearestWord(name, accepted);
   const hint = near === undefined ? '' : `; did you mean ${near}?`;
@@ -22,6 +23,10 @@ export function unknownField(path: string, name: string, accepted: readonly stri
   );
 }
 
+/**
+ * MISSING_PARAMETER for a name that has to be given.
+ * @param description what the field is
+ */
 export function missingField(
   path: string,
   name: string,
@@ -32,6 +37,7 @@ export function missingField(
   return failure('MISSING_PARAMETER', `${field} is required${about}`, { path: field });
 }
 
+/** INVALID_PARAMETER for two names of one field that are both given. */
 export function duplicateField(path: string, name: string, other: string): RowanError {
   const [first, second] = [memberPath(path, name), memberPath(path, other)];
   return invalid(`${second} is another name of ${first}; give only one`, path);

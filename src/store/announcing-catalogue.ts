@@ -24,6 +24,7 @@ export function storedVersion(catalogue: Catalogue): number {
   return (catalogue.get('settings', VERSION_KEY) as number | undefined) ?? 0;
 }
 
+/** A catalogue that tells of each write that another process has to take up. */
 export class AnnouncingCatalogue implements Catalogue {
   readonly #inner: Catalogue;
   readonly #announce: Announce;

@@ -51,6 +51,7 @@ export interface SectionPlace {
   readonly checksum: number;
 }
 
+/** Writes the frame of a dataset file; its buffers are written as they are given. */
 export class ArrowFileWriter {
   readonly #sink: FileSink;
   readonly #schema: Schema;

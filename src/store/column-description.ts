@@ -52,6 +52,7 @@ export type ChunkDescription =
     }
   | { readonly kind: 'sparse'; readonly rowCount: number; readonly values: ChunkDescription };
 
+/** The form of a chunk, without its data. */
 export function describeChunk(chunk: ChunkSnapshot): ChunkDescription {
   const { rowCount } = chunk;
   switch (chunk.kind) {
@@ -72,12 +73,14 @@ export function describeChunk(chunk: ChunkSnapshot): ChunkDescription {
   }
 }
 
+/** An atom as text that JSON can hold: base64 of its bytes. */
 export function atomToText(atom: Atom): string {
   return Buffer.from(typeof atom === 'number' ? encodeDouble(atom) : encodeAtom(atom)).toString(
     'base64',
   );
 }
 
+/** The atom that `atomToText` wrote. */
 export function atomFromText(text: string): Atom {
   const bytes = Buffer.from(text, 'base64');
   return readAtom(bytes, 0, bytes.length);

@@ -57,6 +57,7 @@ export function startAnew(directory: string): void {
 /** Drafts of files that were being written when the process was killed. */
 const DRAFT = /^\..+\.[0-9a-f]{12}\.part$/;
 
+/** Removes drafts that a process left when it ended; nobody else may write the directory. */
 export function removeLeftOvers(directory: string): void {
   for (const folder of USER_FOLDERS) removeDrafts(join(directory, folder));
 }

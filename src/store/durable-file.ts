@@ -175,6 +175,7 @@ export function writeFailure(path: string, error: unknown): RowanError {
   return failure('INTERNAL', `cannot write "${path}": ${reason}`, { file: path });
 }
 
+/** The code of a failure of the system, such as ENOENT. */
 export function errorCode(error: unknown): string | undefined {
   return typeof error === 'object' && error !== null && 'code' in error
     ? String(error.code)
@@ -211,6 +212,7 @@ export class FileSource {
   }
 }
 
+/** DATA_ERROR for a dataset file that cannot be read. */
 export function damaged(path: string, reason: string): RowanError {
   return failure('DATA_ERROR', `dataset file "${basename(path)}" cannot be read: ${reason}`, {
     file: path,

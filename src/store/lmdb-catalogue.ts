@@ -61,6 +61,10 @@ export interface LmdbOptions {
   readonly isNew: boolean;
 }
 
+/**
+ * Opens the catalogue in a data directory.
+ * @throws DataDirectoryError when that cannot be used
+ */
 export function openLmdbCatalogue(directory: string, { shared, isNew }: LmdbOptions): Catalogue {
   const path = resolve(directory);
   try {

@@ -9,6 +9,7 @@ interface Log {
   entries: LogEntry[];
 }
 
+/** A catalogue that lasts as long as its process. */
 export class MemoryCatalogue implements Catalogue {
   readonly directory = null;
   /** by the key's bytes as text; values as JSON text, so that later changes do not reach them */

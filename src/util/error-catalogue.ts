@@ -270,6 +270,7 @@ export const ERRORS = {
 /** The codes of all failures that callers may get. */
 export type ErrorCode = keyof typeof ERRORS;
 
+/** Whether a value is a code of the catalogue. */
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(ERRORS, value);
 }

@@ -58,6 +58,7 @@ export function compareAtoms(a: Atom, b: Atom): number {
   }
 }
 
+/** Whether atoms are one value: NaN equals itself, 0 equals -0. */
 export function atomsEqual(a: Atom, b: Atom): boolean {
   return a === b || compareAtoms(a, b) === 0;
 }
@@ -78,6 +79,7 @@ export function compareNumeric(a: number | bigint, b: number | bigint): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** Byte by byte; of two that begin alike the shorter one is first. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {

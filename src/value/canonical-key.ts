@@ -8,6 +8,7 @@ import { Row, Scalar, type Value } from './value.ts';
 /** null, numbers, bigints and strings as they are; everything else as text behind a NUL. */
 export type CanonicalKey = null | number | bigint | string;
 
+/** The key of a value: equal for values that SQL takes for equal. */
 export function keyOfValue(value: Value): CanonicalKey {
   if (value instanceof Scalar) return keyOfAtom(value.atom);
   if (value instanceof Row) {
@@ -19,6 +20,7 @@ export function keyOfValue(value: Value): CanonicalKey {
   return `\0e${value.shape.join(',')}:${value.atoms.map((atom) => encode(keyOfAtom(atom))).join('')}`;
 }
 
+/** The key of an atom; most numbers and texts are their own. */
 export function keyOfAtom(atom: Atom): CanonicalKey {
   switch (typeof atom) {
     case 'number':

@@ -81,6 +81,7 @@ export function comparePathValues(a: Path, b: Path): number {
   return compareText(a.toText(), b.toText());
 }
 
+/** An element as SQL writes it: quoted where it has to be. */
 export function printElement(element: string): string {
   if (element !== '' && !NEEDS_PARSER.test(element)) return element;
   return `"${element.replaceAll('"', '""')}"`;

@@ -20,6 +20,10 @@ export function atomText(atom: Exclude<Atom, null>): string {
   return atom.toString();
 }
 
+/**
+ * The text of UTF-8 bytes.
+ * @throws SQL_EXECUTION when they are no UTF-8
+ */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);

@@ -29,10 +29,12 @@ export function compareSeconds(a: number, b: number): number {
   return Number(Number.isNaN(b)) - Number(Number.isNaN(a));
 }
 
+/** The later of two times in seconds. */
 export function laterOf(a: number, b: number): number {
   return compareSeconds(a, b) >= 0 ? a : b;
 }
 
+/** The earlier of two times in seconds. */
 export function earlierOf(a: number, b: number): number {
   return compareSeconds(a, b) <= 0 ? a : b;
 }
@@ -181,10 +183,15 @@ export function isoYearStart(year: number): number {
   return january4 - weekday * 86_400;
 }
 
+/** 52 or 53, by ISO 8601. */
 export function isoWeeksInYear(year: number): number {
   return Math.round((isoYearStart(year + 1) - isoYearStart(year)) / (7 * 86_400));
 }
 
+/**
+ * Days of a month.
+ * @param month 1 to 12
+ */
 export function daysInMonth(year: number, month: number): number {
   return new Date(Date.UTC(year, month, 0)).getUTCDate();
 }

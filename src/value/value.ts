@@ -196,6 +196,7 @@ export function flatten(value: Value, prefix: readonly string[], visit: CellVisi
 
 export type CellVisitor = (path: Path, atom: Atom, ts: number) => void;
 
+/** The atoms of a value with their paths and timestamps, those of rows within rows too. */
 export function cellsOf(value: Value): Cell[] {
   const cells: Cell[] = [];
   flatten(value, [], (path, atom, ts) => cells.push({ path, atom, ts }));

@@ -11,6 +11,7 @@ const READ_SIZE = 1 << 18;
 /** The library would also take what merely looks like one of its many other formats. */
 const MAGICS = ['377abcaf271c', '526172211a07'];
 
+/** The members of a 7z or rar file, in its order; it is read into memory as a whole. */
 export async function* sevenZipEntries(archive: SourceFile): AsyncIterable<ArchiveEntry> {
   try {
     const bytes = await wholeArchive(archive);

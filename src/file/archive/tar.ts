@@ -6,6 +6,7 @@ import { decompressed } from '../compression.ts';
 import type { SourceFile } from '../scheme.ts';
 import { type ArchiveEntry, archiveFailure } from './entry.ts';
 
+/** The members of a tar file, in its order, while it is read. */
 export async function* tarEntries(archive: SourceFile): AsyncIterable<ArchiveEntry> {
   const { createTarDecoder } = await import('modern-tar');
   const bytes = ReadableStream.from(decompressed(archive.stream(), archive.name, archive.url));

@@ -9,6 +9,7 @@ import { type ArchiveEntry, archiveFailure } from './entry.ts';
 /** The directory is read piece by piece; what is fetched for one is kept for the next. */
 const WINDOW_SIZE = 1 << 18;
 
+/** The members of a zip file, in the order of its directory. */
 export async function* zipEntries(archive: SourceFile): AsyncIterable<ArchiveEntry> {
   let zip: ZipFile | undefined;
   try {

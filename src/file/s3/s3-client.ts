@@ -30,6 +30,7 @@ export interface S3ClientOptions {
   readonly environment: Environment;
 }
 
+/** Signs requests and sends them; those that fail for a moment are sent again. */
 export class S3Client {
   readonly #options: S3ClientOptions;
   /** by what the credential says, as signing keys take a while to derive */

@@ -35,6 +35,7 @@ interface S3Object {
   readonly etag: string | undefined;
 }
 
+/** Objects of S3 as files. */
 export class S3Scheme implements Required<Scheme> {
   readonly name = 's3';
   readonly hasEscapes = false;

@@ -18,6 +18,7 @@ interface Part {
   readonly etag: string;
 }
 
+/** An object that is being written; it is there when all of it is sent. */
 export class S3Upload implements FileSink {
   readonly #client: S3Client;
   readonly #place: S3Place;

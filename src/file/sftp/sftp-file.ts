@@ -218,6 +218,7 @@ async function makeDirectory(lease: SftpLease, path: string): Promise<void> {
   }
 }
 
+/** Whether a mode, as POSIX has it, is that of a directory. */
 export function isDirectoryMode(mode: number): boolean {
   return (mode & 0o170000) === 0o040000;
 }

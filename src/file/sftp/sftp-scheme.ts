@@ -26,6 +26,7 @@ interface Stats {
   readonly mtime: number;
 }
 
+/** Files of SSH servers. */
 export class SftpScheme implements Required<Scheme> {
   readonly name = 'sftp';
   readonly hasEscapes = true;

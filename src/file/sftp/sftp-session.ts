@@ -103,6 +103,7 @@ class Session {
   }
 }
 
+/** Connections by account, opened at their first use. */
 export class SftpSessions {
   readonly #guard: AddressGuard;
   readonly #knownHostsPaths: readonly string[];

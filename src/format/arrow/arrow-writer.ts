@@ -38,6 +38,7 @@ export interface ArrowTable {
 
 const BATCH_ROW_COUNT = 65_536;
 
+/** Writes a table as an Arrow file or stream; resolves when all is written. */
 export async function writeArrowFile(table: ArrowTable): Promise<void> {
   const { columns, rowCount, format, compression, write, report } = table;
   await registerArrowCodecs();

@@ -13,6 +13,7 @@ const TEXT_BATCH_COUNT = 1024;
 /** No double or 32-bit integer is longer in its shortest form. */
 const NUMBER_TEXT_SIZE_MAX = 32;
 
+/** Parses one column of a chunk, and hands it on as integers, doubles or codes. */
 export class ColumnParser {
   /** made when the first text is met, and kept from chunk to chunk */
   dictionary: ScratchDictionary | undefined;
@@ -243,6 +244,7 @@ function numberText(value: number): string {
     : String(value);
 }
 
+/** Bytes of a code, for codes from 0 up to `count`. */
 export function codeWidth(count: number): 1 | 2 | 4 {
   return count < 256 ? 1 : count < 65_536 ? 2 : 4;
 }

@@ -47,6 +47,7 @@ interface ColumnParts {
 
 export type RunRecode = (job: RecodeJob, unitCount: number) => void;
 
+/** The table that units are added to, in their order. */
 export class CsvTable {
   readonly #arenas: ArenaAllocator;
   readonly #columns: readonly ColumnParts[];

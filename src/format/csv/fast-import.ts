@@ -68,6 +68,7 @@ export interface FastText {
 
 let lastJobId = 0;
 
+/** Reads files of delimited text into one table. */
 export class FastImport {
   readonly #options: FastOptions;
   readonly #threads: CsvThreads;

@@ -48,6 +48,7 @@ export function columnsOf(names: readonly string[], structured: boolean): TextCo
   });
 }
 
+/** Whether a line may be whole once the next one is added to it. */
 export function isUnfinished(fault: LineFault): boolean {
   return fault.reason === LINE_FAULT.unclosed || fault.reason === LINE_FAULT.tooFew;
 }

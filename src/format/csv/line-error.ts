@@ -5,6 +5,7 @@ import type { LineFault } from './text-format.ts';
 /** Longer lines are cut in messages. */
 const LINE_LENGTH_MAX = 10_000;
 
+/** DATA_ERROR for a line that is not accepted, with its number and the column. */
 export function lineFailure(
   fault: LineFault,
   line: string,

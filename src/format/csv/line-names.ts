@@ -12,6 +12,7 @@ interface LineRange {
   readonly refused: Uint32Array;
 }
 
+/** Collects ranges of lines and makes the names of their rows. */
 export class LineNames {
   readonly #withFiles: boolean;
   readonly #ranges: LineRange[] = [];

@@ -12,6 +12,7 @@ export interface ReadLine {
   readonly end: number;
 }
 
+/** Gives the lines of a stream one by one. */
 export class LineReader {
   readonly #source: AsyncIterator<Uint8Array>;
   /** bytes received and not yet given out; complete lines first */

@@ -23,6 +23,7 @@ export interface RecodeJob {
   readonly batchCount: number;
 }
 
+/** Recodes one unit: some chunks of the job. */
 export function recodeUnit(job: RecodeJob, unitIndex: number, arenas: ArenaAllocator): void {
   const first = unitIndex * job.batchCount;
   const batch = job.work.slice(first, first + job.batchCount);

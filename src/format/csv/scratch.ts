@@ -8,6 +8,7 @@ import { Arena } from '../../value/column/arena.ts';
 /** 2 GiB of address space; pages take no room before they are used. */
 const PAGE_COUNT_MAX = 32_768;
 
+/** Memory that one thread parses in, and the kernels bound to it. */
 export class Scratch {
   readonly arena: Arena;
   readonly kernels: Kernels;

@@ -121,6 +121,7 @@ const CONTROL = /[\u0000-\u001f]/g;
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** Whether a text has ASCII characters only. */
 export function isAscii(text: string): boolean {
   return !NOT_ASCII.test(text);
 }

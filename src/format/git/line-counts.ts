@@ -67,6 +67,7 @@ function commonLineCount(a: Int32Array, b: Int32Array, check: () => void): numbe
   return 0;
 }
 
+/** Whether a file counts as binary: a zero byte near its start, as Git has it. */
 export function isBinary(content: Buffer): boolean {
   return content.subarray(0, BINARY_LOOK_SIZE).includes(0);
 }

@@ -38,6 +38,7 @@ const PACK_SIZE_MAX = 1 << 30;
 const TREE_COUNT_MAX = 4096;
 const ID = /^[0-9a-f]{40}$/;
 
+/** Reads a Git repository. */
 export class Repository {
   readonly #git: Git;
   /** what every call of the library gets */

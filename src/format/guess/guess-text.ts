@@ -26,6 +26,7 @@ interface Layout {
   readonly columnCount: number;
 }
 
+/** What import options a sample of delimited text asks for, with examples and warnings. */
 export function guessText(sample: Sample, rowCount: number, suffix: string): Guess {
   const warnings: string[] = [];
   const lines = sampleLines(sample).slice(0, LINE_COUNT_MAX);

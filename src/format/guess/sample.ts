@@ -9,6 +9,7 @@ export interface Sample {
   readonly isWhole: boolean;
 }
 
+/** The start of a file. */
 export async function readSample(file: OpenFile): Promise<Sample> {
   const parts: Uint8Array[] = [];
   let size = 0;

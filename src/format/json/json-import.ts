@@ -54,6 +54,7 @@ const BATCH_SIZE_MAX = 2 ** 30;
 const NEWLINE = 10;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
+/** Reads a file of JSON lines into a table. */
 export class JsonImport {
   readonly #options: JsonOptions;
   readonly #threads: JsonThreads;
@@ -196,6 +197,7 @@ export class JsonImport {
   }
 }
 
+/** DATA_ERROR for a line that is not accepted, with its number and the column. */
 export function jsonLineFailure(
   { reason, column }: JsonFault,
   line: string,

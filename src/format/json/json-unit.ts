@@ -57,6 +57,10 @@ const NEWLINE = 10;
 const READ_BEYOND = 1 << 16;
 const LINES_PER_CHECK = 256;
 
+/**
+ * Reads one unit.
+ * @throws what `checkCancelled` throws
+ */
 export function readJsonUnit(
   job: JsonJob,
   unitIndex: number,
@@ -124,6 +128,7 @@ function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
   return i === end;
 }
 
+/** Whether a byte is white space of ASCII. */
 export function isSpace(byte: number): boolean {
   return byte === 0x20 || (byte >= 9 && byte <= 13);
 }
@@ -167,6 +172,7 @@ function unitBytes(job: JsonJob, unitIndex: number): Buffer {
   }
 }
 
+/** DATA_ERROR for a line that does not fit a unit. */
 export function lineTooLong(): Error {
   return failure(
     'DATA_ERROR',

@@ -40,6 +40,10 @@ export interface ParquetUnit {
 /** A compressed page larger than this is no page. */
 const PAGE_SIZE_MAX = 2 ** 30;
 
+/**
+ * Reads one unit: some columns of a row group.
+ * @param check called in between; what it throws ends the work
+ */
 export function readParquetUnit(
   { path, metadata, arrays, units }: ParquetJob,
   unitIndex: number,
@@ -77,6 +81,7 @@ export function readParquetUnit(
   }
 }
 
+/** DATA_ERROR for a file that cannot be read. */
 export function damaged(reason: string): Error {
   return failure('DATA_ERROR', `not a Parquet file that can be read: ${reason}`);
 }

@@ -18,6 +18,7 @@ const JULIAN_EPOCH_DAYS = 2_440_588;
 const NANOSECONDS_PER_DAY = 86_400_000_000_000n;
 const SECONDS_PER_DAY = 86_400;
 
+/** Makes atoms of the values of a column, by the types that its schema says. */
 export function valueReader(element: SchemaElement): ValueReader {
   const { type, converted_type: converted, logical_type: logical } = element;
   const name = logical?.type ?? converted;
@@ -128,6 +129,7 @@ function decimalReader({ scale = 0 }: SchemaElement): (value: RawValue) => Atom 
   };
 }
 
+/** A decimal as an atom: the number with the same digits, else its text. */
 export function decimalAtom(unscaled: bigint, scale: number): Atom {
   if (scale <= 0) {
     const whole = unscaled * 10n ** BigInt(-scale);

@@ -22,6 +22,7 @@ export interface ParquetTable {
 
 const CODECS = { zstd: 'ZSTD', snappy: 'SNAPPY', gzip: 'GZIP', none: 'UNCOMPRESSED' } as const;
 
+/** Writes a table as a Parquet file; resolves when all is written. */
 export async function writeParquet(table: ParquetTable): Promise<void> {
   const { columns, rowCount, rowGroupSize, compression, write, report } = table;
   const bytes = new ByteWriter(1 << 20);

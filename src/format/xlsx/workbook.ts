@@ -84,6 +84,7 @@ const SMALL_MEMBERS: ReadonlySet<string> = new Set([
   'xl/styles.xml',
 ]);
 
+/** DATA_ERROR for a file that is no workbook. */
 export function noWorkbook({ url }: SourceFile, reason: string): RowanError {
   return failure('DATA_ERROR', `${url} is no workbook (.xlsx): ${reason}`, { url });
 }

@@ -40,6 +40,7 @@ export function arithmeticF64(
   else loop(a, aStep, b, bStep, count, out, Arithmetic.divide);
 }
 
+/** out[i] = values[i], Float64 of Int32. */
 export function convertI32ToF64(values: usize, count: i32, out: usize): void {
   for (let i: usize = 0; i < <usize>count; i += 4) {
     const v = v128.load(values + (i << 2));

@@ -106,18 +106,21 @@ export function compareF64(
   else loopF64(a, b, step, count, out, 5);
 }
 
+/** out = a AND b, bytes of truth. */
 export function andTruth(a: usize, b: usize, count: i32, out: usize): void {
   for (let i: usize = 0; i < <usize>count; i += 16) {
     v128.store(out + i, i8x16.min_u(v128.load(a + i), v128.load(b + i)));
   }
 }
 
+/** out = a OR b, bytes of truth. */
 export function orTruth(a: usize, b: usize, count: i32, out: usize): void {
   for (let i: usize = 0; i < <usize>count; i += 16) {
     v128.store(out + i, i8x16.max_u(v128.load(a + i), v128.load(b + i)));
   }
 }
 
+/** out = NOT a, bytes of truth. */
 export function notTruth(a: usize, count: i32, out: usize): void {
   const two = i8x16.splat(2);
   for (let i: usize = 0; i < <usize>count; i += 16) {
@@ -199,6 +202,7 @@ export function selectTrue(truth: usize, count: i32, out: usize): i32 {
   return <i32>selected;
 }
 
+/** How many rows are true. */
 export function countTrue(truth: usize, count: i32): i32 {
   let total: i32 = 0;
   let i: usize = 0;

@@ -119,12 +119,14 @@ export function scatterBytes(codes: usize, values: usize, count: i32, out: usize
   }
 }
 
+/** out[codes[i]] = values[i], Int32. */
 export function scatterI32(codes: usize, values: usize, count: i32, out: usize): void {
   for (let i: usize = 0; i < <usize>count; i++) {
     store<i32>(out + (<usize>load<i32>(codes + (i << 2)) << 2), load<i32>(values + (i << 2)));
   }
 }
 
+/** out[codes[i]] = values[i], Float64. */
 export function scatterF64(codes: usize, values: usize, count: i32, out: usize): void {
   for (let i: usize = 0; i < <usize>count; i++) {
     store<f64>(out + (<usize>load<i32>(codes + (i << 2)) << 3), load<f64>(values + (i << 3)));
@@ -138,12 +140,14 @@ export function gatherBytes(values: usize, rows: usize, count: i32, out: usize):
   }
 }
 
+/** out[i] = values[rows[i]], Int32. */
 export function gatherI32(values: usize, rows: usize, count: i32, out: usize): void {
   for (let i: usize = 0; i < <usize>count; i++) {
     store<i32>(out + (i << 2), load<i32>(values + (<usize>load<i32>(rows + (i << 2)) << 2)));
   }
 }
 
+/** out[i] = values[rows[i]], Float64. */
 export function gatherF64(values: usize, rows: usize, count: i32, out: usize): void {
   for (let i: usize = 0; i < <usize>count; i++) {
     store<f64>(out + (i << 3), load<f64>(values + (<usize>load<i32>(rows + (i << 2)) << 3)));

@@ -45,6 +45,7 @@ export interface ArenaSetOptions {
   readonly arenaPageCount?: number;
 }
 
+/** The arenas of a process, seen from one thread; their counters are shared by all. */
 export class ArenaSet implements ArenaAllocator {
   readonly #arenas: Arena[] = [];
   readonly #counters: BigInt64Array;

@@ -17,6 +17,7 @@ export function bitmapSize(rowCount: number): number {
   return (rowCount + 7) >> 3;
 }
 
+/** A chunk without any value. */
 export function nullChunk(rowCount: number): ChunkSnapshot {
   return constantChunk(rowCount, null);
 }

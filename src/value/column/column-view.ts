@@ -20,6 +20,7 @@ export interface ChunkView {
   numberAt(index: number): number;
 }
 
+/** A chunk whose rows all hold one atom. */
 export class ConstantChunkView implements ChunkView {
   readonly kind = 'constant';
   readonly rowCount: number;
@@ -77,6 +78,7 @@ export class NumericChunkView implements ChunkView {
   }
 }
 
+/** A chunk of codes over the dictionary of its column; code 0 is NULL. */
 export class CodesChunkView implements ChunkView {
   readonly kind = 'codes';
   readonly rowCount: number;
@@ -106,6 +108,7 @@ export class CodesChunkView implements ChunkView {
   }
 }
 
+/** A chunk of which few rows have a value. */
 export class SparseChunkView implements ChunkView {
   readonly kind = 'sparse';
   readonly rowCount: number;
@@ -161,6 +164,10 @@ function numberOf(atom: Atom): number {
   return atom instanceof Timestamp ? atom.seconds : Number.NaN;
 }
 
+/**
+ * The view of a chunk.
+ * @param dictionary that of its column, for chunks of codes
+ */
 export function chunkView(
   chunk: ChunkSnapshot,
   dictionary: DictionaryView | undefined,

@@ -170,6 +170,7 @@ export interface RowNamesView {
   duplicates(): number[];
 }
 
+/** The view of the names of `rowCount` rows. */
 export function rowNamesView(names: RowNames, rowCount: number, arenas: Arenas): RowNamesView {
   switch (names.kind) {
     case 'sequence':

@@ -8,6 +8,7 @@ import type { RowTimestamps, Span } from './snapshot.ts';
 import { CHUNK_ROW_COUNT_MAX } from './snapshot.ts';
 import { float64Of } from './span-view.ts';
 
+/** Collects a timestamp a row, in seconds; one for all rows is kept once. */
 export class RowTimestampsBuilder {
   readonly #allocator: ArenaAllocator;
   readonly #chunkRowCount: number;
@@ -64,6 +65,7 @@ export class RowTimestampsBuilder {
   }
 }
 
+/** Reads the timestamps of rows, in seconds since the epoch. */
 export class RowTimestampsView {
   readonly #constant: number | undefined;
   readonly #chunks: readonly Float64Array[];

@@ -10,6 +10,7 @@ import type {
   Span,
 } from './snapshot.ts';
 
+/** The spans that a chunk lies in. */
 export function chunkSpans(chunk: ChunkSnapshot): Span[] {
   switch (chunk.kind) {
     case 'constant':
@@ -27,10 +28,12 @@ export function dictionarySpans(dictionary: DictionarySnapshot | undefined): Spa
   return dictionary === undefined ? [] : [dictionary.bytes, dictionary.offsets];
 }
 
+/** The spans of the chunks of a column and of its dictionary. */
 export function columnSpans(column: ColumnSnapshot): Span[] {
   return [...column.chunks.flatMap(chunkSpans), ...dictionarySpans(column.dictionary)];
 }
 
+/** The spans that names of rows lie in. */
 export function rowNamesSpans(names: RowNames): Span[] {
   switch (names.kind) {
     case 'sequence':
@@ -42,6 +45,7 @@ export function rowNamesSpans(names: RowNames): Span[] {
   }
 }
 
+/** The spans that timestamps of rows lie in. */
 export function timestampSpans(timestamps: RowTimestamps): Span[] {
   return timestamps.kind === 'constant' ? [] : [...timestamps.chunks];
 }
@@ -69,10 +73,12 @@ export function snapshotSpans(snapshot: Snapshot): Span[] {
   ];
 }
 
+/** Gives up one hold on each span of a chunk. */
 export function freeChunk(chunk: ChunkSnapshot, allocator: ArenaAllocator): void {
   for (const span of chunkSpans(chunk)) allocator.free(span);
 }
 
+/** Takes one hold more on each span of a chunk. */
 export function retainChunk(chunk: ChunkSnapshot, allocator: ArenaAllocator): void {
   for (const span of chunkSpans(chunk)) allocator.retain(span);
 }

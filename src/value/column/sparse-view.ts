@@ -30,6 +30,7 @@ export interface SparseColumns {
 
 const scratch = new DataView(new ArrayBuffer(8));
 
+/** Reads the rows of a sparse snapshot. */
 export class SparseView {
   readonly snapshot: SparseSnapshot;
   readonly names: RowNamesView;

@@ -48,6 +48,7 @@ interface Output {
   count: number;
 }
 
+/** Writes rows of points as the parts of a sparse snapshot. */
 export class SparseWriter {
   readonly #allocator: ArenaAllocator;
   readonly #parts: SparseParts;
