@@ -26,6 +26,17 @@ const PROCEDURE = {
   type: 'transform',
   params: { inputData: 'SELECT 1 AS x', outputDataset: { id: 'example_output', type: 'tabular' } },
 };
+const TRAINING = {
+  type: 'kmeans.train',
+  params: {
+    trainingData: 'SELECT * FROM (VALUES (1, 2), (8, 9)) AS t(x, y)',
+    numClusters: 2,
+    metric: 'euclidean',
+    modelFileUrl: 'mem://example.kms',
+    functionName: 'example_clusters',
+    runOnCreation: true,
+  },
+};
 const PLUGIN = {
   type: 'javascript',
   params: { source: { main: 'plugin.setRequestHandler(() => ({ hello: "world" }));' } },
@@ -50,7 +61,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
   'POST /v1/functions': { body: { id: 'example', ...FUNCTION } },
   'PUT /v1/procedures/:id': { body: PROCEDURE },
   'PUT /v1/procedures': { body: { id: 'example', ...PROCEDURE } },
-  'POST /v1/procedures': { body: { id: 'example', ...PROCEDURE } },
+  'POST /v1/procedures': { body: { id: 'example', ...TRAINING } },
   'PUT /v1/plugins/:id': { body: PLUGIN },
   'PUT /v1/plugins': { body: { id: 'example', ...PLUGIN } },
   'POST /v1/plugins': { body: { id: 'example', ...PLUGIN } },
@@ -66,6 +77,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
   'POST /v1/functions/:id/application': { body: { input: { x: 1 } } },
   'GET /v1/functions/:id/batch': { query: { input: '[{"x":1},{"x":2}]' } },
   'POST /v1/functions/:id/batch': { body: { input: [{ x: 1 }, { x: 2 }] } },
+  'GET /v1/functions/:id/card': { params: { id: 'example_clusters' } },
   'POST /v1/procedures/:id/runs': { body: {} },
   'PUT /v1/procedures/:id/runs/:run': { body: {} },
   'PUT /v1/procedures/:id/runs/:run/state': { body: { state: 'cancelled' } },
