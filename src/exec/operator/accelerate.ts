@@ -62,7 +62,7 @@ function runOperators(
 }
 
 /** A node by the reference or the kernels of whole shapes; what is below it by operators again. */
-function compileReference(node: PlanNode, runtime: Runtime): RowSource {
+export function compileReference(node: PlanNode, runtime: Runtime): RowSource {
   const { accelerate } = runtime;
   if (!isOperatorRoot(node)) return compilePlan(node, runtime);
   const inner: Accelerator = (each, at) => (each === node ? undefined : accelerate?.(each, at));

@@ -1,4 +1,5 @@
 // Runs the nodes of a plan as operators over batches.
+import type { BoundExpression } from '../../plan/expression.ts';
 import type {
   AggregateNode,
   FilterNode,
@@ -10,6 +11,7 @@ import type {
   WindowPlanNode,
 } from '../../plan/plan.ts';
 import { rowNamesView } from '../../value/column/row-names.ts';
+import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
 import type { Path } from '../../value/path.ts';
 import type { ColumnRows } from '../column-rows.ts';
 import type { ExecRow } from '../general/row.ts';
@@ -85,6 +87,28 @@ export class PlanRunner {
     const options = { named: true, rowCountMax: first };
     const table = materialize(pipeline, outputs, this.#context, options);
     return suited(madeRows(outputs, table, { engine, look }));
+  }
+
+  /**
+   * Expressions about the rows of a node, put into a table: its columns stand in their order.
+   * @param choose makes them of what the node gives
+   * @throws NotSuited, and what expressions throw
+   */
+  table(
+    node: PlanNode,
+    choose: (outputs: Outputs) => readonly BoundExpression[],
+  ): Pick<MadeTable, 'rowCount' | 'nameAt'> & { readonly columns: readonly ColumnSnapshot[] } {
+    const pipeline = this.#open(node, { named: true, first: undefined, isOrdered: true });
+    const outputs = choose(pipeline.outputs).map((expression, index) => {
+      return { path: [String(index)], expression };
+    });
+    const { base, namer } = materialize(pipeline, outputs, this.#context, { named: true });
+    const columns = outputs.map(({ path }) => {
+      const column = base.find(path);
+      if (typeof column !== 'number') throw new NotSuited();
+      return base.columns[column] as ColumnSnapshot;
+    });
+    return { rowCount: base.rowCount, columns, nameAt: (row) => namer(() => row) };
   }
 
   groups(node: AggregateNode, isOrdered = true): GroupTable {

@@ -42,6 +42,12 @@ const OPENING_RATIO = 0.6;
 const NEIGHBOR_COUNT_MAX = 100;
 const EXAGGERATION = 12;
 const EXAGGERATION_ITERATIONS = 250;
+/**
+ * Larger steps than rows / exaggeration throw few points apart, which then do not find back.
+ * @see Belkina et al., "Automated optimized parameters for t-distributed stochastic neighbor
+ *   embedding", Nature Communications 10, 2019
+ */
+const RATE_MIN = 10;
 const GAIN_MIN = 0.01;
 /** The layout stands still when no coordinate moves by more than this share of its spread. */
 const MOVEMENT_MIN = 5e-4;
@@ -208,12 +214,14 @@ function descend(
   const gains = new Float64Array(positions.length).fill(1);
   const costs: { iteration: number; cost: number }[] = [];
   const early = Math.min(EXAGGERATION_ITERATIONS, Math.floor(maxIterations / 4));
+  const rowCount = positions.length / numOutputDimensions;
   for (let iteration = 0; iteration < maxIterations; iteration++) {
     context.checkCancelled();
     context.progress?.(iteration, maxIterations);
     const total = compute();
     const exaggeration = iteration < early ? EXAGGERATION : 1;
     const momentum = iteration < early ? 0.5 : 0.8;
+    const rate = Math.min(learningRate, Math.max(RATE_MIN, rowCount / exaggeration));
     let largest = 0;
     for (let i = 0; i < positions.length; i++) {
       const pull = exaggeration * (attraction[i] as number) - (repulsion[i] as number) / total;
@@ -221,7 +229,7 @@ function descend(
       const before = velocity[i] as number;
       const gain = gradient * before < 0 ? (gains[i] as number) + 0.2 : (gains[i] as number) * 0.8;
       gains[i] = Math.max(GAIN_MIN, gain);
-      const step = momentum * before - learningRate * (gains[i] as number) * gradient;
+      const step = momentum * before - rate * (gains[i] as number) * gradient;
       velocity[i] = step;
       positions[i] = (positions[i] as number) + step;
       largest = Math.max(largest, Math.abs(step));

@@ -41,7 +41,8 @@ export const tsneTrain = workerProcedure({
       default: 1e-5,
     }),
     learningRate: Type.Number({
-      description: 'step size of the descent',
+      description:
+        'step size of the descent; at most the number of rows, at first a twelfth of it, is used',
       exclusiveMinimum: 0,
       default: 500,
     }),

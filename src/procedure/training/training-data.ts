@@ -1,6 +1,7 @@
 // Reads what a training query selects: features by column, labels, weights. Rows come in the order
 // of their names, so that a model does not depend on how the data was stored.
 
+import { usePlanColumns } from '../../exec/operator/plan-columns.ts';
 import type { PreparedQuery } from '../../exec/query.ts';
 import { VECTOR_ROW_COUNT_MIN } from '../../exec/vector/engine.ts';
 import {
@@ -25,6 +26,7 @@ import { failure } from '../../util/error.ts';
 import { every } from '../../util/every.ts';
 import { type Atom, isTrue } from '../../value/atom.ts';
 import { keyOfAtom } from '../../value/canonical-key.ts';
+import { ColumnView } from '../../value/column/column-view.ts';
 import { rowNamesView } from '../../value/column/row-names.ts';
 import { atomToJsonText } from '../../value/json.ts';
 import { comparePaths, Path } from '../../value/path.ts';
@@ -87,7 +89,9 @@ export function readTrainingData(
   refuseLabelFeatures(prepared, context);
   const skips = options.skipsWeightless === true;
   const data =
-    readColumns(context, prepared, form, skips) ?? readRows(context, prepared, form, skips);
+    readColumns(context, prepared, form, skips) ??
+    readMadeColumns(context, prepared, form, skips) ??
+    readRows(context, prepared, form, skips);
   if (data.rowCount === 0) {
     throw noRows(isEmptyDataset(prepared.plan.root, context), options.work);
   }
@@ -143,6 +147,93 @@ function readColumns(
         ? checkedWeights(rows === undefined ? weight.values : gather(weight.values, rows))
         : undefined,
   };
+}
+
+/** The way of operators: undefined when rows have to be made one by one. */
+function readMadeColumns(
+  context: ProcedureContext,
+  prepared: PreparedQuery,
+  form: LabelForm,
+  skipsWeightless: boolean,
+): TrainingData | undefined {
+  const { arenas, parallel } = context;
+  const { root } = prepared.plan;
+  if (form === 'set' || root.kind !== 'project') return undefined;
+  const isWeighted = namesWeight(root.items);
+  const options = {
+    row: 'features',
+    scalars: ['label', 'weight'],
+    engine: { arenas, parallel, rowCountMin: VECTOR_ROW_COUNT_MIN },
+  };
+  return usePlanColumns(root, prepared.runtime, options, (made) => {
+    const check = () => context.checkCancelled();
+    const look = every(ROWS_PER_CHECK, check);
+    const { label, weight } = made.scalars;
+    if (label === undefined) return undefined;
+    const labels = new ColumnView(label, arenas);
+    const weights = weight && new ColumnView(weight, arenas);
+    const rows = new Int32Array(made.rowCount);
+    let count = 0;
+    let unlabelledCount = 0;
+    for (let row = 0; row < made.rowCount; row++) {
+      look();
+      if (labels.isNull(row)) unlabelledCount++;
+      else if (!skipsWeightless || isCounted(weights?.atomAt(row) ?? null)) rows[count++] = row;
+    }
+    const chosen = rowsInOrder(rows.subarray(0, count), made.nameAt, look);
+    if (chosen === undefined) return undefined;
+    const atoms = Array.from(chosen, (row) => {
+      look();
+      return labels.atomAt(row) as Exclude<Atom, null>;
+    });
+    return {
+      rowCount: count,
+      unlabelledCount,
+      features: made.features
+        .toSorted((a, b) => comparePaths(a.path, b.path))
+        .map(({ path, column }) => sourceOfColumn(path.toString(), column, arenas, chosen, check)),
+      labels: makeLabels(atoms, form, labelTextOf(prepared), look),
+      weights: isWeighted
+        ? Float64Array.from(chosen, (row) => rowWeight(weights?.atomAt(row) ?? null))
+        : undefined,
+    };
+  });
+}
+
+function isCounted(weight: Atom): boolean {
+  return weight !== null && weight !== 0;
+}
+
+/** Rows in the order of their names; undefined when two names are equal, which values then order. */
+function rowsInOrder(
+  rows: Int32Array,
+  nameAt: (row: number) => Path,
+  look: () => void,
+): Int32Array | undefined {
+  const named = Array.from(rows, (row) => {
+    look();
+    return { row, name: nameAt(row) };
+  });
+  let isAscending = true;
+  for (let i = 1; i < named.length && isAscending; i++) {
+    look();
+    isAscending = comparePaths((named[i - 1] as Named).name, (named[i] as Named).name) < 0;
+  }
+  if (isAscending) return rows;
+  named.sort((a, b) => {
+    look();
+    return comparePaths(a.name, b.name);
+  });
+  for (let i = 1; i < named.length; i++) {
+    if (comparePaths((named[i - 1] as Named).name, (named[i] as Named).name) === 0)
+      return undefined;
+  }
+  return Int32Array.from(named, ({ row }) => row);
+}
+
+interface Named {
+  readonly row: number;
+  readonly name: Path;
 }
 
 /** Numbers of the selected rows with a label, in the order of row names; undefined: all rows. */
@@ -294,7 +385,15 @@ function readRows(
     rowCount: rows.length,
     unlabelledCount,
     features: featureColumns(rows, context),
-    labels: makeLabels(rows, form, labelTextOf(prepared), look),
+    labels:
+      form === 'set'
+        ? { form, values: rows.map((row) => row.labels) }
+        : makeLabels(
+            rows.map((row) => row.label),
+            form,
+            labelTextOf(prepared),
+            look,
+          ),
     weights: isWeighted
       ? Float64Array.from(rows, ({ weight }) => rowWeight(weight ?? null))
       : undefined,
@@ -349,23 +448,19 @@ function literalText(atom: Atom): string {
 }
 
 function makeLabels(
-  rows: readonly TrainingRow[],
-  form: LabelForm,
+  labels: readonly Exclude<Atom, null>[],
+  form: Exclude<LabelForm, 'set'>,
   labelText: string,
   look: () => void,
 ): Labels {
   switch (form) {
-    case 'truth': {
-      const labels = rows.map(({ label }) => label);
+    case 'truth':
       refuseManyClasses(labels, labelText, look);
       return { form, values: Uint8Array.from(labels, truth) };
-    }
     case 'number':
-      return { form, values: Float64Array.from(rows, ({ label }) => regressionTarget(label)) };
+      return { form, values: Float64Array.from(labels, regressionTarget) };
     case 'atom':
-      return { form, values: rows.map(({ label }) => label) };
-    case 'set':
-      return { form, values: rows.map(({ labels }) => labels) };
+      return { form, values: labels };
   }
 }
 

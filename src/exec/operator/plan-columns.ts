@@ -1,0 +1,148 @@
+// The rows of a select list as columns, for readers that want no rows: features, labels, points.
+import type { BoundExpression, ProjectItem } from '../../plan/expression.ts';
+import { renamedPath } from '../../plan/pattern.ts';
+import type { ProjectNode } from '../../plan/plan.ts';
+import { readsTimestamps } from '../../plan/timestamps.ts';
+import { RowanError } from '../../util/error.ts';
+import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
+import { Path } from '../../value/path.ts';
+import type { Runtime } from '../general/compiler.ts';
+import { makeCompiler } from '../general/plan.ts';
+import type { VectorEngine } from '../vector/engine.ts';
+import { dictionaryTables } from '../vector/program/row-function.ts';
+import { compileReference } from './accelerate.ts';
+import { NotSuited, suited } from './not-suited.ts';
+import { type Outputs, resolveExpression } from './pipeline.ts';
+import { PlanRunner } from './run.ts';
+import { RunMemory } from './run-memory.ts';
+
+/** They lie in memory that is given back after `use`. */
+export interface PlanColumns {
+  readonly rowCount: number;
+  /** what the row of features consists of, names as they are below it; each name once */
+  readonly features: readonly { readonly path: Path; readonly column: ColumnSnapshot }[];
+  /** the other outputs that were asked for, where the query has them */
+  readonly scalars: Readonly<Record<string, ColumnSnapshot>>;
+  nameAt(row: number): Path;
+}
+
+export interface PlanColumnsOptions {
+  /** the output that is a row of features; absent: all outputs are features */
+  readonly row?: string;
+  readonly scalars: readonly string[];
+  readonly engine: VectorEngine;
+}
+
+/**
+ * Runs a select list by operators and hands its columns to `use`.
+ * @returns what `use` returns; undefined where it was not called, since the rows have to be made one
+ *   by one: a value is no atom, columns are not known, an expression fails
+ */
+export function usePlanColumns<Result>(
+  node: ProjectNode,
+  runtime: Runtime,
+  options: PlanColumnsOptions,
+  use: (columns: PlanColumns) => Result,
+): Result | undefined {
+  if (node.keepsInput || node.name !== undefined) return undefined;
+  if (readsTimestamps(node, runtime.catalog.builtins)) return undefined;
+  const { engine } = options;
+  const compiler = makeCompiler(runtime, () => []);
+  const tables = dictionaryTables(engine.arenas, compiler);
+  const memory = new RunMemory(engine.arenas);
+  try {
+    const columns = openColumns(
+      node,
+      new PlanRunner({ engine, compiler, tables, memory, exactTimestamps: false }, (input) =>
+        compileReference(input, runtime)(),
+      ),
+      options,
+    );
+    return columns && use(columns);
+  } finally {
+    tables.release();
+    memory.release();
+  }
+}
+
+function openColumns(
+  { input, items }: ProjectNode,
+  runner: PlanRunner,
+  { row, scalars }: PlanColumnsOptions,
+): PlanColumns | undefined {
+  const features: FeatureExpression[] = [];
+  const named: { readonly name: string; readonly expression: BoundExpression }[] = [];
+  try {
+    const table = runner.table(input, (outputs) => {
+      const rowItems = row === undefined ? items : suited(rowNamed(items, row));
+      features.push(...featureExpressions(rowItems, [], outputs));
+      for (const name of scalars) {
+        const item = items.find((each) => each.kind === 'named' && each.path.join('.') === name);
+        if (item?.kind !== 'named') continue;
+        named.push({ name, expression: suited(resolveExpression(item.expression, outputs)) });
+      }
+      return [...features, ...named].map(({ expression }) => expression);
+    });
+    const columns = table.columns;
+    return {
+      rowCount: table.rowCount,
+      features: features.map(({ path }, index) => ({
+        path: new Path(path),
+        column: columns[index] as ColumnSnapshot,
+      })),
+      scalars: Object.fromEntries(
+        named.map(({ name }, index) => [name, columns[features.length + index] as ColumnSnapshot]),
+      ),
+      nameAt: table.nameAt,
+    };
+  } catch (thrown) {
+    if (thrown instanceof NotSuited) return undefined;
+    // Rows that are made one by one fail in their own words, or not at all.
+    if (thrown instanceof RowanError && thrown.code !== 'CANCELLED') return undefined;
+    throw thrown;
+  }
+}
+
+function rowNamed(items: readonly ProjectItem[], name: string): readonly ProjectItem[] | undefined {
+  const item = items.find((each) => each.kind === 'named' && each.path.join('.') === name);
+  if (item?.kind !== 'named' || item.expression.kind !== 'row') return undefined;
+  return item.expression.items;
+}
+
+interface FeatureExpression {
+  readonly path: readonly string[];
+  readonly expression: BoundExpression;
+}
+
+/** @throws NotSuited where only the rows tell what there is, or a name occurs twice */
+function featureExpressions(
+  items: readonly ProjectItem[],
+  prefix: readonly string[],
+  outputs: Outputs,
+): FeatureExpression[] {
+  const features = items.flatMap((item): FeatureExpression[] => {
+    switch (item.kind) {
+      case 'named': {
+        const path = [...prefix, ...item.path];
+        if (item.expression.kind === 'row') {
+          return featureExpressions(item.expression.items, path, outputs);
+        }
+        const expression = suited(resolveExpression(item.expression, outputs));
+        return [{ path, expression }];
+      }
+      case 'wildcard': {
+        if (item.source !== 'input') throw new NotSuited();
+        return suited(outputs.list()).flatMap(({ path, expression }) => {
+          const renamed = renamedPath(item.pattern, path);
+          if (renamed === 'below') throw new NotSuited();
+          return renamed === undefined ? [] : [{ path: [...prefix, ...renamed], expression }];
+        });
+      }
+      default:
+        throw new NotSuited();
+    }
+  });
+  const names = new Set(features.map(({ path }) => new Path(path).toString()));
+  if (names.size < features.length) throw new NotSuited();
+  return features;
+}
