@@ -116,6 +116,12 @@ export interface Recording<Given = Params> {
     isFinal: boolean,
     arenas: ArenaAllocator,
   ): unknown;
+  /**
+   * Adds to sealed content what speeds its reading up; called with what was committed and with
+   * what was read from a file.
+   * @returns the content with it, of which everything else is as it was
+   */
+  index?(snapshot: Snapshot, context: WriterContext<Given>): Snapshot;
   /** Starts new content: that of `previous` and the rows that will be added. */
   openWriter(context: WriterContext<Given>): ContentWriter;
 }

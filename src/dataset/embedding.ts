@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { withGraph } from '../learn/neighbor/stored-graph.ts';
 import { choice } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';
@@ -20,6 +21,37 @@ export const embedding = datasetType({
       description: 'distance of two rows',
       default: 'euclidean',
     }),
+    index: choice(['vptree', 'flat', 'hnsw'], {
+      description:
+        'how neighbors are found: exactly by a tree of vantage points or by looking at all rows, or approximately by a hierarchy of graphs',
+      default: 'vptree',
+    }),
+    M: Type.Integer({
+      description: 'hnsw: neighbors of a point in the graphs',
+      default: 16,
+      minimum: 2,
+      maximum: 256,
+    }),
+    efConstruction: Type.Integer({
+      description: 'hnsw: points that are kept in sight while the graphs are built',
+      default: 200,
+      minimum: 1,
+      maximum: 10_000,
+    }),
+    efSearch: Type.Optional(
+      Type.Integer({
+        description:
+          'hnsw: points that a search keeps in sight; default: 64, and more until 95 % of the ten nearest neighbors are found',
+        minimum: 1,
+        maximum: 1_000_000,
+      }),
+    ),
+    randomSeed: Type.Integer({
+      description: 'hnsw: decides the levels of points',
+      default: 1,
+      minimum: 0,
+      maximum: 4_294_967_295,
+    }),
   }),
   check(params) {
     if (params.metric === 'none')
@@ -35,8 +67,21 @@ export const embedding = datasetType({
         `Row '${name}' has already been recorded into embedding dataset.  Are you re-using an output dataset (2)?`,
       ),
     openWriter: openColumnarWriter,
+    index(snapshot, { params, previous, arenas, checkCancelled }) {
+      if (params.index !== 'hnsw' || snapshot.layout !== 'columnar') return snapshot;
+      const before = previous?.snapshot.layout === 'columnar' ? previous.snapshot : undefined;
+      const metric = params.metric === 'cosine' ? 'cosine' : 'euclidean';
+      return withGraph(snapshot, before, { ...params, metric }, arenas, checkCancelled);
+    },
   },
-  status: () => null,
+  status: ({ snapshot }) => {
+    const graph = snapshot.layout === 'columnar' ? snapshot.graph : undefined;
+    if (graph === undefined) return null;
+    const { shape, efSearch, buildSecs, recallAt10, recallSample } = graph;
+    const { m: M, efConstruction, seed: randomSeed } = shape;
+    const parameters = { M, efConstruction, efSearch, randomSeed };
+    return { index: { type: 'hnsw', parameters, buildSecs, recallAt10, recallSample } };
+  },
   columnNames: (content) =>
     ((content.state as EmbeddingState) ?? []).map((elements) => new Path(elements)),
 });

@@ -1,13 +1,20 @@
 import { Type } from 'typebox';
-import { flatIndex, type NeighborIndex, PointSpace } from '../../learn/neighbor/point-space.ts';
+import { graphIndex } from '../../learn/neighbor/graph-index.ts';
+import {
+  flatIndex,
+  type Metric,
+  type Neighbor,
+  type NeighborIndex,
+  PointSpace,
+} from '../../learn/neighbor/point-space.ts';
+import { graphOf, readCoordinates } from '../../learn/neighbor/stored-graph.ts';
 import { vantagePointTree } from '../../learn/neighbor/vantage-point-tree.ts';
 import { ANY_TYPE, OPEN_ROW_TYPE } from '../../plan/type/type.ts';
 import { tableReference } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
-import { ColumnView } from '../../value/column/column-view.ts';
 import { type RowNamesView, rowNamesView } from '../../value/column/row-names.ts';
-import type { ColumnarSnapshot } from '../../value/column/snapshot.ts';
+import type { ColumnarSnapshot, GraphSnapshot } from '../../value/column/snapshot.ts';
 import { Path } from '../../value/path.ts';
 import { atomText } from '../../value/text.ts';
 import {
@@ -42,6 +49,16 @@ export const embeddingNeighbors = functionType({
       description: 'the coordinates are the columns below this one; empty: all columns',
       default: '',
     }),
+    efSearch: Type.Optional(
+      Type.Integer({
+        description: 'points that a search keeps in sight, where the index is approximate',
+        minimum: 1,
+      }),
+    ),
+    exact: Type.Boolean({
+      description: 'true: looks at all rows, whatever the index is',
+      default: false,
+    }),
   }),
   binding: () => 'use',
   compile(params, scope) {
@@ -51,7 +68,7 @@ export const embeddingNeighbors = functionType({
       input: [
         {
           kind: 'row',
-          members: [member('coords'), member('maxDistance'), member('numNeighbors')],
+          members: ['coords', 'maxDistance', 'numNeighbors', 'efSearch', 'exact'].map(member),
           open: false,
         },
       ],
@@ -72,7 +89,14 @@ export const embeddingNeighbors = functionType({
           numberOf(memberOf(input, 'maxDistance')) ??
           params.defaultMaxDistance ??
           Number.POSITIVE_INFINITY;
-        return neighborsOf(space, coords, count, distance, effectiveTs(coords ?? input));
+        const ef = numberOf(memberOf(input, 'efSearch')) ?? params.efSearch;
+        if (ef !== undefined && !(ef >= 1)) {
+          throw failure('SQL_EXECUTION', `efSearch must be at least 1; got ${ef}`);
+        }
+        const isExact = numberOf(memberOf(input, 'exact'));
+        const exact = isExact === undefined ? params.exact : isExact !== 0;
+        const ts = effectiveTs(coords ?? input);
+        return neighborsOf(space, coords, { count, distanceMax: distance, ef, exact, ts });
       },
     };
   },
@@ -86,17 +110,25 @@ interface NamedSpace {
   readonly columns: readonly Path[];
 }
 
+interface Asked {
+  readonly count: number;
+  readonly distanceMax: number;
+  readonly ef: number | undefined;
+  readonly exact: boolean;
+  readonly ts: number;
+}
+
 function neighborsOf(
   space: NamedSpace,
   coords: Value | undefined,
-  count: number,
-  distanceMax: number,
-  ts: number,
+  { count, distanceMax, ef, exact, ts }: Asked,
 ): Row {
-  const found =
-    space.points.count === 0
-      ? []
-      : space.index.search(queryOf(space, coords), Math.max(0, count), distanceMax);
+  let found: readonly Neighbor[] = [];
+  if (space.points.count > 0) {
+    const { query, own } = queryOf(space, coords);
+    const options = { exact, ef: ef === undefined ? undefined : Math.floor(ef), own };
+    found = space.index.search(query, Math.max(0, Math.floor(count)), distanceMax, options);
+  }
   const names = found.map(({ point }) => space.names.pathAt(point));
   const distances = new RowBuilder();
   for (const [index, { distance }] of found.entries()) {
@@ -119,8 +151,14 @@ function numberOf(value: Value | undefined): number | undefined {
   );
 }
 
+interface Query {
+  readonly query: Float32Array;
+  /** the row that it is */
+  readonly own?: number;
+}
+
 /** The point that is asked about. */
-function queryOf(space: NamedSpace, coords: Value | undefined): Float32Array {
+function queryOf(space: NamedSpace, coords: Value | undefined): Query {
   const { points, names, columns } = space;
   if (coords instanceof Scalar && coords.atom !== null) {
     const text = atomText(coords.atom);
@@ -128,7 +166,8 @@ function queryOf(space: NamedSpace, coords: Value | undefined): Float32Array {
     if (row === undefined) {
       throw failure('SQL_EXECUTION', `Couldn't find row '${text}' in embedding`, { row: text });
     }
-    return points.coordinates.subarray(row * points.width, (row + 1) * points.width);
+    const start = row * points.width;
+    return { query: points.coordinates.subarray(start, start + points.width), own: row };
   }
   const query = new Float32Array(points.width);
   if (coords instanceof Embedding) {
@@ -139,7 +178,7 @@ function queryOf(space: NamedSpace, coords: Value | undefined): Float32Array {
       );
     }
     for (const [index, atom] of coords.atoms.entries()) query[index] = coordinate(atom, index);
-    return query;
+    return { query };
   }
   if (!(coords instanceof Row)) {
     throw failure('SQL_EXECUTION', 'coords must be the name of a row, or a row of coordinates');
@@ -149,7 +188,7 @@ function queryOf(space: NamedSpace, coords: Value | undefined): Float32Array {
   for (const [index, column] of columns.entries()) {
     query[index] = coordinate(given.get(column.toString()), column);
   }
-  return query;
+  return { query };
 }
 
 function foundParsed(names: RowNamesView, text: string): readonly number[] {
@@ -185,10 +224,12 @@ function spaceOf(
   const { snapshot } = catalog.dataset(dataset);
   if (snapshot?.layout !== 'columnar') throw new Error('embeddings are stored by column');
   const metric = config.params.metric === 'cosine' ? 'cosine' : 'euclidean';
-  const key = `${snapshot.id} ${metric} ${columnName}`;
+  const isFlat = config.params.index === 'flat';
+  const key = `${snapshot.id} ${metric} ${isFlat} ${columnName}`;
   const known = spaces.get(key);
   if (known !== undefined && snapshot.rowCount > 0) return known;
-  const space = readSpace(snapshot, columnName, metric, arenas, () => callScope.checkCancelled());
+  const check = () => callScope.checkCancelled();
+  const space = readSpace(snapshot, columnName, { metric, isFlat }, arenas, check);
   if (spaces.size >= SPACE_COUNT_MAX) spaces.delete(spaces.keys().next().value as string);
   spaces.set(key, space);
   return space;
@@ -197,7 +238,7 @@ function spaceOf(
 function readSpace(
   snapshot: ColumnarSnapshot,
   columnName: string,
-  metric: 'euclidean' | 'cosine',
+  { metric, isFlat }: { readonly metric: Metric; readonly isFlat: boolean },
   arenas: ArenaAllocator,
   check: () => void,
 ): NamedSpace {
@@ -213,23 +254,26 @@ function readSpace(
     );
   }
   const width = chosen.length;
-  const coordinates = new Float32Array(rowCount * width);
-  for (const [column, stored] of chosen.entries()) {
-    check();
-    const view = new ColumnView(stored, arenas);
-    let offset = column;
-    for (let c = 0; c < view.chunkCount; c++) {
-      const chunk = view.chunk(c);
-      for (let row = 0; row < chunk.rowCount; row++, offset += width) {
-        coordinates[offset] = chunk.numberAt(row);
-      }
-    }
-  }
+  const coordinates = readCoordinates(chosen, rowCount, arenas, check);
+  // The graph is one of all columns.
+  const graph = width === snapshot.columns.length ? snapshot.graph : undefined;
   const points = new PointSpace(metric, width, coordinates);
   return {
     points,
-    index: rowCount === 0 ? flatIndex(points) : vantagePointTree(points, check),
+    index: indexOf(points, graph, isFlat, arenas, check),
     names: rowNamesView(snapshot.rowNames, rowCount, arenas),
     columns: chosen.map(({ path }) => new Path(path.slice(prefix.length))),
   };
+}
+
+function indexOf(
+  points: PointSpace,
+  graph: GraphSnapshot | undefined,
+  isFlat: boolean,
+  arenas: ArenaAllocator,
+  check: () => void,
+): NeighborIndex {
+  if (graph !== undefined) return graphIndex(points, graphOf(graph, arenas), graph.efSearch);
+  if (isFlat || points.count === 0) return flatIndex(points);
+  return vantagePointTree(points, check);
 }

@@ -135,9 +135,23 @@ export class NearestPoints {
   }
 }
 
+export interface SearchOptions {
+  /** true: looks at every point */
+  readonly exact?: boolean | undefined;
+  /** how many points an approximate search keeps in sight */
+  readonly ef?: number | undefined;
+  /** the point that the query is: it is always found */
+  readonly own?: number | undefined;
+}
+
 export interface NeighborIndex {
   /** @param countMax neighbors wanted */
-  search(query: Float32Array, countMax: number, distanceMax: number): Neighbor[];
+  search(
+    query: Float32Array,
+    countMax: number,
+    distanceMax: number,
+    options?: SearchOptions,
+  ): Neighbor[];
 }
 
 /** More neighbors than this are found by sorting all distances. */

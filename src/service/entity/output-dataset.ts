@@ -1,5 +1,10 @@
 // A dataset that a running procedure makes; the service registers it when the run succeeds.
-import type { ContentWriter, DatasetType, Params } from '../../dataset/dataset-type.ts';
+import type {
+  ContentWriter,
+  DatasetType,
+  Params,
+  WriterContext,
+} from '../../dataset/dataset-type.ts';
 import { cellsOfRow, type RecordedRow } from '../../dataset/recorded-row.ts';
 import { snapshotRelation } from '../../dataset/snapshot-relation.ts';
 import { checkUniqueRows } from '../../dataset/tabular.ts';
@@ -142,7 +147,8 @@ class PendingOutput implements OutputDataset {
   }
 
   commit(): unknown {
-    const snapshot = this.#seal();
+    const sealed = this.#seal();
+    const snapshot = this.#recording.index?.(sealed, this.#writerContext) ?? sealed;
     const { stateAtCommit } = this.#recording;
     const state = stateAtCommit?.(snapshot, this.#state, true, this.#scope.arenas) ?? this.#state;
     const content = { snapshot, state };
@@ -164,13 +170,14 @@ class PendingOutput implements OutputDataset {
   }
 
   #open(): ContentWriter {
-    this.#writer ??= this.#recording.openWriter({
-      params: this.#params,
-      previous: undefined,
-      arenas: this.#scope.arenas,
-      checkCancelled: () => this.#scope.checkCancelled(),
-    });
+    this.#writer ??= this.#recording.openWriter(this.#writerContext);
     return this.#writer;
+  }
+
+  get #writerContext(): WriterContext {
+    const { arenas } = this.#scope;
+    const checkCancelled = () => this.#scope.checkCancelled();
+    return { params: this.#params, previous: undefined, arenas, checkCancelled };
   }
 
   #checkName(name: Path): void {

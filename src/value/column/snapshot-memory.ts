@@ -4,6 +4,7 @@ import type {
   ChunkSnapshot,
   ColumnSnapshot,
   DictionarySnapshot,
+  GraphSnapshot,
   RowNames,
   RowTimestamps,
   Snapshot,
@@ -50,6 +51,10 @@ export function timestampSpans(timestamps: RowTimestamps): Span[] {
   return timestamps.kind === 'constant' ? [] : [...timestamps.chunks];
 }
 
+function graphSpans(graph: GraphSnapshot | undefined): Span[] {
+  return graph === undefined ? [] : [graph.points, graph.links, graph.upperStarts, graph.upper];
+}
+
 /** Every span of a snapshot, once for each hold that the snapshot has on it. */
 export function snapshotSpans(snapshot: Snapshot): Span[] {
   if (snapshot.layout === 'columnar') {
@@ -57,6 +62,7 @@ export function snapshotSpans(snapshot: Snapshot): Span[] {
       ...snapshot.columns.flatMap(columnSpans),
       ...rowNamesSpans(snapshot.rowNames),
       ...timestampSpans(snapshot.timestamps),
+      ...graphSpans(snapshot.graph),
     ];
   }
   return [

@@ -100,6 +100,33 @@ export interface ColumnarSnapshot {
   readonly columns: readonly ColumnSnapshot[];
   readonly rowNames: RowNames;
   readonly timestamps: RowTimestamps;
+  /** of embeddings that are searched approximately */
+  readonly graph?: GraphSnapshot;
+}
+
+/** A graph of the rows as points, see learn/neighbor/neighbor-graph.ts. */
+export interface GraphSnapshot {
+  readonly shape: {
+    readonly count: number;
+    readonly stride: number;
+    readonly m: number;
+    readonly efConstruction: number;
+    readonly seed: number;
+  };
+  /** Float32 */
+  readonly points: Span;
+  /** Int32 */
+  readonly links: Span;
+  readonly upperStarts: Span;
+  readonly upper: Span;
+  readonly entry: number;
+  readonly topLevel: number;
+  /** points that a search keeps in sight */
+  readonly efSearch: number;
+  readonly buildSecs: number;
+  readonly recallAt10: number;
+  /** rows of which the recall was measured */
+  readonly recallSample: number;
 }
 
 /**

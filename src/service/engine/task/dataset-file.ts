@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { DatasetContent } from '../../../dataset/dataset-type.ts';
+import type { DatasetContent, Params } from '../../../dataset/dataset-type.ts';
 import type { Task } from '../../../exec/task.ts';
 import { ByteReader, type ByteStream } from '../../../file/byte-stream.ts';
 import { readDatasetFile, writeDatasetFile } from '../../../store/dataset-file.ts';
 import { nodeFileSystem } from '../../../store/durable-file.ts';
 import { assert } from '../../../util/assert.ts';
 import { failure, RowanError } from '../../../util/error.ts';
-import type { ArenaAllocator } from '../../../value/column/arena-set.ts';
+import { type ArenaAllocator, ArenaScope } from '../../../value/column/arena-set.ts';
 import type { Snapshot } from '../../../value/column/snapshot.ts';
-import { freeSnapshot } from '../../../value/column/snapshot-memory.ts';
+import { freeSnapshot, snapshotSpans } from '../../../value/column/snapshot-memory.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import type { WorkerContext } from '../worker-context.ts';
 import { commitTask } from './dataset.ts';
@@ -57,11 +57,42 @@ export function openTask(
       ? undefined
       : { snapshot: readDatasetFile(file, context.arenas), state: fileState };
   const content = base ?? inFile;
-  if (content !== undefined && batches.length === 0) return content;
+  if (content !== undefined && batches.length === 0) {
+    return inFile === undefined ? content : indexed(inFile, type, params, task, context);
+  }
   try {
     return commitTask({ type, params, content, batches, state, isFinal: false }, task, context);
   } finally {
     if (inFile !== undefined) freeSnapshot(inFile.snapshot, context.arenas);
+  }
+}
+
+/** Content as it was read, with what the type adds to it. */
+function indexed(
+  { snapshot, state }: DatasetContent,
+  type: string,
+  params: Params,
+  task: Task,
+  context: WorkerContext,
+): DatasetContent {
+  const { recording } = context.types.datasetType(type);
+  if (recording?.index === undefined) return { snapshot, state };
+  const arenas = new ArenaScope(context.arenas);
+  try {
+    const checkCancelled = () => task.checkCancelled();
+    const added = recording.index(snapshot, {
+      params,
+      previous: undefined,
+      arenas,
+      checkCancelled,
+    });
+    arenas.keep(snapshotSpans(added));
+    return { snapshot: added, state };
+  } catch (thrown) {
+    freeSnapshot(snapshot, context.arenas);
+    throw thrown;
+  } finally {
+    arenas.release();
   }
 }
 

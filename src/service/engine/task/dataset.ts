@@ -1,6 +1,11 @@
 // Recording, committing, building views and reading of datasets, all in memory.
 import { isUtf8 } from 'node:buffer';
-import type { DatasetContent, Params, Recording } from '../../../dataset/dataset-type.ts';
+import type {
+  DatasetContent,
+  Params,
+  Recording,
+  WriterContext,
+} from '../../../dataset/dataset-type.ts';
 import { BatchEncoder, decodeBatch } from '../../../dataset/recorded-batch.ts';
 import type { RecordedRow } from '../../../dataset/recorded-row.ts';
 import { rowFromNdjson, rowsFromJson } from '../../../dataset/recording-json.ts';
@@ -137,7 +142,7 @@ export function commitTask(
   const recording = recordingOf(context, type);
   const arenas = new ArenaScope(context.arenas);
   try {
-    const writer = recording.openWriter({
+    const writerContext: WriterContext = {
       params,
       previous:
         content === undefined
@@ -148,7 +153,8 @@ export function commitTask(
             },
       arenas,
       checkCancelled: () => task.checkCancelled(),
-    });
+    };
+    const writer = recording.openWriter(writerContext);
     let cellsToCheck = 0;
     for (const batch of batches) {
       for (const row of decodeBatch(batch)) {
@@ -160,7 +166,8 @@ export function commitTask(
         writer.add(row);
       }
     }
-    const snapshot = writer.finish(state);
+    const finished = writer.finish(state);
+    const snapshot = recording.index?.(finished, writerContext) ?? finished;
     const sealed = recording.stateAtCommit?.(snapshot, state, isFinal, context.arenas) ?? state;
     arenas.keep(snapshotSpans(snapshot));
     return { snapshot, state: sealed };
