@@ -6,6 +6,7 @@ import { failure } from './error.ts';
 
 const MEMORY_SIZE = 1 << 20;
 
+/** Takes bytes up to its end, then gives them back as often as asked. */
 export class ByteSpool {
   #buffer: Uint8Array | undefined;
   /** bytes of the buffer that are used */

@@ -123,6 +123,7 @@ export function gatherSnapshot(
   };
 }
 
+/** Some rows of a column as a column of their own. @param check called in between; it may throw */
 export function gatherColumn(
   column: ColumnSnapshot,
   rows: Uint32Array,
@@ -232,6 +233,7 @@ export function codesColumn(
   return { path, type: 'null', chunks, nullCount };
 }
 
+/** The names of some rows. @param check called in between; it may throw */
 export function gatherRowNames(
   names: RowNames,
   rows: Uint32Array,

@@ -25,6 +25,7 @@ export function chunkSpans(chunk: ChunkSnapshot): Span[] {
   }
 }
 
+/** The spans of the texts of a dictionary and of where each begins. */
 export function dictionarySpans(dictionary: DictionarySnapshot | undefined): Span[] {
   return dictionary === undefined ? [] : [dictionary.bytes, dictionary.offsets];
 }

@@ -83,6 +83,7 @@ function addTimes(typical: TypicalAtoms, view: NumericChunkView): void {
   }
 }
 
+/** Collects the atoms that decide a type. */
 export class TypicalAtoms {
   #least: number | bigint | undefined;
   #greatest: number | bigint | undefined;
