@@ -18,15 +18,32 @@ export function groupPipeline(
   context: OperatorContext,
   isOrdered: boolean,
 ): GroupTable {
-  if (!node.aggregates.every(isKernelAggregate)) throw new NotSuited();
+  const calls = node.aggregates.map(withoutFilter);
+  if (!calls.every(isKernelAggregate)) throw new NotSuited();
   const resolve = (expression: BoundExpression) => suited(pipeline.resolve(expression));
   const keys = node.keys.map(resolve);
-  const aggregates = node.aggregates.map((call) => ({ ...call, args: call.args.map(resolve) }));
+  const aggregates = calls.map((call) => ({ ...call, args: call.args.map(resolve) }));
   const { explicit } = node;
   return groupResolved({ keys, aggregates, explicit, isOrdered }, pipeline, context);
 }
 
-interface Grouping {
+/** Nulls do not count, so an argument that is null where FILTER does not hold says the same. */
+function withoutFilter(call: AggregateCall): AggregateCall {
+  const { modifiers, args } = call;
+  if (modifiers?.filter === undefined || modifiers.distinct || modifiers.orderBy.length > 0) {
+    return call;
+  }
+  const { filter } = modifiers;
+  const guarded = args.map(
+    (arg): BoundExpression => ({
+      ...{ kind: 'case', operand: undefined, branches: [{ when: filter, result: arg }] },
+      ...{ otherwise: undefined, emptyRow: false, type: arg.type, start: arg.start, end: arg.end },
+    }),
+  );
+  return { ...call, args: guarded, modifiers: undefined };
+}
+
+export interface Grouping {
   readonly keys: readonly BoundExpression[];
   readonly aggregates: readonly AggregateCall[];
   readonly explicit: boolean;

@@ -13,8 +13,21 @@ export type Place =
   | { readonly kind: 'chunks' }
   | { readonly kind: 'built'; readonly step: number; readonly flat: FlatColumn };
 
+export type ProbeStep = LookUpStep | EveryPairStep;
+
+/** Each row goes with every row of a built table that passes its filter. */
+export interface EveryPairStep {
+  readonly kind: 'every-pair';
+  /** rows that are paired */
+  readonly filter: TruthProgram | undefined;
+  /** Int32: the built rows */
+  readonly rows: Span;
+  readonly rowCount: number;
+}
+
 /** A look-up of the rows of a built table by the code of a key. */
-export interface ProbeStep {
+export interface LookUpStep {
+  readonly kind: 'look-up';
   /** rows that are looked up */
   readonly filter: TruthProgram | undefined;
   /** codes of the built table's keys; 0 where there is no such key */
@@ -48,12 +61,15 @@ interface Level {
 
 export class BatchVectors extends Vectors {
   readonly #source: BatchSource;
+  readonly #look: () => void;
   readonly #chunk: ChunkVectors;
   #level: Level = { rowCount: 0, chunkRows: 0, builtRows: [] };
   #cache = new Map<number, NumberVector>();
 
-  constructor(scratch: Scratch, source: BatchSource) {
+  /** @param look throws when the work was cancelled */
+  constructor(scratch: Scratch, source: BatchSource, look: () => void) {
     super(scratch);
+    this.#look = look;
     this.#source = source;
     this.#chunk = new ChunkVectors(scratch, source.columns);
   }
@@ -137,7 +153,8 @@ export class BatchVectors extends Vectors {
   #take(step: number, visit: () => void): void {
     const { steps, filter } = this.#source;
     const next = steps[step];
-    if (next !== undefined) this.#probe(next, step, visit);
+    if (next?.kind === 'look-up') this.#probe(next, step, visit);
+    else if (next !== undefined) this.#pair(next, step, visit);
     else if (filter !== undefined) this.#select(filter, visit);
     else if (this.rowCount > 0) visit();
   }
@@ -152,7 +169,48 @@ export class BatchVectors extends Vectors {
     else this.#within(this.#picked(selected, count), visit);
   }
 
-  #probe(step: ProbeStep, index: number, visit: () => void): void {
+  /** Blocks of pairs: some rows of the batch, each with all built rows, or with some of these. */
+  #pair(step: EveryPairStep, index: number, visit: () => void): void {
+    const { arena, kernels } = this.scratch;
+    const before = this.scratch.mark();
+    let positions = this.scratch.take(this.rowCount * 4);
+    let rowCount = this.rowCount;
+    if (step.filter === undefined) {
+      for (let i = 0; i < rowCount; i++) arena.i32[positions / 4 + i] = i;
+    } else {
+      const truth = this.truth(step.filter);
+      positions = this.scratch.take(rowCount * 4);
+      rowCount = kernels.selectTrue(truth, rowCount, positions);
+    }
+    const built = this.scratch.addressOf(step.rows) / 4;
+    const { i32 } = arena;
+    const width = Math.min(step.rowCount, BATCH_ROW_COUNT_MAX);
+    const height = Math.max(1, Math.floor(BATCH_ROW_COUNT_MAX / Math.max(1, width)));
+    const mark = this.scratch.mark();
+    for (let from = 0; from < rowCount; from += height) {
+      const to = Math.min(from + height, rowCount);
+      for (let first = 0; first < step.rowCount; first += width) {
+        this.#look();
+        this.scratch.rewind(mark);
+        const count = Math.min(width, step.rowCount - first);
+        const left = this.scratch.take((to - from) * count * 4);
+        const right = this.scratch.take((to - from) * count * 4);
+        let at = 0;
+        for (let row = from; row < to; row++) {
+          i32.fill(i32[positions / 4 + row] as number, left / 4 + at, left / 4 + at + count);
+          i32.copyWithin(right / 4 + at, built + first, built + first + count);
+          at += count;
+        }
+        if (at === 0) continue;
+        const level = this.#picked(left, at);
+        const builtRows = [...level.builtRows, right];
+        this.#within({ ...level, builtRows }, () => this.#take(index + 1, visit));
+      }
+    }
+    this.scratch.rewind(before);
+  }
+
+  #probe(step: LookUpStep, index: number, visit: () => void): void {
     const { kernels, arena } = this.scratch;
     const { rowCount } = this;
     const before = this.scratch.mark();

@@ -1,4 +1,5 @@
 // Puts the tables that a pipeline looks up into flat arrays of the arena that its chunks lie in.
+import { assert } from '../../util/assert.ts';
 import type { Arena } from '../../value/column/arena.ts';
 import type { ColumnSnapshot, Span } from '../../value/column/snapshot.ts';
 import { ChunkVectors } from '../vector/chunk.ts';
@@ -12,8 +13,8 @@ import { chunkColumn } from '../vector/program/block-compiler.ts';
 import type { TruthProgram } from '../vector/program/program.ts';
 import { Scratch } from '../vector/scratch.ts';
 import type { Place, ProbeStep } from './batch-vectors.ts';
-import { fillFlat, flatColumn } from './flat-column.ts';
 import type { Build, Pipeline } from './pipeline.ts';
+import { fillFlat, flatColumn } from './table/flat-column.ts';
 
 /** What jobs need to run a pipeline, and what to free when they are done. */
 export interface BuiltSource {
@@ -88,8 +89,11 @@ export function buildBlocks(
   const { scope, builds } = pipeline;
   const [build, ...others] = builds;
   if (others.length > 0) return undefined;
+  const key = build?.key;
+  const probeKey = build?.probe.key;
+  if (build !== undefined && (key === undefined || probeKey === undefined)) return undefined;
   const columns = chunkColumnsOf(pipeline);
-  if (build === undefined) {
+  if (build === undefined || key === undefined || probeKey === undefined) {
     const source: BlockSource = {
       ...{ columns: columns.map(chunkColumn), chunkColumns: columns },
       ...{ key: undefined, filter: undefined, present: undefined },
@@ -98,8 +102,8 @@ export function buildBlocks(
   }
   return buildKeyTables(engine, {
     arena: arenaOf(pipeline),
-    built: { table: build.table, filter: build.filter, key: build.key },
-    probe: { columns, filter: build.probe.filter, key: build.probe.key },
+    built: { table: build.table, filter: build.filter, key },
+    probe: { columns, filter: build.probe.filter, key: probeKey },
     keepsProbe: build.keepsProbe,
     places: columns.map((_, number) => {
       const { table, column } = scope.placeOf(number);
@@ -122,6 +126,8 @@ class TableBuild {
   readonly #memory: Arena;
   readonly #spans: Span[];
   readonly #build: Build;
+  /** where every row goes with every other one, all have the code 1 */
+  readonly #cardinality: number;
   readonly #head: Span;
   #rows: Span | undefined;
 
@@ -130,7 +136,8 @@ class TableBuild {
     this.#memory = engine.arenas.get(arena);
     this.#spans = spans;
     this.#build = build;
-    this.#head = this.#allocate((build.key.cardinality + 1) * 4);
+    this.#cardinality = build.key?.cardinality ?? 2;
+    this.#head = this.#allocate((this.#cardinality + 1) * 4);
   }
 
   build(wanted: readonly number[]): ReadonlyMap<number, FlatColumn> {
@@ -152,7 +159,8 @@ class TableBuild {
         sharedCount += kernels.countCodes(codes, count, head);
         for (const [column, flat] of flats) fillFlat(flat, column, chunk, scratch, start);
       });
-      if (sharedCount === 0) this.#placeDistinct(scratch);
+      const isLookUp = this.#build.key !== undefined;
+      if (isLookUp && sharedCount === 0) this.#placeDistinct(scratch);
       else this.#placeRows(scratch);
     } finally {
       scratch.release();
@@ -162,8 +170,15 @@ class TableBuild {
 
   step(): ProbeStep {
     const { probe, keepsProbe, table } = this.#build;
+    const { filter, key } = probe;
+    if (key === undefined) {
+      const { i32 } = this.#memory;
+      const rowCount = i32[this.#head.offset / 4 + 1] as number;
+      assert(this.#rows !== undefined, 'built rows lie in one piece');
+      return { kind: 'every-pair', filter, rows: this.#rows, rowCount };
+    }
     return {
-      ...probe,
+      ...{ kind: 'look-up', filter, key },
       head: this.#head,
       rows: this.#rows,
       lone: keepsProbe ? table.rowCount : -1,
@@ -181,10 +196,10 @@ class TableBuild {
 
   #placeRows(scratch: Scratch): void {
     const { kernels } = scratch;
-    const { key, table } = this.#build;
+    const { table } = this.#build;
     const head = this.#head.offset;
     const rows = this.#allocate(table.rowCount * 4);
-    kernels.sumCounts(head, key.cardinality + 1);
+    kernels.sumCounts(head, this.#cardinality + 1);
     this.#forEachChunk(scratch, ({ codes, count, start }) => {
       kernels.placeRows(codes, count, start, head, rows.offset);
     });
@@ -197,7 +212,7 @@ class TableBuild {
     let start = 0;
     table.chunkRowCounts.forEach((count, index) => {
       chunk.moveTo(index, count);
-      const codes = chunk.codes(key);
+      const codes = key === undefined ? onesOf(count, scratch) : chunk.codes(key);
       if (filter !== undefined) scratch.kernels.dropGroups(codes, chunk.truth(filter), count, 0);
       visit({ codes, count, start, chunk });
       start += count;
@@ -210,4 +225,10 @@ class TableBuild {
     this.#memory.u8.fill(0, span.offset, span.offset + span.sizeBytes);
     return span;
   }
+}
+
+function onesOf(count: number, scratch: Scratch): number {
+  const codes = scratch.take(count * 4);
+  scratch.arena.i32.fill(1, codes / 4, codes / 4 + count);
+  return codes;
 }

@@ -44,7 +44,7 @@ export const materializeJob = registerParallelJob<MaterializeArgs, WrittenBatch[
     const scratch = new Scratch(args.arena);
     const written: WrittenBatch[] = [];
     try {
-      const { vectors, forEachBatch } = openBatches(args.source, scratch);
+      const { vectors, forEachBatch } = openBatches(args.source, scratch, scope);
       const { from, to } = args.ranges[unit] as ChunkRange;
       for (let index = from; index < to; index++) {
         const first = args.firstRows[index] as number;

@@ -22,9 +22,7 @@ import { cutChunks } from '../vector/chunk-range.ts';
 import type { DictionaryTables } from '../vector/dictionary-table.ts';
 import type { VectorEngine } from '../vector/engine.ts';
 import type { LoweredCodes, LoweredNumbers } from '../vector/program/lower.ts';
-import { type MadeColumn, MadeTable } from './batch-table.ts';
 import { buildSource } from './build.ts';
-import { columnOf, encodeAtoms, encodeDictionary, encodeNumberColumn } from './encode-column.ts';
 import {
   freeBatches,
   materializeJob,
@@ -36,6 +34,13 @@ import { suited } from './not-suited.ts';
 import { madeOutputs } from './outputs.ts';
 import { type Output, Pipeline } from './pipeline.ts';
 import type { RunMemory } from './run-memory.ts';
+import { type MadeColumn, MadeTable } from './table/batch-table.ts';
+import {
+  columnOf,
+  encodeAtoms,
+  encodeDictionary,
+  encodeNumberColumn,
+} from './table/encode-column.ts';
 
 /** What operators of a query share while it runs. */
 export interface OperatorContext {

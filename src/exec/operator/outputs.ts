@@ -4,8 +4,8 @@ import { mapExpression } from '../../plan/map-expression.ts';
 import { isWholeRow } from '../../plan/pattern.ts';
 import type { AggregateNode, JoinInput, ProjectNode } from '../../plan/plan.ts';
 import { ANY_TYPE } from '../../plan/type/type.ts';
-import type { MadeTable } from './batch-table.ts';
 import { type Output, type Outputs, resolveExpression } from './pipeline.ts';
+import type { MadeTable } from './table/batch-table.ts';
 
 /** A column of a table of the pipeline. */
 export function tableColumn(path: readonly string[], table = 0): BoundExpression {
@@ -53,7 +53,7 @@ export const windowName = (index: number) => `${HIDDEN}window ${index}`;
 export const HIDDEN = '\u0000';
 
 /** Groups have no columns, only keys and aggregates. */
-export function groupOutputs(node: AggregateNode): Outputs {
+export function groupOutputs(node: Pick<AggregateNode, 'keys' | 'aggregates'>): Outputs {
   return {
     column: () => 'absent',
     groupKey: (index) => tableColumn([keyName(index)]),

@@ -10,7 +10,7 @@ import { NULL_VALUE } from '../../value/value.ts';
 import type { DictionaryTables } from '../vector/dictionary-table.ts';
 import { Lowering } from '../vector/program/lower.ts';
 import type { CodeProgram, TruthProgram } from '../vector/program/program.ts';
-import type { BatchTable } from './batch-table.ts';
+import type { BatchTable } from './table/batch-table.ts';
 
 /** How the expressions above a pipeline read it. */
 export interface Outputs {
@@ -35,8 +35,12 @@ export interface Build {
   readonly table: BatchTable;
   /** rows of the table that can be found */
   readonly filter: TruthProgram | undefined;
-  readonly key: CodeProgram;
-  readonly probe: { readonly key: CodeProgram; readonly filter: TruthProgram | undefined };
+  /** undefined: each row goes with every row of the table */
+  readonly key: CodeProgram | undefined;
+  readonly probe: {
+    readonly key: CodeProgram | undefined;
+    readonly filter: TruthProgram | undefined;
+  };
   /** rows without a match stay, without values of the table */
   readonly keepsProbe: boolean;
 }
@@ -77,7 +81,7 @@ export class Pipeline {
   }
 
   /** Looks rows up; the filter so far decides which. @returns the number of the table */
-  addBuild(build: Omit<Build, 'probe'>, key: CodeProgram): number {
+  addBuild(build: Omit<Build, 'probe'>, key: CodeProgram | undefined): number {
     this.builds.push({ ...build, probe: { key, filter: this.filter } });
     this.filter = undefined;
     return this.scope.addTable(build.table, build.keepsProbe);

@@ -9,6 +9,7 @@ import { readsColumnsOfRows } from '../vector/accelerate.ts';
 export function isOperatorRoot(node: PlanNode): boolean {
   switch (node.kind) {
     case 'aggregate':
+    case 'set-operation':
       return true;
     case 'project':
       return (
@@ -20,6 +21,7 @@ export function isOperatorRoot(node: PlanNode): boolean {
             gathersRows(node.input)))
       );
     case 'limit':
+    case 'sort':
       return isOperatorRoot(node.input) && node.input.kind !== 'aggregate';
     default:
       return false;
@@ -44,12 +46,14 @@ export function gathersRows(node: PlanNode): boolean {
     case 'aggregate':
     case 'join':
     case 'window':
+    case 'set-operation':
       return true;
     case 'project':
       return node.name === undefined && !node.keepsInput && gathersRows(node.input);
+    case 'sort':
+      return !node.late || gathersRows(node.input);
     case 'filter':
     case 'limit':
-    case 'sort':
       return gathersRows(node.input);
     default:
       return false;

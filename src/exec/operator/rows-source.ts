@@ -3,10 +3,10 @@ import type { Atom } from '../../value/atom.ts';
 import { MINUS_INFINITY } from '../../value/timestamp.ts';
 import { Scalar, type Value } from '../../value/value.ts';
 import { type ExecRow, GroupRow, WindowRow } from '../general/row.ts';
-import { chunksOf, type MadeColumn, MadeTable } from './batch-table.ts';
-import { encodeAtoms, encodeNumberColumn } from './encode-column.ts';
 import type { OperatorContext } from './materialize.ts';
 import { aggregateName, keyName, windowName } from './outputs.ts';
+import { chunksOf, type MadeColumn, MadeTable } from './table/batch-table.ts';
+import { encodeAtoms, encodeNumberColumn } from './table/encode-column.ts';
 
 const CHUNK_ROW_COUNT = 65_536;
 

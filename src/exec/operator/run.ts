@@ -7,6 +7,7 @@ import type {
   LimitNode,
   PlanNode,
   ScanNode,
+  SetOperationNode,
   SortNode,
   WindowPlanNode,
 } from '../../plan/plan.ts';
@@ -18,17 +19,16 @@ import type { ExecRow } from '../general/row.ts';
 import type { GroupTable } from '../vector/group/group-table.ts';
 import { VectorTable } from '../vector/table.ts';
 import { groupPipeline } from './aggregate.ts';
-import { chunksOf, MadeTable } from './batch-table.ts';
-import { encodeGroupColumn } from './encode-column.ts';
-import { joinPipelines, withOutputNames } from './join.ts';
+import { pipelineOfGroups } from './group-pipeline.ts';
+import { fullJoin } from './join/full-join.ts';
+import { joinPipelines, withOutputNames } from './join/join.ts';
+import { orderedJoin } from './join/ordered-join.ts';
+import { semiJoin } from './join/semi-join.ts';
 import { materialize, type OperatorContext } from './materialize.ts';
 import { NotSuited, suited } from './not-suited.ts';
-import { orderedJoin } from './ordered-join.ts';
 import {
-  aggregateName,
   datasetOutputs,
   groupOutputs,
-  keyName,
   madeOutputs,
   projectOutputs,
   tableColumn,
@@ -36,13 +36,12 @@ import {
 } from './outputs.ts';
 import { type Outputs, Pipeline } from './pipeline.ts';
 import { madeRows, storedRows } from './result-rows.ts';
-import { gathersRows } from './root.ts';
 import { tableOfRows } from './rows-source.ts';
+import { setOperation } from './set-operation.ts';
 import { sliceTable } from './slice.ts';
 import { sortPipeline } from './sort.ts';
-import { windowPipeline } from './window.ts';
-
-const CHUNK_ROW_COUNT = 65_536;
+import type { MadeTable } from './table/batch-table.ts';
+import { windowPipeline } from './window/window.ts';
 
 /** What is wanted of the rows of a node. */
 interface Wanted {
@@ -147,6 +146,7 @@ export class PlanRunner {
       case 'limit':
       case 'sort':
       case 'window':
+      case 'set-operation':
         return this.#openOrRows(node, wanted);
       // A table with a column for each row of the dataset would be as wide as it is long.
       case 'transpose':
@@ -157,7 +157,9 @@ export class PlanRunner {
   }
 
   #openOrRows(
-    node: PlanNode & { kind: 'aggregate' | 'join' | 'limit' | 'sort' | 'window' },
+    node: PlanNode & {
+      kind: 'aggregate' | 'join' | 'limit' | 'sort' | 'window' | 'set-operation';
+    },
     wanted: Wanted,
   ): Pipeline {
     try {
@@ -165,6 +167,7 @@ export class PlanRunner {
       if (node.kind === 'limit') return this.#limit(node, wanted);
       if (node.kind === 'sort') return this.#sort(node);
       if (node.kind === 'window') return this.#window(node);
+      if (node.kind === 'set-operation') return this.#setOperation(node, wanted);
       return this.#join(node, wanted);
     } catch (thrown) {
       if (thrown instanceof NotSuited) return this.#rows(node);
@@ -174,9 +177,16 @@ export class PlanRunner {
 
   #join(node: JoinNode, { named, first }: Wanted): Pipeline {
     const isOrdered = node.order === 'value' && node.equalities.length > 0;
+    const isSemi = node.joinKind === 'semi' || node.joinKind === 'anti';
     const wanted = { named: named || isOrdered, first: undefined, isOrdered: false };
-    const left = this.#open(node.left.input, wanted);
-    const right = this.#open(node.right.input, wanted);
+    // Rows of a semi join come in the order of its left side, as pairs do where all are tried.
+    const keepsOrder = (isSemi || node.equalities.length === 0) && !isOrdered;
+    const left = this.#open(node.left.input, { ...wanted, isOrdered: keepsOrder });
+    const right = this.#open(node.right.input, { ...wanted, isOrdered: keepsOrder && !isSemi });
+    if (node.joinKind === 'full') return fullJoin(node, left, right, this.#context);
+    if (isSemi) {
+      return semiJoin(node, left, right, this.#context);
+    }
     if (isOrdered) return orderedJoin(node, { left, right }, first, this.#context);
     return joinPipelines(node, left, right, this.#context).pipeline;
   }
@@ -232,20 +242,7 @@ export class PlanRunner {
 
   #aggregate(node: AggregateNode, { isOrdered, named }: Wanted): Pipeline {
     const made = this.groups(node, isOrdered);
-    // Names may be asked for when what the keys lie in was given back.
-    const groups = named ? made.detached() : made;
-    const { memory, tables } = this.#context;
-    const counts = chunksOf(groups.rowCount, CHUNK_ROW_COUNT);
-    const makers = new Map(
-      [
-        ...groups.keys.map((column, index) => [keyName(index), column] as const),
-        ...groups.aggregates.map((column, index) => [aggregateName(index), column] as const),
-      ].map(([name, column]) => [name, () => encodeGroupColumn([name], column, counts, memory)]),
-    );
-    const table = new MadeTable(counts, makers, (row) => groups.at(row).name);
-    const namer = (rowOf: (table: number) => number | undefined) =>
-      table.nameAt(rowOf(0) as number);
-    return new Pipeline(table, groupOutputs(node), namer, tables);
+    return pipelineOfGroups(node, made, named, this.#context);
   }
 
   #limit({ input, offset, limit }: LimitNode, { named }: Wanted): Pipeline {
@@ -261,9 +258,13 @@ export class PlanRunner {
     return windowPipeline(node, input, this.#context);
   }
 
-  /** Rows of a dataset are sorted as they lie by the kernels of whole shapes. */
+  #setOperation(node: SetOperationNode, { named }: Wanted): Pipeline {
+    const open = (input: PlanNode) =>
+      this.#open(input, { named, first: undefined, isOrdered: true });
+    return setOperation(node, open(node.left), open(node.right), named, this.#context);
+  }
+
   #sort(node: SortNode): Pipeline {
-    if (!gathersRows(node.input)) throw new NotSuited();
     const isOrdered = node.ties === 'input-order';
     const input = this.#open(node.input, { named: true, first: undefined, isOrdered });
     return sortPipeline(node, input, this.#context);
@@ -287,7 +288,13 @@ function outputsOfRows(node: PlanNode, table: MadeTable): Outputs {
 
 /** Whether all rows of a node were made before the next one reads them. */
 function isBreaker({ kind }: PlanNode): boolean {
-  return kind === 'aggregate' || kind === 'limit' || kind === 'sort' || kind === 'window';
+  return (
+    kind === 'aggregate' ||
+    kind === 'limit' ||
+    kind === 'sort' ||
+    kind === 'window' ||
+    kind === 'set-operation'
+  );
 }
 
 /** No column of a query is called so. */

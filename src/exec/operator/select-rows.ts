@@ -12,7 +12,7 @@ const UNIT_COUNT_MAX = 64;
 /** @param first only so many first ones are wanted; undefined: all */
 export function selectRows(
   pipeline: Pipeline,
-  filter: TruthProgram,
+  filter: TruthProgram | undefined,
   engine: VectorEngine,
   first = Number.POSITIVE_INFINITY,
 ): Uint32Array {

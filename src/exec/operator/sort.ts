@@ -5,7 +5,12 @@ import type { SortNode } from '../../plan/plan.ts';
 import { every } from '../../util/every.ts';
 import { comparePaths, type Path } from '../../value/path.ts';
 import { hashPath } from '../../value/path-hash.ts';
-import { withOutputNames } from './join.ts';
+import { cutChunks } from '../vector/chunk-range.ts';
+import { lowerOrder } from '../vector/order/order-key.ts';
+import { orderStored } from '../vector/order/sort.ts';
+import { VectorTable } from '../vector/table.ts';
+import { arenaOf } from './build.ts';
+import { withOutputNames } from './join/join.ts';
 import { materialize, type OperatorContext } from './materialize.ts';
 import { NotSuited, suited } from './not-suited.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -13,6 +18,7 @@ import { withRowOrder } from './row-order.ts';
 import { pickRows } from './slice.ts';
 
 const NAMES_PER_CHECK = 256;
+const UNIT_COUNT_MAX = 16;
 
 /** @throws NotSuited */
 export function sortPipeline(
@@ -21,6 +27,8 @@ export function sortPipeline(
   context: OperatorContext,
 ): Pipeline {
   if (late) throw new NotSuited();
+  const stored = ties === 'row-hash' ? sortStored(keys, keep, pipeline, context) : undefined;
+  if (stored !== undefined) return stored;
   const list = suited(pipeline.outputs.list());
   const keyOutputs = keys.map(({ expression }, index) => ({
     path: [keyName(index)],
@@ -43,6 +51,33 @@ export function sortPipeline(
     return keep === undefined ? rows : rows.slice(0, keep);
   });
   return withOutputNames(pipeline, pickRows(table, order, context));
+}
+
+/** Rows of a dataset as they lie are sorted by number; nothing of them is copied before. */
+function sortStored(
+  keys: readonly SortKey[],
+  keep: number | undefined,
+  pipeline: Pipeline,
+  context: OperatorContext,
+): Pipeline | undefined {
+  const { base, scope, filter } = pipeline;
+  if (!pipeline.isPlain || !(base instanceof VectorTable) || keys.length === 0) return undefined;
+  const resolved = keys.map((key) => ({
+    ...key,
+    expression: suited(pipeline.resolve(key.expression)),
+  }));
+  const words = lowerOrder(resolved, pipeline.lowering, context.tables);
+  if (words === undefined) return undefined;
+  const { chunkRowCounts, rowCount, snapshot } = base;
+  const args = {
+    arena: arenaOf(pipeline),
+    columns: scope.columns,
+    ...{ chunkRowCounts, rowCount, filter, words },
+    ranges: cutChunks(chunkRowCounts.length, UNIT_COUNT_MAX),
+    rowNames: snapshot.rowNames,
+  };
+  const order = orderStored(args, keep ?? Number.POSITIVE_INFINITY, context.engine);
+  return pickRows(pipeline, order, context);
 }
 
 /** No column of a query is called so. */

@@ -96,7 +96,8 @@ function isVectorNode(node: PlanNode): boolean {
 }
 
 function isRowSort({ late, ties, keys, input }: SortNode): boolean {
-  const suits = !late && ties === 'row-hash' && keys.length > 0;
+  const isPlain = keys.every(({ nulls }) => nulls === undefined);
+  const suits = !late && ties === 'row-hash' && keys.length > 0 && isPlain;
   return suits && matchFilteredScan(input) !== undefined;
 }
 

@@ -24,8 +24,8 @@ export function lowerAggregate(
 }
 
 /** Whether kernels know an aggregate, for arguments that suit. */
-export function isKernelAggregate({ name, args }: AggregateCall): boolean {
-  return Object.hasOwn(AGGREGATES, name) && args.length === 1;
+export function isKernelAggregate({ name, args, modifiers }: AggregateCall): boolean {
+  return modifiers === undefined && Object.hasOwn(AGGREGATES, name) && args.length === 1;
 }
 
 /** Aggregates that give a row over no rows. */

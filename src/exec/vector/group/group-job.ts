@@ -3,7 +3,7 @@ import { TRUTH } from '../../../kernel/generated.ts';
 import { assert, unreachable } from '../../../util/assert.ts';
 import type { ColumnSnapshot, Span } from '../../../value/column/snapshot.ts';
 import { type BatchSource, BatchVectors } from '../../operator/batch-vectors.ts';
-import { registerParallelJob } from '../../parallel.ts';
+import { type JobScope, registerParallelJob } from '../../parallel.ts';
 import { ChunkVectors } from '../chunk.ts';
 import type { ChunkRange } from '../chunk-range.ts';
 import { type JoinSource, JoinVectors } from '../join-vectors.ts';
@@ -38,7 +38,7 @@ export const groupJob = registerParallelJob<GroupJobArgs, void>({
   execute(args, unit, scope) {
     const scratch = new Scratch(args.arena);
     try {
-      const { vectors, forEachBatch } = openBatches(args.source, scratch);
+      const { vectors, forEachBatch } = openBatches(args.source, scratch, scope);
       const whole =
         args.keys.length === 0 ? new WholeTable(args, unit, vectors, scratch) : undefined;
       const cells = args.cells[unit] as readonly Span[];
@@ -62,10 +62,10 @@ export interface Batches {
   forEachBatch(chunkIndex: number, rowCount: number, visit: () => void): void;
 }
 
-export function openBatches(source: GroupSource, scratch: Scratch): Batches {
+export function openBatches(source: GroupSource, scratch: Scratch, scope: JobScope): Batches {
   switch (source.kind) {
     case 'batches': {
-      const vectors = new BatchVectors(scratch, source.batches);
+      const vectors = new BatchVectors(scratch, source.batches, () => scope.checkCancelled());
       return {
         vectors,
         forEachBatch: (index, rowCount, visit) => vectors.forEachBatch(index, rowCount, visit),

@@ -56,12 +56,22 @@ export function vectorSort(
       words,
     };
     const { keep = Number.POSITIVE_INFINITY } = node;
-    const order = keep > KEEP_MAX ? sortRows(args, engine) : topRows({ ...args, keep }, engine);
+    const order = orderStored(args, keep, engine);
     const reader = new RowReader(snapshot, input.scan.columns, engine.arenas, table.ts);
-    return new NumberedRows(reader, keep < order.length ? order.subarray(0, keep) : order);
+    return new NumberedRows(reader, order);
   } finally {
     tables.release();
   }
+}
+
+/** The numbers of the first `keep` rows of a dataset. */
+export function orderStored(
+  args: Omit<TopJobArgs, 'limit' | 'keep'>,
+  keep: number,
+  engine: VectorEngine,
+): Uint32Array {
+  const order = keep > KEEP_MAX ? sortRows(args, engine) : topRows({ ...args, keep }, engine);
+  return keep < order.length ? order.subarray(0, keep) : order;
 }
 
 function topRows(args: Omit<TopJobArgs, 'limit'>, engine: VectorEngine): Uint32Array {

@@ -1,16 +1,16 @@
 // Keys of joins as codes that are the same on both sides: integers of a small range and dictionary
 // codes as they are; other numbers, and several keys, by a hash table over the built side.
-import type { BoundExpression } from '../../plan/expression.ts';
-import { keyOfAtom } from '../../value/canonical-key.ts';
-import { ChunkVectors } from '../vector/chunk.ts';
-import type { DictionaryTables } from '../vector/dictionary-table.ts';
-import type { LoweredCodes } from '../vector/program/lower.ts';
-import type { CodeProgram, HashedWord } from '../vector/program/program.ts';
-import { Scratch } from '../vector/scratch.ts';
-import { arenaOf } from './build.ts';
-import type { OperatorContext } from './materialize.ts';
-import { NotSuited, suited } from './not-suited.ts';
-import type { Pipeline } from './pipeline.ts';
+import type { BoundExpression } from '../../../plan/expression.ts';
+import { keyOfAtom } from '../../../value/canonical-key.ts';
+import { ChunkVectors } from '../../vector/chunk.ts';
+import type { DictionaryTables } from '../../vector/dictionary-table.ts';
+import type { LoweredCodes } from '../../vector/program/lower.ts';
+import type { CodeProgram, HashedWord } from '../../vector/program/program.ts';
+import { Scratch } from '../../vector/scratch.ts';
+import { arenaOf } from '../build.ts';
+import type { OperatorContext } from '../materialize.ts';
+import { NotSuited, suited } from '../not-suited.ts';
+import type { Pipeline } from '../pipeline.ts';
 
 /** Codes of keys beyond this are not for tables with an entry for each. */
 const KEY_CARDINALITY_MAX = 1 << 24;

@@ -1,9 +1,9 @@
 // Tables that operators read in batches: those of datasets, and those that operators made.
 
-import { assert } from '../../util/assert.ts';
-import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
-import type { Path } from '../../value/path.ts';
-import type { ColumnScope } from '../vector/table.ts';
+import { assert } from '../../../util/assert.ts';
+import type { ColumnSnapshot } from '../../../value/column/snapshot.ts';
+import type { Path } from '../../../value/path.ts';
+import type { ColumnScope } from '../../vector/table.ts';
 
 /** Columns that lie in chunks, all cut alike. */
 export interface BatchTable extends ColumnScope {

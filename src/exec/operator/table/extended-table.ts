@@ -1,5 +1,5 @@
 // A table with more columns: those of its own rows stay where they are.
-import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
+import type { ColumnSnapshot } from '../../../value/column/snapshot.ts';
 import { type BatchTable, type MadeColumn, MadeTable } from './batch-table.ts';
 
 export class ExtendedTable implements BatchTable {

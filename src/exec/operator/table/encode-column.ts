@@ -1,21 +1,21 @@
 // Values that operators made one by one, as the columns of a table.
-import type { Atom } from '../../value/atom.ts';
+import type { Atom } from '../../../value/atom.ts';
 import {
   chunkNullCount,
   encodeCodes,
   encodeNumbers,
   nullChunk,
-} from '../../value/column/chunk-encoder.ts';
-import { DictionaryBuilder } from '../../value/column/dictionary.ts';
+} from '../../../value/column/chunk-encoder.ts';
+import { DictionaryBuilder } from '../../../value/column/dictionary.ts';
 import type {
   ChunkSnapshot,
   ColumnSnapshot,
   DictionarySnapshot,
-} from '../../value/column/snapshot.ts';
-import { Timestamp } from '../../value/timestamp.ts';
-import type { GroupColumn } from '../vector/group/group-column.ts';
+} from '../../../value/column/snapshot.ts';
+import { Timestamp } from '../../../value/timestamp.ts';
+import type { GroupColumn } from '../../vector/group/group-column.ts';
+import type { RunMemory } from '../run-memory.ts';
 import type { MadeColumn } from './batch-table.ts';
-import type { RunMemory } from './run-memory.ts';
 
 export function columnOf(
   path: readonly string[],

@@ -1,23 +1,23 @@
 // Window functions over a pipeline: rows are put into a table, sorted once for all calls that agree
 // on their partitions and order, and get the results as columns.
-import type { BoundExpression, SortKey } from '../../plan/expression.ts';
-import type { WindowCall, WindowPlanNode } from '../../plan/plan.ts';
-import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
-import { MINUS_INFINITY } from '../../value/timestamp.ts';
-import type { MadeColumn } from './batch-table.ts';
+import type { BoundExpression, SortKey } from '../../../plan/expression.ts';
+import type { WindowCall, WindowPlanNode } from '../../../plan/plan.ts';
+import type { ColumnSnapshot } from '../../../value/column/snapshot.ts';
+import { MINUS_INFINITY } from '../../../value/timestamp.ts';
+import { withOutputNames } from '../join/join.ts';
+import { materialize, type OperatorContext } from '../materialize.ts';
+import { NotSuited, suited } from '../not-suited.ts';
+import { HIDDEN, tableColumn, windowName } from '../outputs.ts';
+import { type Output, Pipeline } from '../pipeline.ts';
+import { withRowOrder } from '../row-order.ts';
+import type { MadeColumn } from '../table/batch-table.ts';
+import { encodeNumberColumn } from '../table/encode-column.ts';
+import { ExtendedTable } from '../table/extended-table.ts';
+import { RowGatherer } from '../table/gather.ts';
+import { columnNumbers } from '../table/read-numbers.ts';
+import { type Arrangement, arrange } from './arrangement.ts';
 import { isConstantValue } from './constant.ts';
-import { encodeNumberColumn } from './encode-column.ts';
-import { ExtendedTable } from './extended-table.ts';
-import { RowGatherer } from './gather.ts';
-import { withOutputNames } from './join.ts';
-import { materialize, type OperatorContext } from './materialize.ts';
-import { NotSuited, suited } from './not-suited.ts';
-import { HIDDEN, tableColumn, windowName } from './outputs.ts';
-import { type Output, Pipeline } from './pipeline.ts';
-import { columnNumbers } from './read-numbers.ts';
-import { withRowOrder } from './row-order.ts';
-import { type Arrangement, arrange } from './window/arrangement.ts';
-import { type WindowArgument, type WindowResult, windowResult } from './window/window-call.ts';
+import { type WindowArgument, type WindowResult, windowResult } from './window-call.ts';
 
 const keyName = (index: number) => `${HIDDEN}window key ${index}`;
 

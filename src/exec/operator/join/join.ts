@@ -1,15 +1,16 @@
 // Equality joins as look-ups: the smaller side is built, the other one goes on as a pipeline.
 
-import type { BoundExpression } from '../../plan/expression.ts';
-import type { JoinNode } from '../../plan/plan.ts';
-import type { Path } from '../../value/path.ts';
-import { EMPTY_ROW } from '../../value/value.ts';
-import { JoinedRow, type JoinShape, TableRow } from '../general/row.ts';
+import type { BoundExpression } from '../../../plan/expression.ts';
+import type { JoinNode } from '../../../plan/plan.ts';
+import type { Path } from '../../../value/path.ts';
+import { EMPTY_ROW } from '../../../value/value.ts';
+import { JOIN_PAIR_COUNT_MAX } from '../../general/operator/join.ts';
+import { JoinedRow, type JoinShape, TableRow } from '../../general/row.ts';
+import { materialize, type OperatorContext } from '../materialize.ts';
+import { NotSuited, suited } from '../not-suited.ts';
+import { aggregateName, joinOutputs, keyName, outputsOfTable, windowName } from '../outputs.ts';
+import type { Outputs, Pipeline, RowNamer } from '../pipeline.ts';
 import { lowerKeys } from './join-keys.ts';
-import { materialize, type OperatorContext } from './materialize.ts';
-import { NotSuited, suited } from './not-suited.ts';
-import { aggregateName, joinOutputs, keyName, outputsOfTable, windowName } from './outputs.ts';
-import type { Outputs, Pipeline, RowNamer } from './pipeline.ts';
 
 interface Side {
   readonly pipeline: Pipeline;
@@ -22,17 +23,28 @@ export interface JoinedPipeline {
   readonly sideName: SideNamer;
 }
 
-/** Pairs in any order. @throws NotSuited */
+/**
+ * Pairs in any order. @param probed the side that goes on as a pipeline; undefined: the larger one
+ * @throws NotSuited
+ */
 export function joinPipelines(
   node: JoinNode,
   left: Pipeline,
-  right: Pipeline,
+  rightInput: Pipeline,
   context: OperatorContext,
+  probed?: 'left' | 'right',
 ): JoinedPipeline {
   const { joinKind, equalities, own, residual } = node;
   if (joinKind === 'full' || joinKind === 'semi' || joinKind === 'anti') throw new NotSuited();
-  if (equalities.length === 0) throw new NotSuited();
   const outer = joinKind === 'inner' ? undefined : joinKind;
+  const isEveryPair = equalities.length === 0;
+  // How many rows there are to pair is known when they lie in a table.
+  const right = isEveryPair ? settle(rightInput, context) : rightInput;
+  if (isEveryPair) {
+    if (outer !== undefined) throw new NotSuited();
+    const pairCount = left.base.rowCount * right.base.rowCount;
+    if (pairCount > JOIN_PAIR_COUNT_MAX) throw new NotSuited();
+  }
   // Conditions decide which rows have partners; those of the side that stays keep its rows.
   if (outer !== undefined && (residual !== undefined || own[outer] !== undefined)) {
     throw new NotSuited();
@@ -43,19 +55,23 @@ export function joinPipelines(
     { pipeline: left, name: 'left' },
     { pipeline: right, name: 'right' },
   ];
-  const rightIsBuilt =
-    outer === undefined ? right.base.rowCount <= left.base.rowCount : outer === 'left';
+  const rightIsSmaller = right.base.rowCount <= left.base.rowCount;
+  // Without keys pairs come in the order of the left side.
+  const wanted = probed ?? outer ?? (isEveryPair || rightIsSmaller ? 'left' : 'right');
+  const rightIsBuilt = wanted === 'left';
   const [probe, build] = rightIsBuilt ? sides : [sides[1], sides[0]];
   const keepsProbe = outer !== undefined;
   const built = asTable(build.pipeline, keepsProbe, context);
-  const keys = lowerKeys(
-    equalities.map((equality) => ({
-      probe: suited(probe.pipeline.resolve(equality[probe.name])),
-      build: suited(built.resolve(equality[build.name])),
-    })),
-    { probe: probe.pipeline, build: built },
-    context,
-  );
+  const keys = isEveryPair
+    ? NO_KEYS
+    : lowerKeys(
+        equalities.map((equality) => ({
+          probe: suited(probe.pipeline.resolve(equality[probe.name])),
+          build: suited(built.resolve(equality[build.name])),
+        })),
+        { probe: probe.pipeline, build: built },
+        context,
+      );
   const scopeTable = { table: built.scope, filter: built.filter, key: keys.build, keepsProbe };
   const joined = probe.pipeline;
   const ownOutputs = joined.outputs;
@@ -78,7 +94,9 @@ export function joinPipelines(
   return { pipeline: joined, sideName };
 }
 
-function addOwnFilter(pipeline: Pipeline, condition: BoundExpression | undefined): void {
+const NO_KEYS = { probe: undefined, build: undefined };
+
+export function addOwnFilter(pipeline: Pipeline, condition: BoundExpression | undefined): void {
   if (condition === undefined) return;
   pipeline.addFilter(suited(pipeline.lowering.truth(suited(pipeline.resolve(condition)))));
 }
@@ -87,10 +105,22 @@ function addOwnFilter(pipeline: Pipeline, condition: BoundExpression | undefined
  * A pipeline whose rows lie in one table. Where rows may find no partner, their columns are to be
  * null there, so that expressions are evaluated before.
  */
-function asTable(pipeline: Pipeline, isOptional: boolean, context: OperatorContext): Pipeline {
+export function asTable(
+  pipeline: Pipeline,
+  isOptional: boolean,
+  context: OperatorContext,
+): Pipeline {
   const list = suited(pipeline.outputs.list());
   const isReady = !isOptional || list.every(({ expression }) => expression.kind === 'column');
   if (pipeline.isPlain && isReady) return pipeline;
+  return withOutputNames(pipeline, materialize(pipeline, list, context, { named: true }));
+}
+
+/** The same rows, all of whose columns lie in one table, and nothing is left to filter. */
+export function settle(pipeline: Pipeline, context: OperatorContext): Pipeline {
+  const list = suited(pipeline.outputs.list());
+  const isReady = list.every(({ expression }) => expression.kind === 'column');
+  if (pipeline.isPlain && pipeline.filter === undefined && isReady) return pipeline;
   return withOutputNames(pipeline, materialize(pipeline, list, context, { named: true }));
 }
 
@@ -133,7 +163,7 @@ export type SideNamer = (
 ) => Path | undefined;
 
 /** Names of pairs, as joined rows have them. */
-function joinNamer({ left, right }: JoinNode, nameOf: SideNamer): RowNamer {
+export function joinNamer({ left, right }: JoinNode, nameOf: SideNamer): RowNamer {
   const shape: JoinShape = { leftTableCount: left.tableCount, rightTableCount: right.tableCount };
   return (rowOf) => {
     const row = (side: 'left' | 'right') => {

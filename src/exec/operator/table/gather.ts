@@ -1,16 +1,16 @@
 // Rows of a table by their numbers: each column is laid out in one piece, from which kernels gather.
-import { ColumnView } from '../../value/column/column-view.ts';
-import type { ChunkSnapshot, ColumnSnapshot, Span } from '../../value/column/snapshot.ts';
-import { registerParallelJob } from '../parallel.ts';
-import { ArenaSpans } from '../vector/arena-spans.ts';
-import { ChunkVectors } from '../vector/chunk.ts';
-import { type ChunkRange, cutChunks, homeArena } from '../vector/chunk-range.ts';
-import type { FlatColumn } from '../vector/join-vectors.ts';
-import { Scratch } from '../vector/scratch.ts';
+import { ColumnView } from '../../../value/column/column-view.ts';
+import type { ChunkSnapshot, ColumnSnapshot, Span } from '../../../value/column/snapshot.ts';
+import { registerParallelJob } from '../../parallel.ts';
+import { ArenaSpans } from '../../vector/arena-spans.ts';
+import { ChunkVectors } from '../../vector/chunk.ts';
+import { type ChunkRange, cutChunks, homeArena } from '../../vector/chunk-range.ts';
+import type { FlatColumn } from '../../vector/join-vectors.ts';
+import { Scratch } from '../../vector/scratch.ts';
+import type { OperatorContext } from '../materialize.ts';
+import { codesChunk, freeChunks, type NumberForm, numbersChunk } from '../materialize-job.ts';
 import { columnOf, encodeAtoms } from './encode-column.ts';
 import { fillFlat, flatColumn } from './flat-column.ts';
-import type { OperatorContext } from './materialize.ts';
-import { codesChunk, freeChunks, type NumberForm, numbersChunk } from './materialize-job.ts';
 
 const UNIT_COUNT_MAX = 16;
 /** Of fewer rows than one in so many each value is read by itself. */

@@ -1,22 +1,22 @@
 // Joins whose rows come in the order of the values that are equal. Where only the first rows are
 // wanted, counts of the values on both sides tell how far these reach, and nothing else is joined.
-import type { BoundExpression } from '../../plan/expression.ts';
-import type { JoinNode } from '../../plan/plan.ts';
-import { BOOLEAN_TYPE } from '../../plan/type/operator-type.ts';
-import { every } from '../../util/every.ts';
-import { type Atom, compareAtoms } from '../../value/atom.ts';
-import { keyOfAtom } from '../../value/canonical-key.ts';
-import { ColumnView } from '../../value/column/column-view.ts';
-import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
-import { comparePaths, type Path } from '../../value/path.ts';
-import { constant } from '../../value/value.ts';
-import { atomOfGroup, type GroupColumn } from '../vector/group/group-column.ts';
-import { groupResolved } from './aggregate.ts';
+import type { BoundExpression } from '../../../plan/expression.ts';
+import type { JoinNode } from '../../../plan/plan.ts';
+import { BOOLEAN_TYPE } from '../../../plan/type/operator-type.ts';
+import { every } from '../../../util/every.ts';
+import { type Atom, compareAtoms } from '../../../value/atom.ts';
+import { keyOfAtom } from '../../../value/canonical-key.ts';
+import { ColumnView } from '../../../value/column/column-view.ts';
+import type { ColumnSnapshot } from '../../../value/column/snapshot.ts';
+import { comparePaths, type Path } from '../../../value/path.ts';
+import { constant } from '../../../value/value.ts';
+import { atomOfGroup, type GroupColumn } from '../../vector/group/group-column.ts';
+import { groupResolved } from '../aggregate.ts';
+import { materializeRows, type OperatorContext } from '../materialize.ts';
+import { NotSuited, suited } from '../not-suited.ts';
+import type { Pipeline } from '../pipeline.ts';
+import { pickRows } from '../slice.ts';
 import { joinPipelines, withOutputNames } from './join.ts';
-import { materializeRows, type OperatorContext } from './materialize.ts';
-import { NotSuited, suited } from './not-suited.ts';
-import type { Pipeline } from './pipeline.ts';
-import { pickRows } from './slice.ts';
 
 interface Sides {
   readonly left: Pipeline;

@@ -1,9 +1,9 @@
 // Numbers of a column for code that runs over typed arrays.
-import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
-import { ArenaSpans } from '../vector/arena-spans.ts';
-import { homeArena } from '../vector/chunk-range.ts';
+import type { ColumnSnapshot } from '../../../value/column/snapshot.ts';
+import { ArenaSpans } from '../../vector/arena-spans.ts';
+import { homeArena } from '../../vector/chunk-range.ts';
+import type { OperatorContext } from '../materialize.ts';
 import { flatten } from './gather.ts';
-import type { OperatorContext } from './materialize.ts';
 
 /**
  * All numbers or timestamps of a column by row, copied; `valid` is 0 for rows without one, absent

@@ -1,0 +1,35 @@
+// Groups as the rows of a pipeline.
+import type { AggregateNode } from '../../plan/plan.ts';
+import type { GroupTable } from '../vector/group/group-table.ts';
+import type { OperatorContext } from './materialize.ts';
+import { aggregateName, groupOutputs, keyName } from './outputs.ts';
+import { Pipeline } from './pipeline.ts';
+import { chunksOf, MadeTable } from './table/batch-table.ts';
+import { encodeGroupColumn } from './table/encode-column.ts';
+
+const CHUNK_ROW_COUNT = 65_536;
+
+/** @param named their names can be asked for */
+export function pipelineOfGroups(
+  node: Pick<AggregateNode, 'keys' | 'aggregates'>,
+  made: GroupTable,
+  named: boolean,
+  { memory, tables }: OperatorContext,
+): Pipeline {
+  // Names may be asked for when what the keys lie in was given back.
+  const groups = named ? made.detached() : made;
+  const counts = chunksOf(groups.rowCount, CHUNK_ROW_COUNT);
+  const makers = new Map(
+    [
+      ...groups.keys.map((column, index) => [keyName(index), column] as const),
+      ...groups.aggregates.map((column, index) => [aggregateName(index), column] as const),
+    ].map(([name, column]) => [name, () => encodeGroupColumn([name], column, counts, memory)]),
+  );
+  const table = new MadeTable(counts, makers, (row) => groups.at(row).name);
+  return new Pipeline(
+    table,
+    groupOutputs(node),
+    (rowOf) => table.nameAt(rowOf(0) as number),
+    tables,
+  );
+}

@@ -1,0 +1,106 @@
+// UNION, EXCEPT and INTERSECT: both sides behind each other, grouped unless all rows count.
+import type { BoundExpression } from '../../plan/expression.ts';
+import type { SetOperationNode } from '../../plan/plan.ts';
+import { BOOLEAN_TYPE } from '../../plan/type/operator-type.ts';
+import { atomType } from '../../plan/type/type.ts';
+import { Path } from '../../value/path.ts';
+import { constant } from '../../value/value.ts';
+import { groupResolved } from './aggregate.ts';
+import { pipelineOfGroups } from './group-pipeline.ts';
+import type { OperatorContext } from './materialize.ts';
+import { NotSuited, suited } from './not-suited.ts';
+import { aggregateName, HIDDEN, keyName, tableColumn } from './outputs.ts';
+import type { Pipeline } from './pipeline.ts';
+import { concatenate, namedColumns, type Part } from './table/concatenate.ts';
+
+/** No column of a query is called so. */
+const SIDE = `${HIDDEN}side`;
+
+/** @throws NotSuited */
+export function setOperation(
+  node: SetOperationNode,
+  left: Pipeline,
+  right: Pipeline,
+  named: boolean,
+  context: OperatorContext,
+): Pipeline {
+  const { operator, all } = node;
+  if (all && operator !== 'union') throw new NotSuited();
+  const sides = [left, right].map((pipeline, side) => ({
+    pipeline,
+    columns: namedColumns(pipeline),
+    side,
+  }));
+  const names = sides.map(({ columns }) =>
+    columns
+      .map(({ name }) => name)
+      .sort()
+      .join('\u0001'),
+  );
+  if (names[0] !== names[1]) throw new NotSuited();
+  const part = ({ pipeline, columns, side }: (typeof sides)[number]): Part => ({
+    pipeline,
+    columns: all ? columns : [...columns, { name: SIDE, expression: number(side) }],
+    nameOf: ({ elements }) => new Path([String(side), ...elements]),
+  });
+  const rows = concatenate(sides.map(part), context, { named: named && all });
+  if (all) return rows;
+  // A group has no single timestamp where its rows have several.
+  if (context.exactTimestamps) throw new NotSuited();
+  const paths = suited(node.columns).map((path) => path.join('\u0000'));
+  const column = (name: string) => suited(rows.resolve(columnExpression([name])));
+  const counts = [call('count', number(1)), call('sum', column(SIDE))];
+  const grouping = {
+    keys: paths.map(column),
+    aggregates: operator === 'union' ? [] : counts,
+    ...{ explicit: true, isOrdered: true },
+  };
+  const groups = groupResolved(grouping, rows, context);
+  const result = pipelineOfGroups(grouping, groups, named, context);
+  if (operator !== 'union') {
+    const [total, ofRight] = [0, 1].map((index) => tableColumn([aggregateName(index)]));
+    const inLeft = compare('>', total as BoundExpression, ofRight as BoundExpression);
+    const inRight = compare(
+      operator === 'except' ? '=' : '>',
+      ofRight as BoundExpression,
+      number(0),
+    );
+    result.addFilter(suited(result.lowering.truth(inLeft)));
+    result.addFilter(suited(result.lowering.truth(inRight)));
+  }
+  const keyOf = new Map(paths.map((path, index) => [path, keyName(index)]));
+  result.outputs = {
+    column(path) {
+      const key = keyOf.get(path.join('\u0000'));
+      return key === undefined ? 'absent' : tableColumn([key]);
+    },
+    list: () =>
+      suited(node.columns).map((path, index) => ({
+        path,
+        expression: tableColumn([keyName(index)]),
+      })),
+  };
+  return result;
+}
+
+const NOWHERE = { start: 0, end: 0 };
+
+function columnExpression(path: readonly string[]): BoundExpression {
+  return { ...tableColumn(path), kind: 'column', path } as BoundExpression;
+}
+
+function number(value: number): BoundExpression {
+  return { kind: 'constant', value: constant(value), type: atomType('number'), ...NOWHERE };
+}
+
+function compare(
+  operator: '>' | '=',
+  left: BoundExpression,
+  right: BoundExpression,
+): BoundExpression {
+  return { kind: 'comparison', operator, left, right, type: BOOLEAN_TYPE, ...NOWHERE };
+}
+
+function call(name: string, arg: BoundExpression) {
+  return { name, args: [arg], surface: name, ...NOWHERE };
+}
