@@ -22,6 +22,8 @@ export interface Runtime {
   parameters: (name: string) => Value;
   /** values of functions that the caller added to the scope, such as `lineNumber()` */
   scopeCalls: (name: string) => Value;
+  /** the plans of the sub-selects that stand in expressions, by their numbers */
+  readonly subqueryPlans: readonly PlanNode[];
   /** the cells of the sub-select of that number */
   subqueryCells: (index: number) => readonly Value[];
   /** the rows of the sub-select of that number, with what `outer` has for it */

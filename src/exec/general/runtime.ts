@@ -39,6 +39,7 @@ export function makeRuntime(
     observe,
     parameters: () => NULL_VALUE,
     scopeCalls: () => NULL_VALUE,
+    subqueryPlans: subqueries,
     subqueryCells(index) {
       const cells: Value[] = [];
       for (const { row } of sourceOf(index)()) {

@@ -18,13 +18,23 @@ export function groupPipeline(
   context: OperatorContext,
   isOrdered: boolean,
 ): GroupTable {
-  const calls = node.aggregates.map(withoutFilter);
-  if (!calls.every(isKernelAggregate)) throw new NotSuited();
-  const resolve = (expression: BoundExpression) => suited(pipeline.resolve(expression));
-  const keys = node.keys.map(resolve);
-  const aggregates = calls.map((call) => ({ ...call, args: call.args.map(resolve) }));
+  const keys = node.keys.map((key) => suited(pipeline.resolve(key)));
+  const aggregates = resolveCalls(node.aggregates, pipeline);
   const { explicit } = node;
   return groupResolved({ keys, aggregates, explicit, isOrdered }, pipeline, context);
+}
+
+/** Calls about the tables of a pipeline. @throws NotSuited when kernels do not know one */
+export function resolveCalls(
+  aggregates: readonly AggregateCall[],
+  pipeline: Pipeline,
+): readonly AggregateCall[] {
+  const calls = aggregates.map(withoutFilter);
+  if (!calls.every(isKernelAggregate)) throw new NotSuited();
+  return calls.map((call) => ({
+    ...call,
+    args: call.args.map((arg) => suited(pipeline.resolve(arg))),
+  }));
 }
 
 /** Nulls do not count, so an argument that is null where FILTER does not hold says the same. */

@@ -21,6 +21,7 @@ export interface Outputs {
   groupKey?(index: number): BoundExpression | undefined;
   aggregateResult?(index: number): BoundExpression | undefined;
   windowResult?(index: number): BoundExpression | undefined;
+  grouping?(index: number): BoundExpression | undefined;
   /** all columns by their paths; undefined when they are not known */
   list(): readonly Output[] | undefined;
 }
@@ -176,7 +177,6 @@ const OPAQUE_KINDS: ReadonlySet<BoundExpression['kind']> = new Set([
   'in-members',
   'outer',
   'subquery',
-  'grouping',
 ]);
 
 /** Undefined when the expression needs more than single columns. */
@@ -208,6 +208,8 @@ function meaningOf(part: BoundExpression, outputs: Outputs): BoundExpression | u
       return outputs.aggregateResult?.(part.index);
     case 'window-result':
       return outputs.windowResult?.(part.index);
+    case 'grouping':
+      return outputs.grouping?.(part.index);
     default:
       return part;
   }

@@ -47,6 +47,7 @@ export function gathersRows(node: PlanNode): boolean {
     case 'join':
     case 'window':
     case 'set-operation':
+    case 'grouping-sets':
       return true;
     case 'project':
       return node.name === undefined && !node.keepsInput && gathersRows(node.input);

@@ -1,11 +1,15 @@
 // Runs the nodes of a plan as operators over batches.
+import { someExpression } from '../../plan/children.ts';
 import type { BoundExpression } from '../../plan/expression.ts';
+import { mapExpression } from '../../plan/map-expression.ts';
 import type {
   AggregateNode,
   FilterNode,
+  GroupingSetsNode,
   JoinNode,
   LimitNode,
   PlanNode,
+  ProjectNode,
   ScanNode,
   SetOperationNode,
   SortNode,
@@ -20,6 +24,7 @@ import type { GroupTable } from '../vector/group/group-table.ts';
 import { VectorTable } from '../vector/table.ts';
 import { groupPipeline } from './aggregate.ts';
 import { pipelineOfGroups } from './group-pipeline.ts';
+import { groupingSets } from './grouping-sets.ts';
 import { fullJoin } from './join/full-join.ts';
 import { joinPipelines, withOutputNames } from './join/join.ts';
 import { orderedJoin } from './join/ordered-join.ts';
@@ -40,6 +45,7 @@ import { tableOfRows } from './rows-source.ts';
 import { setOperation } from './set-operation.ts';
 import { sliceTable } from './slice.ts';
 import { sortPipeline } from './sort.ts';
+import { subqueryColumn } from './subquery.ts';
 import type { MadeTable } from './table/batch-table.ts';
 import { windowPipeline } from './window/window.ts';
 
@@ -135,18 +141,15 @@ export class PlanRunner {
         return this.#scan(node);
       case 'filter':
         return this.#filter(node, { ...wanted, first: undefined });
-      case 'project': {
-        if (node.keepsInput || node.name !== undefined) throw new NotSuited();
-        const pipeline = this.#open(node.input, wanted);
-        pipeline.outputs = suited(projectOutputs(node, pipeline.outputs));
-        return pipeline;
-      }
+      case 'project':
+        return this.#project(node, wanted);
       case 'aggregate':
       case 'join':
       case 'limit':
       case 'sort':
       case 'window':
       case 'set-operation':
+      case 'grouping-sets':
         return this.#openOrRows(node, wanted);
       // A table with a column for each row of the dataset would be as wide as it is long.
       case 'transpose':
@@ -158,7 +161,7 @@ export class PlanRunner {
 
   #openOrRows(
     node: PlanNode & {
-      kind: 'aggregate' | 'join' | 'limit' | 'sort' | 'window' | 'set-operation';
+      kind: 'aggregate' | 'join' | 'limit' | 'sort' | 'window' | 'set-operation' | 'grouping-sets';
     },
     wanted: Wanted,
   ): Pipeline {
@@ -168,6 +171,7 @@ export class PlanRunner {
       if (node.kind === 'sort') return this.#sort(node);
       if (node.kind === 'window') return this.#window(node);
       if (node.kind === 'set-operation') return this.#setOperation(node, wanted);
+      if (node.kind === 'grouping-sets') return this.#groupingSets(node, wanted);
       return this.#join(node, wanted);
     } catch (thrown) {
       if (thrown instanceof NotSuited) return this.#rows(node);
@@ -225,7 +229,8 @@ export class PlanRunner {
   #filter(node: FilterNode, wanted: Wanted): Pipeline {
     const { named } = wanted;
     const pipeline = this.#open(node.input, wanted);
-    const condition = suited(pipeline.resolve(node.condition));
+    const test = this.#withoutSubqueries(node.condition, pipeline);
+    const condition = suited(pipeline.resolve(test));
     const truth = pipeline.lowering.truth(condition);
     if (truth !== undefined) {
       pipeline.addFilter(truth);
@@ -234,9 +239,9 @@ export class PlanRunner {
     const list = suited(pipeline.outputs.list());
     const outputs = [...list, { path: [CONDITION], expression: condition }];
     const table = materialize(pipeline, outputs, this.#context, { named });
-    const test = suited(table.outputs.column([CONDITION]));
-    if (test === 'absent') throw new NotSuited();
-    table.addFilter(suited(table.lowering.truth(test)));
+    const found = suited(table.outputs.column([CONDITION]));
+    if (found === 'absent') throw new NotSuited();
+    table.addFilter(suited(table.lowering.truth(found)));
     return withOutputNames(pipeline, table);
   }
 
@@ -262,6 +267,33 @@ export class PlanRunner {
     const open = (input: PlanNode) =>
       this.#open(input, { named, first: undefined, isOrdered: true });
     return setOperation(node, open(node.left), open(node.right), named, this.#context);
+  }
+
+  #groupingSets(node: GroupingSetsNode, { named }: Wanted): Pipeline {
+    const input = this.#open(node.input, { named: false, first: undefined, isOrdered: false });
+    return groupingSets(node, input, named, this.#context);
+  }
+
+  /** The same expression with sub-selects as constants or as columns of the pipeline. */
+  #withoutSubqueries(expression: BoundExpression, pipeline: Pipeline): BoundExpression {
+    if (!someExpression(expression, ({ kind }) => kind === 'subquery')) return expression;
+    const open = (node: PlanNode) =>
+      this.#open(node, { named: false, first: undefined, isOrdered: false });
+    return mapExpression(expression, (part) =>
+      part.kind === 'subquery' ? subqueryColumn(part, pipeline, open, this.#context) : part,
+    );
+  }
+
+  #project(node: ProjectNode, wanted: Wanted): Pipeline {
+    if (node.keepsInput || node.name !== undefined) throw new NotSuited();
+    const pipeline = this.#open(node.input, wanted);
+    const items = node.items.map((item) =>
+      item.kind === 'named'
+        ? { ...item, expression: this.#withoutSubqueries(item.expression, pipeline) }
+        : item,
+    );
+    pipeline.outputs = suited(projectOutputs({ ...node, items }, pipeline.outputs));
+    return pipeline;
   }
 
   #sort(node: SortNode): Pipeline {
@@ -293,7 +325,8 @@ function isBreaker({ kind }: PlanNode): boolean {
     kind === 'limit' ||
     kind === 'sort' ||
     kind === 'window' ||
-    kind === 'set-operation'
+    kind === 'set-operation' ||
+    kind === 'grouping-sets'
   );
 }
 
