@@ -200,6 +200,20 @@ describe('pairs', () => {
   });
 });
 
+test('markChanges', () => {
+  repeat((draw) => {
+    const count = draw.integer(0, 30);
+    const words = BigUint64Array.from(draw.list(count, () => wordOf(draw)));
+    const rows = Uint32Array.from(draw.list(count, () => draw.integer(0, Math.max(0, count - 1))));
+    const before = Uint8Array.from(draw.list(count, () => Number(draw.chance(0.2))));
+    const out = put(before);
+    kernels.markChanges(put(words), put(rows), count, out);
+    const wordAt = (i: number) => words[rows[i] as number];
+    const plain = [...before].map((mark, i) => (i === 0 || wordAt(i) !== wordAt(i - 1) ? 1 : mark));
+    expect([...read(Uint8Array, out, count)]).toEqual(plain);
+  });
+});
+
 describe('ties go by the hashes of the names of rows', () => {
   const FIRST = 1000;
   const hashOf = (row: bigint): bigint => hashElement(String(BigInt(FIRST) + row));
