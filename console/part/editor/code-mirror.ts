@@ -174,6 +174,7 @@ async function complete(context: CompletionContext): Promise<CompletionResult | 
   const word = context.matchBefore(/[\w$]+$|"[^"]*$/);
   const after = context.matchBefore(/(?:\b(?:from|join)\s+|\.)$/i);
   if (word === null && after === null && !context.explicit) return null;
+  if (word !== null && /^\d/.test(word.text)) return null;
   const from = word?.from ?? context.pos;
   const isQuoted = word?.text.startsWith('"') === true;
   const items = await completionsAt(context.state.doc.toString(), from);
