@@ -1,0 +1,64 @@
+// What a query that runs says is probably wrong, as a client sees it, and how strict queries fail.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Rowan } from '../../../src/index.ts';
+
+let rowan: Rowan;
+
+beforeAll(async () => {
+  rowan = await Rowan.open({ dataDir: null, workers: 1 });
+  await rowan.put('/v1/datasets/flights', { type: 'tabular' });
+  await rowan.post('/v1/datasets/flights/multirows', [
+    [
+      'a',
+      [
+        ['origin', 'EWR', 0],
+        ['month', 1, 0],
+        ['delay', 5, 0],
+      ],
+    ],
+    [
+      'b',
+      [
+        ['origin', 'JFK', 0],
+        ['month', 2, 0],
+        ['delay', null, 0],
+      ],
+    ],
+  ]);
+  await rowan.post('/v1/datasets/flights/commit');
+});
+
+afterAll(() => rowan.close());
+
+function warningsOf({ headers }: { readonly headers: object }): unknown {
+  const entries = Object.entries(headers);
+  const found = entries.find(([name]) => name.toLowerCase() === 'x-rowan-warnings');
+  return JSON.parse(String(found?.[1] ?? '[]'));
+}
+
+const WARNED: readonly [code: string, sql: string, suggestion: string | null][] = [
+  ['UNKNOWN_COLUMN', 'SELECT orign FROM flights', 'origin'],
+  ['NAME_CASE', 'SELECT Origin FROM flights', 'origin'],
+  ['TYPES_NEVER_EQUAL', "SELECT delay FROM flights WHERE month = '1'", 'month = 1'],
+  ['PRECEDENCE', 'SELECT delay FROM flights WHERE NOT month IN (1)', 'month NOT IN (1)'],
+  ['NULL_CAST', "SELECT CAST('soon' AS timestamp) AS t", null],
+];
+
+test.each(WARNED)('%s of %s', async (code, q, suggestion) => {
+  const reply = await rowan.get('/v1/query', { q, format: 'table' });
+  expect(reply.status).toBe(200);
+  expect(warningsOf(reply)).toMatchObject([{ code, suggestion, line: 1 }]);
+  const refused = await rowan.get('/v1/query', { q, format: 'table', strict: true });
+  expect(refused.status).toBe(400);
+  expect(refused.json).toMatchObject({ details: { line: 1, warning: code } });
+});
+
+test.each([
+  'SELECT origin, month FROM flights WHERE delay IS NULL ORDER BY 1',
+  "SELECT * FROM flights WHERE origin NOT IN ('EWR') AND NOT (month = 3)",
+  'SELECT f.origin, count(*) FROM flights f GROUP BY f.origin',
+])('no warning of %s', async (q) => {
+  const reply = await rowan.get('/v1/query', { q, format: 'table', strict: true });
+  expect(reply.status).toBe(200);
+  expect(warningsOf(reply)).toEqual([]);
+});
