@@ -23,6 +23,7 @@ export interface CsvJob {
   readonly excelFormulas: boolean;
   readonly ignoreExtraColumns: boolean;
   readonly ignoreBadLines: boolean;
+  readonly lineBytesMax: number;
   /** fields of a line */
   readonly columnCount: number;
   /** the fields that become columns; -1 for a column that this text does not have */
@@ -67,10 +68,17 @@ export interface CsvUnit {
   readonly deltas: readonly DictionaryDelta[];
 }
 
+/** The first bad line of a unit: its number within the unit, and its position in the source. */
+export interface CsvUnitFault {
+  readonly lineIndex: number;
+  readonly offset: number;
+  readonly isTooLong?: true;
+}
+
 export type CsvUnitResult =
   | CsvUnit
   /** the first bad line, by its number within the unit and its position in the source */
-  | { readonly fault: { readonly lineIndex: number; readonly offset: number } }
+  | { readonly fault: CsvUnitFault }
   | { readonly skipped: true }
   /** a failure as plain data: results of other units would be lost if it were thrown */
   | { readonly error: ErrorBody };

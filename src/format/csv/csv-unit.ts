@@ -8,7 +8,13 @@ import type { Span } from '../../value/column/snapshot.ts';
 import { freeChunk } from '../../value/column/snapshot-memory.ts';
 import { bytesOf } from '../../value/column/span-view.ts';
 import { ColumnParser } from './column-parser.ts';
-import type { CsvJob, CsvUnitResult, DictionaryDelta, StagedChunk } from './csv-job.ts';
+import type {
+  CsvJob,
+  CsvUnitFault,
+  CsvUnitResult,
+  DictionaryDelta,
+  StagedChunk,
+} from './csv-job.ts';
 import { CSV_CONTROL } from './csv-job.ts';
 import { type Scratch, threadScratch } from './scratch.ts';
 
@@ -158,6 +164,8 @@ class UnitParser {
     let isDone = false;
     try {
       const [start, end] = this.#readLines();
+      const tooLong = this.#longLine(start, end);
+      if (tooLong !== undefined) return tooLong;
       for (const parser of this.#thread.parsers) parser.start();
       for (let position = start; position < end; ) {
         this.#scope.checkCancelled();
@@ -201,7 +209,8 @@ class UnitParser {
     const unitEnd = Math.min(unitStart + unitSize, dataEnd);
     // One byte more in front tells whether a line starts exactly here.
     const readStart = this.#unitIndex === 0 ? unitStart : unitStart - 1;
-    for (let tail = TAIL_SIZE; ; tail *= 4) {
+    const { lineBytesMax } = this.#job;
+    for (let tail = TAIL_SIZE; ; tail = Math.min(tail * 4, Math.max(tail, lineBytesMax) + 1)) {
       const size = Math.min(unitEnd + tail, dataEnd) - readStart;
       this.#thread.reserveInput(size + 1);
       const base = this.#thread.input + MARGIN;
@@ -223,6 +232,7 @@ class UnitParser {
       if (input[end - 1] !== NEWLINE) {
         const newline = input.subarray(0, size).indexOf(NEWLINE, end);
         if (newline !== -1) end = newline + 1;
+        else if (tail > this.#job.lineBytesMax) end = size;
         else if (readStart + size === dataEnd) {
           input[size] = NEWLINE;
           end = size + 1;
@@ -230,6 +240,25 @@ class UnitParser {
       }
       return [base + start, base + end];
     }
+  }
+
+  /** The first line that is too long; it is not read to its end. */
+  #longLine(start: number, end: number): CsvUnitResult | undefined {
+    const { lineBytesMax } = this.#job;
+    if (end - start <= lineBytesMax) return undefined;
+    const { u8 } = this.#thread.scratch.arena;
+    const text = Buffer.from(u8.buffer, start, end - start);
+    let position = 0;
+    for (let line = 0; position < text.length; line++) {
+      const newline = text.indexOf(NEWLINE, position);
+      const next = newline === -1 ? text.length : newline;
+      if (next - position > lineBytesMax) {
+        const { fault } = this.#fault(start, line);
+        return { fault: { ...fault, isTooLong: true } };
+      }
+      position = next + 1;
+    }
+    return undefined;
   }
 
   /** The end of a line about BLOCK_SIZE behind `position`. */
@@ -311,7 +340,7 @@ class UnitParser {
   }
 
   /** Reports a line of the block that starts at `start`; later units need not go on. */
-  #fault(start: number, lineInBlock: number): CsvUnitResult {
+  #fault(start: number, lineInBlock: number): { readonly fault: CsvUnitFault } {
     const { control } = this.#job;
     for (;;) {
       const last = Atomics.load(control, CSV_CONTROL.lastUnit);

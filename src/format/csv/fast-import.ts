@@ -12,7 +12,7 @@ import type { CsvJob, CsvSource, CsvUnit, CsvUnitResult } from './csv-job.ts';
 import { CSV_CONTROL } from './csv-job.ts';
 import { CsvTable } from './csv-table.ts';
 import { endCsvJob } from './csv-unit.ts';
-import { lineFailure } from './line-error.ts';
+import { lineFailure, lineTooLong } from './line-error.ts';
 import type { RecodeJob } from './recode.ts';
 import { threadScratch } from './scratch.ts';
 import type { TextFormat } from './text-format.ts';
@@ -43,6 +43,7 @@ export interface FastOptions {
   /** not latin1, and without a replacement of bad characters */
   readonly format: TextFormat;
   readonly ignoreBadLines: boolean;
+  readonly lineBytesMax: number;
   /** the columns of the table */
   readonly paths: readonly (readonly string[])[];
   readonly hasManyFiles: boolean;
@@ -153,6 +154,8 @@ export class FastImport {
         const end = endOfData(batch, lastLine);
         if (end > 0) parse(end);
         else {
+          const { lineBytesMax } = this.#options;
+          if (batch.length > lineBytesMax) throw lineTooLong(line, text.url, lineBytesMax);
           const larger = new Uint8Array(new SharedArrayBuffer(batch.length * 2));
           larger.set(batch);
           batch = larger;
@@ -173,7 +176,7 @@ export class FastImport {
     firstLine: number,
   ): number {
     if (end <= start) return 0;
-    const { format, ignoreBadLines } = this.#options;
+    const { format, ignoreBadLines, lineBytesMax } = this.#options;
     const lineSize = averageLineSize(sample);
     const fairSize = Math.ceil((end - start) / this.#threads.threadCount);
     const wanted = clamp(lineSize * UNIT_ROW_COUNT, UNIT_SIZE_MIN, UNIT_SIZE_MAX);
@@ -195,6 +198,7 @@ export class FastImport {
       excelFormulas: format.excelFormulas,
       ignoreExtraColumns: format.ignoreExtraColumns,
       ignoreBadLines,
+      lineBytesMax,
       columnCount: text.columnCount,
       columns: text.columns,
       chunkRowCount: this.#chunkRowCount,
@@ -230,10 +234,11 @@ export class FastImport {
     if ('error' in result) return RowanError.fromBody(result.error);
     if (!('fault' in result)) return new Error('a unit of text was skipped without a reason');
     const before = results.slice(0, index) as readonly CsvUnit[];
-    const { lineIndex, offset } = result.fault;
+    const { lineIndex, offset, isTooLong } = result.fault;
     const lineNumber = before.reduce((sum, unit) => sum + unit.lineCount, firstLine) + lineIndex;
+    const { format, lineBytesMax } = this.#options;
+    if (isTooLong) return lineTooLong(lineNumber, text.url, lineBytesMax);
     const line = readLineAt(source, offset);
-    const { format } = this.#options;
     const found = findFault(line, text.columnCount, new Set(text.columns), format);
     return lineFailure(found, line, lineNumber, text.url);
   }

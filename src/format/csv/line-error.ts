@@ -20,6 +20,19 @@ export function lineFailure(
   );
 }
 
+/** A line that is longer than a line may be. It ends an import whatever else is ignored. */
+export function lineTooLong(
+  lineNumber: number,
+  dataFileUrl: string,
+  lineBytesMax: number,
+): RowanError {
+  return failure(
+    'DATA_ERROR',
+    `line ${lineNumber} of ${dataFileUrl} is longer than ${lineBytesMax} bytes, the limit that maxLineBytes sets`,
+    { lineNumber, dataFileUrl, maxLineBytes: lineBytesMax },
+  );
+}
+
 /** The line as text; bytes that are no UTF-8 show as replacement characters. */
 function shown(line: string): string {
   const text = Buffer.from(line, 'latin1').toString('utf8');

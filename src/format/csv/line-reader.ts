@@ -1,5 +1,6 @@
 // Reads a stream of bytes line by line. Characters of a line stand for its bytes.
 import type { ByteStream } from '../../file/byte-stream.ts';
+import { lineTooLong } from './line-error.ts';
 
 const NEWLINE = 10;
 const BYTE_ORDER_MARK = Uint8Array.of(0xef, 0xbb, 0xbf);
@@ -12,12 +13,25 @@ export interface ReadLine {
   readonly end: number;
 }
 
+/** Longer lines are refused unless more is asked for. */
+export const LINE_BYTES_MAX = 64 * 2 ** 20;
+
+/** What of a text is too long to be a line of it. */
+export interface LineLimit {
+  readonly url: string;
+  readonly lineBytesMax: number;
+}
+
 /** Gives the lines of a stream one by one. */
 export class LineReader {
+  readonly #limit: LineLimit;
   readonly #source: AsyncIterator<Uint8Array>;
   /** bytes received and not yet given out; complete lines first */
   #buffer: Buffer = Buffer.alloc(0);
   #position = 0;
+  /** bytes received behind the buffer; no line ends in them */
+  readonly #parts: Buffer[] = [];
+  #partsSize = 0;
   #isStart = true;
   #isEnded = false;
   #offset = 0;
@@ -25,7 +39,8 @@ export class LineReader {
   /** lines to give out again, the next one last */
   readonly #unread: ReadLine[] = [];
 
-  constructor(source: ByteStream) {
+  constructor(source: ByteStream, limit: LineLimit) {
+    this.#limit = limit;
     this.#source = source[Symbol.asyncIterator]();
   }
 
@@ -42,6 +57,7 @@ export class LineReader {
   /**
    * The next line without its line end, as far as it has been received.
    * @returns undefined when `fill` must be called first, or there are no more lines
+   * @throws DATA_ERROR for a line that is too long
    */
   tryNext(): string | undefined {
     if (this.#isStart) return undefined;
@@ -51,6 +67,7 @@ export class LineReader {
       this.#offset = again.end;
       return again.text;
     }
+    if (this.#partsSize > 0) return undefined;
     let end = this.#buffer.indexOf(NEWLINE, this.#position);
     let next = end + 1;
     if (end === -1) {
@@ -58,6 +75,7 @@ export class LineReader {
       end = this.#buffer.length;
       next = end;
     }
+    this.#checkLength(end - this.#position);
     this.#offset += next - this.#position;
     this.#lineNumber++;
     const start = this.#position;
@@ -70,8 +88,10 @@ export class LineReader {
   async fill(): Promise<boolean> {
     if (!this.#isEnded) {
       const next = await this.#source.next();
-      if (next.done) this.#isEnded = true;
-      else this.#append(next.value);
+      if (next.done) {
+        this.#isEnded = true;
+        this.#join();
+      } else this.#append(next.value);
       if (this.#isStart && (this.#isEnded || this.#buffer.length >= BYTE_ORDER_MARK.length)) {
         this.#isStart = false;
         if (Buffer.compare(this.#buffer.subarray(0, 3), BYTE_ORDER_MARK) === 0) {
@@ -107,6 +127,7 @@ export class LineReader {
     for (const line of this.#unread.splice(0).reverse()) {
       yield Buffer.from(`${line.text}\n`, 'latin1');
     }
+    this.#join();
     if (this.#position < this.#buffer.length) yield this.#buffer.subarray(this.#position);
     this.#position = this.#buffer.length;
     while (!this.#isEnded) {
@@ -122,8 +143,25 @@ export class LineReader {
 
   #append(bytes: Uint8Array): void {
     const part = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#parts.push(part);
+    this.#partsSize += part.length;
+    // A long line comes in many parts, which are joined once.
+    if (part.includes(NEWLINE) || this.#isStart) this.#join();
+    else this.#checkLength(this.#partsSize);
+  }
+
+  #join(): void {
+    if (this.#partsSize === 0) return;
     const rest = this.#buffer.subarray(this.#position);
-    this.#buffer = rest.length === 0 ? part : Buffer.concat([rest, part]);
+    const parts = this.#parts.splice(0);
+    if (rest.length > 0) parts.unshift(rest);
+    this.#buffer = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
     this.#position = 0;
+    this.#partsSize = 0;
+  }
+
+  #checkLength(size: number): void {
+    const { url, lineBytesMax } = this.#limit;
+    if (size > lineBytesMax) throw lineTooLong(this.#lineNumber + 1, url, lineBytesMax);
   }
 }

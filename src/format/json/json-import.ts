@@ -6,6 +6,7 @@ import type { ArenaAllocator } from '../../value/column/arena-set.ts';
 import { concatenateColumns, freeParts, type TablePart } from '../../value/column/concatenate.ts';
 import type { ColumnarSnapshot, RowTimestamps, Span } from '../../value/column/snapshot.ts';
 import { float64Of } from '../../value/column/span-view.ts';
+import { lineTooLong } from '../csv/line-error.ts';
 import { LineNames } from '../csv/line-names.ts';
 import type { ArrayMode, JsonFault } from './json-columns.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type JsonSource,
   type JsonUnitFault,
   type JsonUnitResult,
-  lineTooLong,
 } from './json-unit.ts';
 
 export interface JsonThreads {
@@ -30,6 +30,7 @@ export interface JsonThreads {
 export interface JsonOptions {
   readonly arrays: ArrayMode;
   readonly ignoreBadLines: boolean;
+  readonly lineBytesMax: number;
   /** row names are `fileIndex.lineNumber` */
   readonly hasManyFiles: boolean;
 }
@@ -50,7 +51,6 @@ const UNIT_SIZE_MAX = 1 << 24;
 const UNITS_PER_THREAD = 4;
 /** Text of a stream that is read at once. */
 const BATCH_SIZE = 1 << 25;
-const BATCH_SIZE_MAX = 2 ** 30;
 const NEWLINE = 10;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
@@ -141,7 +141,8 @@ export class JsonImport {
         const end = endOfData(batch, 0, batch.lastIndexOf(NEWLINE) + 1);
         if (end > 0) read(end);
         else {
-          if (batch.length >= BATCH_SIZE_MAX) throw lineTooLong();
+          const { lineBytesMax } = this.#options;
+          if (batch.length > lineBytesMax) throw lineTooLong(line, text.url, lineBytesMax);
           const larger = new Uint8Array(new SharedArrayBuffer(batch.length * 2));
           larger.set(batch);
           batch = larger;
@@ -164,9 +165,9 @@ export class JsonImport {
     const unitSize = Math.min(UNIT_SIZE_MAX, Math.max(UNIT_SIZE_MIN, fair));
     const unitCount = Math.ceil((end - start) / unitSize);
     Atomics.store(this.#control, JSON_CONTROL.lastUnit, unitCount);
-    const { arrays, ignoreBadLines } = this.#options;
+    const { arrays, ignoreBadLines, lineBytesMax } = this.#options;
     const control = this.#control;
-    const job = { source, start, end, unitSize, arrays, ignoreBadLines, control };
+    const job = { source, start, end, unitSize, arrays, ignoreBadLines, lineBytesMax, control };
     const results = this.#threads.read(job, unitCount);
     Atomics.store(control, JSON_CONTROL.lines, 0);
     const failed = results.findIndex((result) => 'fault' in result);
@@ -175,6 +176,7 @@ export class JsonImport {
       if (index === failed) {
         this.#freeRest(results.slice(index));
         const { fault, lineIndex, line: shown } = result as JsonUnitFault;
+        if (fault === 'too long') throw lineTooLong(line + lineIndex, text.url, lineBytesMax);
         throw jsonLineFailure(fault, shown, line + lineIndex, text.url);
       }
       if (!('part' in result)) throw new Error('a unit of text was skipped without a reason');

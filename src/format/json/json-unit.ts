@@ -1,7 +1,6 @@
 // A unit of lines of JSON, read by any thread.
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readSync } from 'node:fs';
-import { failure } from '../../util/error.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
 import type { TablePart } from '../../value/column/concatenate.ts';
 import { chunkRowCounts } from '../../value/column/table-builder.ts';
@@ -22,6 +21,7 @@ export interface JsonJob {
   readonly unitSize: number;
   readonly arrays: ArrayMode;
   readonly ignoreBadLines: boolean;
+  readonly lineBytesMax: number;
   /** cells of JSON_CONTROL, which are shared */
   readonly control: Int32Array;
 }
@@ -41,7 +41,7 @@ export interface JsonUnit {
 }
 
 export interface JsonUnitFault {
-  readonly fault: JsonFault;
+  readonly fault: JsonFault | 'too long';
   /** counted from 0 */
   readonly lineIndex: number;
   readonly line: string;
@@ -49,8 +49,6 @@ export interface JsonUnitFault {
 
 export type JsonUnitResult = JsonUnit | JsonUnitFault | { readonly skipped: true };
 
-/** Longer lines are refused: one document is held in memory. */
-const LINE_SIZE_MAX = 2 ** 28;
 /** Longer lines are cut in messages. */
 const LINE_LENGTH_SHOWN = 10_000;
 const NEWLINE = 10;
@@ -85,7 +83,7 @@ export function readJsonUnit(
 function readLines(
   bytes: Buffer,
   columns: JsonColumns,
-  { ignoreBadLines, control }: JsonJob,
+  { ignoreBadLines, lineBytesMax, control }: JsonJob,
   checkCancelled: () => void,
 ): JsonUnit | JsonUnitFault {
   const allValid = isUtf8(bytes);
@@ -94,6 +92,7 @@ function readLines(
   for (let start = 0; start < bytes.length; lineCount++) {
     const found = bytes.indexOf(NEWLINE, start);
     const end = found === -1 ? bytes.length : found;
+    if (end - start > lineBytesMax) return { fault: 'too long', lineIndex: lineCount, line: '' };
     const isValid = allValid || isUtf8(bytes.subarray(start, end));
     const fault = isValid ? readLine(bytes, start, end, columns) : NO_UTF8;
     if (fault !== undefined) {
@@ -161,7 +160,8 @@ function unitBytes(job: JsonJob, unitIndex: number): Buffer {
       const last = bytes.indexOf(NEWLINE, to - 1 - head);
       if (last !== -1) return bytes.subarray(first, last);
       if (head + bytes.length >= job.end) return bytes.subarray(first);
-      if (bytes.length > LINE_SIZE_MAX + job.unitSize) throw lineTooLong();
+      // The last line is too long already: `readLines` says so.
+      if (head + bytes.length - to > job.lineBytesMax) return bytes.subarray(first);
       bytes = Buffer.concat([
         bytes,
         reader.read(head + bytes.length, Math.min(head + bytes.length + size, job.end)),
@@ -170,14 +170,6 @@ function unitBytes(job: JsonJob, unitIndex: number): Buffer {
   } finally {
     reader.close();
   }
-}
-
-/** DATA_ERROR for a line that does not fit a unit. */
-export function lineTooLong(): Error {
-  return failure(
-    'DATA_ERROR',
-    `Error parsing JSON row: a line is longer than ${LINE_SIZE_MAX} bytes; import.json reads one document a line`,
-  );
 }
 
 function openReader(source: JsonSource): {

@@ -17,7 +17,7 @@ import { choice, outputDataset } from '../../schema/declare.ts';
 import { JsonSyntaxError } from '../../util/exact-json.ts';
 import { Path } from '../../value/path.ts';
 import { type Row, RowBuilder, Scalar } from '../../value/value.ts';
-import { runOnCreation } from '../parameter.ts';
+import { maxLineBytes, runOnCreation } from '../parameter.ts';
 import {
   type OutputDataset,
   type ProcedureContext,
@@ -61,6 +61,7 @@ const PARAMETERS = Type.Object({
       'parse: elements are columns 0, 1, …; encode: an atom is the name of a column, an object is text',
     default: 'parse',
   }),
+  ...maxLineBytes,
   ...runOnCreation,
 });
 
@@ -142,10 +143,10 @@ class Import {
 
   async #readFast(urls: readonly string[], output: OutputDataset): Promise<number> {
     const { parallel, arenas } = this.#context;
-    const { arrays, ignoreBadLines } = this.#params;
+    const { arrays, ignoreBadLines, maxLineBytes: lineBytesMax } = this.#params;
     const report = (lineCount: number) => this.#progress?.update(lineCount);
     const table = new JsonImport(
-      { arrays, ignoreBadLines, hasManyFiles: this.#hasManyFiles },
+      { arrays, ignoreBadLines, lineBytesMax, hasManyFiles: this.#hasManyFiles },
       {
         threadCount: parallel.threadCount,
         read(job, unitCount) {
@@ -184,7 +185,9 @@ class Import {
   async #readRows(urls: readonly string[], output: OutputDataset): Promise<number> {
     const rows = new RowImport(this.#context, this.#params, output, this.#hasManyFiles);
     await this.#eachFile(urls, async (file, url, fileIndex) => {
-      const reader = new LineReader(file.stream());
+      const reader = new LineReader(file.stream(), {
+        ...{ url, lineBytesMax: this.#params.maxLineBytes },
+      });
       try {
         await this.#readLines(reader, file, url, fileIndex, rows);
       } finally {

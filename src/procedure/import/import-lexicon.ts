@@ -1,7 +1,7 @@
 // Reads a lexicon of sentiments, a row for each word.
 import { Type } from 'typebox';
 import type { RecordedCell } from '../../dataset/recorded-row.ts';
-import { LineReader } from '../../format/csv/line-reader.ts';
+import { LINE_BYTES_MAX, LineReader } from '../../format/csv/line-reader.ts';
 import { outputDataset, url } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
 import type { Atom } from '../../value/atom.ts';
@@ -38,7 +38,10 @@ export const importLexicon = workerProcedure({
     const progress = context.steps([{ name: 'iterating', type: 'percentile' }], { topLevel: true });
     progress.next();
     const file = await context.files.open(dataFileUrl);
-    const reader = new LineReader(file.stream());
+    const reader = new LineReader(file.stream(), {
+      url: dataFileUrl,
+      lineBytesMax: LINE_BYTES_MAX,
+    });
     const words = new Map<string, Sums>();
     try {
       for (;;) {

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { TextEncoding, TextFormat } from '../../format/csv/text-format.ts';
 import { outputDataset } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
-import { runOnCreation } from '../parameter.ts';
+import { maxLineBytes, runOnCreation } from '../parameter.ts';
 import { fileUrls } from './file-list.ts';
 
 const flag = (description: string, value: boolean) => Type.Boolean({ description, default: value });
@@ -60,6 +60,7 @@ export const importTextParameters = Type.Object({
   timestamp: text('timestamp of all values of a row', 'fileTimestamp()'),
   rowNameColumn: Type.Optional(Type.Unknown({ description: 'removed; see named' })),
   rowNamePrefix: Type.Optional(Type.Unknown({ description: 'removed; see named' })),
+  ...maxLineBytes,
   ...runOnCreation,
 });
 

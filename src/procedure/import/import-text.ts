@@ -142,7 +142,8 @@ class TextImport {
     line.dataFileUrl = decodePercent(url);
     line.fileIndex = fileIndex;
     line.fileTimestamp = file.lastModified;
-    const reader = new LineReader(file.stream());
+    const limit = { url: line.dataFileUrl, lineBytesMax: this.#params.maxLineBytes };
+    const reader = new LineReader(file.stream(), limit);
     try {
       const start = await this.#readHeader(reader);
       if (start === undefined) return;
@@ -309,9 +310,10 @@ class TextImport {
       () => report(this.#fast?.linesInProgress() ?? 0),
       report,
     );
-    const { ignoreBadLines } = this.#params;
+    const { ignoreBadLines, maxLineBytes: lineBytesMax } = this.#params;
+    const hasManyFiles = this.#hasManyFiles;
     return new FastImport(
-      { format: this.#format, ignoreBadLines, paths, hasManyFiles: this.#hasManyFiles },
+      { format: this.#format, ignoreBadLines, lineBytesMax, paths, hasManyFiles },
       threads,
       this.#context.arenas,
     );

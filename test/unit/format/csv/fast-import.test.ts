@@ -84,6 +84,7 @@ async function readFast(text: Uint8Array, options: ReadOptions): Promise<Table> 
     {
       format: { ...FORMAT, ...options.format },
       ignoreBadLines: options.ignoreBadLines ?? false,
+      lineBytesMax: 2 ** 20,
       paths: columns.map((index) => [`c${index}`]),
       hasManyFiles: false,
     },
@@ -266,6 +267,7 @@ const OTHER_JOB: CsvJob = {
   excelFormulas: true,
   ignoreExtraColumns: false,
   ignoreBadLines: false,
+  lineBytesMax: 2 ** 20,
   columnCount: 1,
   columns: [0],
   chunkRowCount: 1024,

@@ -26,7 +26,16 @@ function read(lines: readonly string[], unitSize: number, arrays: ArrayMode): Ce
   control[JSON_CONTROL.lastUnit] = unitCount;
   const source = { kind: 'memory', bytes } as const;
   const end = bytes.length;
-  const job = { source, start: 0, end, unitSize, arrays, ignoreBadLines: true, control };
+  const job = {
+    source,
+    start: 0,
+    end,
+    unitSize,
+    arrays,
+    ignoreBadLines: true,
+    lineBytesMax: 2 ** 20,
+    control,
+  };
   const units = Array.from(
     { length: unitCount },
     (_, unit) => readJsonUnit(job, unit, arenas, () => {}) as JsonUnit,

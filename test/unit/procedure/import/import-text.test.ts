@@ -1,5 +1,13 @@
 // import.text as a client sees it: one helper imports a text and reads the dataset back.
-import { mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -531,5 +539,50 @@ describe('runs', () => {
     expect(progress?.steps[0]?.value).toBeLessThan(400_000);
     expect((await rowan.get(`/v1/datasets/${id}_out`, {})).status).toBe(404);
     expect(statSync(join(dir, 'long.csv')).size).toBeGreaterThan(1_000_000);
+  });
+});
+
+describe('lines that are too long', () => {
+  /** The second of three data lines has 200 kB: it goes over the ends of units and of what is read at once. */
+  const text = `x,y\n1,a\n2,${'long '.repeat(40_000)}\n3,c\n`;
+  const ways: readonly [string, () => string, object][] = [
+    ['a file', () => write(text), {}],
+    ['a compressed file', () => write(gzipSync(text), `long${++count}.csv.gz`), {}],
+    ['a file row by row', () => write(text), { where: 'true AND x > 0' }],
+    [
+      'a compressed file row by row',
+      () => write(gzipSync(text), `long${++count}.csv.gz`),
+      { named: 'x' },
+    ],
+  ];
+  test.each(ways)('%s: the import ends with the number of the line', async (_name, url, params) => {
+    for (const ignoreBadLines of [false, true]) {
+      const refused = await run(url(), { ...params, maxLineBytes: 150_000, ignoreBadLines });
+      expect((refused as RunError).error).toMatch(/line 3 of .* is longer than 150000 bytes/);
+    }
+    expect(await run(url(), { ...params, maxLineBytes: 200_002 })).toMatchObject({
+      result: { rowCount: 3 },
+    });
+    expect(await run(url(), { ...params, maxLineBytes: 200_001 })).toMatchObject({
+      details: { lineNumber: 3, maxLineBytes: 200_001 },
+    });
+  });
+
+  test('a header is a line as well', async () => {
+    const refused = await run(write(`${'x'.repeat(100)}\n1\n`), { maxLineBytes: 99 });
+    expect((refused as RunError).error).toContain('line 1 of');
+  });
+
+  test('what is read of them is bounded by the limit, not by the line', async () => {
+    const path = join(dir, 'endless.csv');
+    const lineBytes = 512 * 2 ** 20;
+    writeFileSync(path, 'x,y\n1,a\n2,');
+    truncateSync(path, lineBytes);
+    for (const params of [{}, { where: 'true AND x > 0' }]) {
+      const before = process.resourceUsage().maxRSS;
+      const refused = await run(`file://${path}`, { ...params, maxLineBytes: 2 ** 20 });
+      expect((refused as RunError).error).toContain('line 3 of');
+      expect(process.resourceUsage().maxRSS - before).toBeLessThan(lineBytes / 1024 / 4);
+    }
   });
 });
