@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { queryTextOf } from '../../dataset/parameter.ts';
 import { prepareQuery } from '../../exec/query.ts';
+import { workspaceOf } from '../../exec/thread-memory.ts';
 import { compileExplainer, EXPLAIN_METHODS, type Explainer } from '../../learn/explain/explain.ts';
 import type { Values } from '../../learn/explain/tree-view.ts';
 import type { ClassifierModel } from '../../learn/model/classifier.ts';
@@ -19,7 +20,6 @@ import {
   type LoadedClassifier,
   loadClassifier,
   trainedFeatures,
-  workspaceOf,
 } from './classifier.ts';
 import { FeatureReader } from './feature-reader.ts';
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { threadKernels } from '../../exec/thread-memory.ts';
+import { workspaceOf } from '../../exec/thread-memory.ts';
 import { type ClassifierModel, hasUsableFeature } from '../../learn/model/classifier.ts';
 import { classifierFromJson } from '../../learn/model/classifier-json.ts';
 import { modelDocument } from '../../learn/model/document.ts';
@@ -10,7 +10,6 @@ import type { ModelFeatures } from '../../plan/function.ts';
 import { atomType, type ValueType } from '../../plan/type/type.ts';
 import { url } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
-import type { ArenaAllocator } from '../../value/column/arena-set.ts';
 import { atomToJsonText } from '../../value/json.ts';
 import { Row, Scalar, sortedRow, type Value } from '../../value/value.ts';
 import { functionType, type LoadContext, type LoadedArtifact } from '../function-type.ts';
@@ -51,10 +50,6 @@ export async function loadClassifier(
   checkCancelled();
   const prepared = prepare(workspace, model.features, model.algorithm, 0);
   return { data: { model, prepared }, spans: preparedSpans(prepared), card };
-}
-
-export function workspaceOf(memory: ArenaAllocator): Workspace {
-  return { memory, kernels: threadKernels };
 }
 
 function compileClassifier(

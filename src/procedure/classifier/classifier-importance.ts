@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { workspaceOf } from '../../exec/thread-memory.ts';
 import { loadClassifier } from '../../function/model/classifier.ts';
 import {
   denseSource,
@@ -25,7 +26,6 @@ import { Path } from '../../value/path.ts';
 import { Row, RowBuilder, Scalar, type Value } from '../../value/value.ts';
 import { runOnCreation } from '../parameter.ts';
 import { type ProcedureContext, workerProcedure } from '../procedure-type.ts';
-import { workspaceOf } from '../training/fit-context.ts';
 import { type Labels, readTrainingData } from '../training/training-data.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
 import { randomSeed } from './model-parameter.ts';

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { workspaceOf } from '../../exec/thread-memory.ts';
 import { collectBytes } from '../../file/byte-stream.ts';
 import { type ConfigurationEntry, resolveEntry } from '../../learn/configuration.ts';
 import { MODES, type Mode } from '../../learn/label.ts';
@@ -10,7 +11,6 @@ import { failure } from '../../util/error.ts';
 import { JsonSyntaxError, parseJson } from '../../util/exact-json.ts';
 import { runOnCreation } from '../parameter.ts';
 import { type ProcedureContext, workerProcedure } from '../procedure-type.ts';
-import { workspaceOf } from '../training/fit-context.ts';
 import { makeModelCard } from '../training/model-card.ts';
 import { withModelFile } from '../training/model-file.ts';
 import { type LabelForm, readTrainingData } from '../training/training-data.ts';

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { workspaceOf } from '../../exec/thread-memory.ts';
 import { buildMatrix } from '../../learn/feature/matrix.ts';
 import type { SourceColumn } from '../../learn/feature/source.ts';
 import { fitForest } from '../../learn/forest/forest.ts';
@@ -9,7 +10,7 @@ import { inputQuery } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
 import { runOnCreation } from '../parameter.ts';
 import { type ProcedureContext, workerProcedure } from '../procedure-type.ts';
-import { fitContext, workspaceOf } from '../training/fit-context.ts';
+import { fitContext } from '../training/fit-context.ts';
 import { makeModelCard, trainingOptions } from '../training/model-card.ts';
 import { withModelFile } from '../training/model-file.ts';
 import { readTrainingData, type TrainingData, twoClasses } from '../training/training-data.ts';

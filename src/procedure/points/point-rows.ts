@@ -1,6 +1,7 @@
 // Reads what a query selects as points of a space: a coordinate a column, all of them numbers.
 
 import type { PreparedQuery } from '../../exec/query.ts';
+import { workspaceOf } from '../../exec/thread-memory.ts';
 import { VECTOR_ROW_COUNT_MIN } from '../../exec/vector/engine.ts';
 import { type ExtractedColumns, extractColumns } from '../../exec/vector/extract.ts';
 import { allocatePoints, type Points, pointColumns } from '../../learn/points.ts';
@@ -18,7 +19,6 @@ import { atomToJsonText } from '../../value/json.ts';
 import { comparePaths, Path } from '../../value/path.ts';
 import { flatten, type Row } from '../../value/value.ts';
 import type { ProcedureContext } from '../procedure-type.ts';
-import { workspaceOf } from '../training/fit-context.ts';
 
 export interface PointRows {
   /** the span is the caller's to free */

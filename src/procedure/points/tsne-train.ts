@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { workspaceOf } from '../../exec/thread-memory.ts';
 import { layoutToJson } from '../../learn/layout/model.ts';
 import { fitTsne, usedPerplexity } from '../../learn/layout/tsne.ts';
 import { pointColumns } from '../../learn/points.ts';
@@ -6,7 +7,6 @@ import { outputDataset } from '../../schema/declare.ts';
 import { NOT_A_DATE } from '../../value/timestamp.ts';
 import { checkFunctionUrl } from '../classifier/model-parameter.ts';
 import { workerProcedure } from '../procedure-type.ts';
-import { workspaceOf } from '../training/fit-context.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
 import { pointsByRow, recordLayout } from './layout-output.ts';
 import { pointParameters, trainOnPoints } from './point-training.ts';

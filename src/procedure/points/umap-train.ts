@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { workspaceOf } from '../../exec/thread-memory.ts';
 import { layoutToJson } from '../../learn/layout/model.ts';
 import { fitCurve, fitUmap, UMAP_INITS, UMAP_METRICS } from '../../learn/layout/umap.ts';
 import { unitVector } from '../../learn/layout/umap-embed.ts';
@@ -7,7 +8,6 @@ import { choice, outputDataset } from '../../schema/declare.ts';
 import { NOT_A_DATE } from '../../value/timestamp.ts';
 import { checkFunctionUrl } from '../classifier/model-parameter.ts';
 import { workerProcedure } from '../procedure-type.ts';
-import { workspaceOf } from '../training/fit-context.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
 import { pointsByRow, recordLayout } from './layout-output.ts';
 import { pointParameters, trainOnPoints } from './point-training.ts';

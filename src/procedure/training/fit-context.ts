@@ -1,12 +1,7 @@
 // What a learner runs in, made from what a procedure runs in.
-import { threadKernels } from '../../exec/thread-memory.ts';
-import type { FitContext, Workspace } from '../../learn/workspace.ts';
-import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import { workspaceOf } from '../../exec/thread-memory.ts';
+import type { FitContext } from '../../learn/workspace.ts';
 import type { ProcedureContext } from '../procedure-type.ts';
-
-export function workspaceOf(memory: ArenaAllocator): Workspace {
-  return { memory, kernels: threadKernels };
-}
 
 /** @param onProgress the share of the work that is done, 0 to 1 */
 export function fitContext(

@@ -1,5 +1,6 @@
 // Model cards: what a model is, from what and how it was made. No data rows.
 import { queryTextOf } from '../../dataset/parameter.ts';
+import { workspaceOf } from '../../exec/thread-memory.ts';
 import type { SourceColumn } from '../../learn/feature/source.ts';
 import { type Points, pointColumns } from '../../learn/points.ts';
 import { inputsOf } from '../../plan/map-plan.ts';
@@ -13,7 +14,6 @@ import { float64Of } from '../../value/column/span-view.ts';
 import { laterOf, MINUS_INFINITY, printTimestamp } from '../../value/timestamp.ts';
 import type { ProcedureContext } from '../procedure-type.ts';
 import { type FeatureSummary, summarizeFeature } from './feature-summary.ts';
-import { workspaceOf } from './fit-context.ts';
 
 export type ModelCard = Readonly<Record<string, unknown>>;
 

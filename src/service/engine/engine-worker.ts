@@ -6,11 +6,11 @@ import { registerParallelJob } from '../../exec/parallel.ts';
 import { serveTasks } from '../../exec/pool/worker-runtime.ts';
 import { QueryCache } from '../../exec/query-cache.ts';
 import type { Task } from '../../exec/task.ts';
-import { useArenas } from '../../exec/thread-memory.ts';
+import { useArenas, workspaceOf } from '../../exec/thread-memory.ts';
 import { VECTOR_ROW_COUNT_MIN, type VectorEngine } from '../../exec/vector/engine.ts';
 import { FileSystem } from '../../file/file-system.ts';
 import { learnJobs } from '../../learn/jobs.ts';
-import { workspaceOf } from '../../procedure/training/fit-context.ts';
+
 import { assert } from '../../util/assert.ts';
 import { ArenaSet, type ArenaSetDescriptor } from '../../value/column/arena-set.ts';
 import { BUILT_IN_TYPES } from '../entity/built-in-types.ts';
