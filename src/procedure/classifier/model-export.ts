@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
+import { workspaceOf } from '../../exec/thread-memory.ts';
 import { loadClassifier } from '../../function/model/classifier.ts';
 import { exportOnnx, OPSET_MAX, OPSET_MIN } from '../../learn/onnx/export.ts';
 import { choice, url } from '../../schema/declare.ts';
 import { runOnCreation } from '../parameter.ts';
 import { workerProcedure } from '../procedure-type.ts';
-import { workspaceOf } from '../training/fit-context.ts';
 
 /** Writes a classifier for other programs. */
 export const modelExport = workerProcedure({
