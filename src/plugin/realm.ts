@@ -42,6 +42,9 @@ const NO_PROGRAM: PreparedProgram = { text: '', originalColumn: (_line, column) 
 /** What runs inside the sandbox, bundled into one module without imports. */
 const SCOPE_MODULE = 'plugin/scope.js';
 
+/** Jobs of promises between two looks at the limits of the script. */
+const JOBS_AT_ONCE = 1000;
+
 export class Realm {
   readonly #host: RealmHost;
   readonly #runtime: QuickJSRuntime;
@@ -174,9 +177,14 @@ export class Realm {
   /** Awaits a promise. There are no timers, so it settles now or never. */
   #settle(value: QuickJSHandle, running: string): QuickJSHandle {
     const where = () => ({ context: running, whileCompiling: false });
-    if (this.#runtime.hasPendingJob()) {
-      const jobs = this.#runtime.executePendingJobs();
+    while (this.#runtime.hasPendingJob()) {
+      const jobs = this.#runtime.executePendingJobs(JOBS_AT_ONCE);
       if (jobs.error !== undefined) throw this.#failureOf(jobs.error, where);
+      // An interrupted job only rejects its promise, which nobody may look at.
+      const interruption = this.#interruption ?? this.#host.interruption();
+      if (interruption === undefined) continue;
+      this.#interruption = undefined;
+      throw interruption;
     }
     const state = this.#context.getPromiseState(value);
     if (state.type === 'fulfilled') {

@@ -1,6 +1,6 @@
 // Reading model files for functions, once, when the function is created.
 import { collectBytes } from '../../file/byte-stream.ts';
-import { readObject } from '../../learn/model/container.ts';
+import { checkModelFile, readObject } from '../../learn/model/container.ts';
 import { failure, RowanError } from '../../util/error.ts';
 import { parseJson } from '../../util/exact-json.ts';
 import type { LoadContext, LoadedArtifact } from '../function-type.ts';
@@ -18,6 +18,7 @@ export async function loadModel<Model>(
   const bytes = await collectBytes(file.stream());
   checkCancelled();
   try {
+    checkModelFile(bytes);
     const json = parseJson(new TextDecoder().decode(bytes), checkCancelled);
     return { data: read(json), card: cardOf(json) };
   } catch (thrown) {

@@ -1,7 +1,12 @@
 // The JSON container of all model files.
+import { createHash } from 'node:crypto';
 import { failure } from '../../util/error.ts';
 
 export const MODEL_FORMAT = 'rowan.model';
+
+/** What a file of a model ends with: the SHA-256 of all bytes before the comma. */
+const CHECKSUM = /,"sha256":"([0-9a-f]{64})"\}\s*$/;
+const CHECKSUM_SIZE_MAX = 256;
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -71,4 +76,26 @@ export function readChoice<Choice>(
 
 export function invalidMember(name: string, accepted: string): Error {
   return failure('DATA_ERROR', `model file: ${name} is not ${accepted}`);
+}
+
+/** The bytes of a model file: its JSON, and a checksum of it as the last member. */
+export function encodeModelFile(model: JsonObject): Uint8Array {
+  const open = Buffer.from(JSON.stringify(model).slice(0, -1));
+  return Buffer.concat([open, Buffer.from(`,"sha256":"${sha256(open)}"}`)]);
+}
+
+/**
+ * Files of earlier versions have no checksum.
+ * @throws DATA_ERROR when the bytes are not those that were written
+ */
+export function checkModelFile(bytes: Uint8Array): void {
+  const start = Math.max(0, bytes.length - CHECKSUM_SIZE_MAX);
+  const end = Buffer.from(bytes.buffer, bytes.byteOffset + start, bytes.length - start);
+  const found = CHECKSUM.exec(end.toString('latin1'));
+  if (found === null || sha256(bytes.subarray(0, start + found.index)) === found[1]) return;
+  throw failure('DATA_ERROR', 'it is damaged: its checksum is not that of its content');
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }

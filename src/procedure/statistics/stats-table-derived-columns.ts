@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { collectBytes } from '../../file/byte-stream.ts';
+import { checkModelFile } from '../../learn/model/container.ts';
 import { statsTablesFromJson } from '../../learn/table/stats-table.ts';
 import { url } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
@@ -38,6 +39,7 @@ export const statsTableDerivedColumns = workerProcedure({
 
 function readTables(bytes: Uint8Array, fileUrl: string) {
   try {
+    checkModelFile(bytes);
     const json = parseJson(new TextDecoder().decode(bytes));
     return statsTablesFromJson('statsTable.getCounts', json);
   } catch (thrown) {

@@ -2,7 +2,7 @@
 // write, and visible only when they are whole.
 import type { FileSystem } from '../../file/file-system.ts';
 import type { FileSink } from '../../file/scheme.ts';
-import type { JsonObject } from '../../learn/model/container.ts';
+import { encodeModelFile, type JsonObject } from '../../learn/model/container.ts';
 import { RowanError } from '../../util/error.ts';
 import type { ModelCard } from './model-card.ts';
 
@@ -18,7 +18,7 @@ export async function openModelFile(files: FileSystem, url: string): Promise<Mod
   const sink = await createSink(files, url);
   return {
     async save(model, card) {
-      await sink.write(new TextEncoder().encode(JSON.stringify({ ...model, card })));
+      await sink.write(encodeModelFile({ ...model, card }));
       await sink.commit();
     },
     abandon: () => sink.abort(),

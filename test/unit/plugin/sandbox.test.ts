@@ -176,6 +176,11 @@ describe('limits', () => {
       'while (true) {}',
       'try { while (true) {} } catch (e) {} finally { while (true) {} }',
       'Promise.resolve().then(() => { while (true) {} })',
+      'Promise.resolve().then(() => { while (true) {} }).catch(() => 1)',
+      'Promise.resolve().then(() => { while (true) {} }); 1',
+      'const again = () => Promise.resolve().then(again); again(); 1',
+      'const again = () => Promise.resolve().then(again); again()',
+      'const both = () => { queue(both); queue(both); }; const queue = (f) => Promise.resolve().then(f); both(); 1',
       '/(a+)+b/.test("a".repeat(40))',
     ]) {
       const error = await failureOf(run(sandbox, source, { timeLimitMs: 100 }));
