@@ -15,7 +15,7 @@ import type {
 } from '../sql/node.ts';
 import type { Value } from '../value/value.ts';
 import type { WildcardPattern } from './pattern.ts';
-import type { ValueType } from './type/type.ts';
+import type { RowMember, ValueType } from './type/type.ts';
 
 /** What all bound expressions share: the place in the query text and the static type. */
 export interface BoundBase extends Span {
@@ -387,6 +387,8 @@ export interface WildcardProjectItem extends Span {
   readonly kind: 'wildcard';
   readonly source: ColumnSource;
   readonly pattern: WildcardPattern;
+  /** the columns that it stands for as things stand, where these are known */
+  readonly listed?: readonly RowMember[];
 }
 
 /** COLUMN EXPR; `select`, `as` and `where` see the column through column functions. */

@@ -72,9 +72,15 @@ function bindWildcard(
     kind: 'wildcard',
     source: scope.columns,
     pattern: { ...star, excluding, rename },
+    ...(isPlain(item) && scope.listed !== undefined ? { listed: scope.listed } : {}),
     start: item.start,
     end: item.end,
   };
+}
+
+/** `*` alone: every column under its own name. */
+function isPlain({ star, excluding, replacement }: WildcardItem): boolean {
+  return star.path.length === 0 && excluding.length === 0 && replacement === undefined;
 }
 
 function bindExclusion(

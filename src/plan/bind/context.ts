@@ -16,7 +16,7 @@ import type { BoundExpression, ColumnSource } from '../expression.ts';
 import type { StarPattern } from '../pattern.ts';
 import type { PlanNode } from '../plan.ts';
 import type { TableColumns } from '../scope/table-columns.ts';
-import type { ValueType } from '../type/type.ts';
+import type { RowMember, ValueType } from '../type/type.ts';
 import type { Suspicion } from '../warning.ts';
 
 export interface BindContext {
@@ -106,6 +106,8 @@ export interface Scope {
   readonly order?: ColumnOrder;
   /** What `*` means where it is more than one wildcard: the merged columns of USING come first. */
   expandStar?(item: WildcardItem): readonly SelectItem[] | undefined;
+  /** the columns that `*` stands for as things stand, for descriptions; absent: not known */
+  readonly listed?: readonly RowMember[] | undefined;
   /** what wildcards and COLUMN EXPR run over */
   readonly columns: ColumnSource;
   /** true: inside COLUMN EXPR, where only builtins may be called */

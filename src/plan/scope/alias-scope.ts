@@ -20,6 +20,10 @@ export class AliasScope implements Scope {
     return this.#input.order as ColumnOrder;
   }
 
+  get listed(): Scope['listed'] {
+    return this.#input.listed;
+  }
+
   column(node: ColumnNode, context: BindContext): BoundExpression {
     return this.find(node, context) ?? this.#input.column(node, context);
   }

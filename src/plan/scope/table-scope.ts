@@ -5,10 +5,19 @@ import type { ColumnOrder } from '../column-order.ts';
 import type { BoundExpression } from '../expression.ts';
 import { patternOfStar, type StarPattern } from '../pattern.ts';
 import { bindRowFunction, refuseJoinFunction } from '../row-function.ts';
-import type { ValueType } from '../type/type.ts';
+import {
+  ANY_TYPE,
+  OPEN_ROW_TYPE,
+  type RowMember,
+  typeAtPath,
+  type ValueType,
+} from '../type/type.ts';
 import { bindOuter } from './outer.ts';
 import { boundColumn } from './scope.ts';
 import type { TableColumns } from './table-columns.ts';
+
+/** More columns than this are not worth describing. */
+const LISTED_COUNT_MAX = 4096;
 
 export class TableScope implements Scope {
   readonly columns = 'input';
@@ -25,6 +34,17 @@ export class TableScope implements Scope {
 
   get order(): ColumnOrder {
     return this.#columns.order;
+  }
+
+  get listed(): readonly RowMember[] | undefined {
+    const { closed, order } = this.#columns;
+    if (!closed || order.paths.length > LISTED_COUNT_MAX) return undefined;
+    const names = new Set(order.paths.map((path) => path[0] as string));
+    const isNested = new Set(order.paths.flatMap((path) => (path.length > 1 ? path[0] : [])));
+    return [...names].map((name) => ({
+      name,
+      type: isNested.has(name) ? OPEN_ROW_TYPE : (typeAtPath(this.#rowType, [name]) ?? ANY_TYPE),
+    }));
   }
 
   column(node: ColumnNode, context: BindContext): BoundExpression {

@@ -44,6 +44,10 @@ export class WindowScope implements Scope {
     return this.#input.order as ColumnOrder;
   }
 
+  get listed(): Scope['listed'] {
+    return this.#input.listed;
+  }
+
   column(node: ColumnNode, context: BindContext): BoundExpression {
     return this.#input.column(node, context);
   }

@@ -33,9 +33,8 @@ export function typeInfo(type: ValueType, isConstant = false): Record<string, un
         type: 'MLDB::RowValueInfo',
         isConstant,
         knownColumns: knownColumns(type),
-        hasUnknownColumns: type.open,
-        hasUnknownColumnsRecursive:
-          type.open || type.members.some((member) => hasUnknown(member.type)),
+        hasUnknownColumns: isOpen(type),
+        hasUnknownColumnsRecursive: hasUnknown(type),
       };
     case 'any':
       return { type: 'MLDB::AnyValueInfo', isConstant };
@@ -54,12 +53,15 @@ export function knownColumns(type: ValueType): KnownColumn[] {
   return memberTypes(type).map(([columnName, member]) => ({
     columnName,
     valueInfo: typeInfo(member),
-    sparsity: type.kind === 'row' && type.open ? 'sparse' : 'dense',
+    sparsity: type.kind === 'row' && isOpen(type) ? 'sparse' : 'dense',
   }));
 }
 
 function memberTypes(type: ValueType): (readonly [name: string, type: ValueType])[] {
-  if (type.kind === 'row') return type.members.map(({ name, type: member }) => [name, member]);
+  if (type.kind === 'row') {
+    const members = [...type.members, ...(type.listed ?? [])];
+    return members.map(({ name, type: member }) => [name, member]);
+  }
   const [size, ...inner] = type.kind === 'embedding' ? (type.shape ?? []) : [];
   if (type.kind !== 'embedding' || size === undefined || size < 0) return [];
   const member: ValueType =
@@ -72,5 +74,10 @@ function memberTypes(type: ValueType): (readonly [name: string, type: ValueType]
 function hasUnknown(type: ValueType): boolean {
   if (type.kind === 'any') return true;
   if (type.kind !== 'row') return false;
-  return type.open || type.members.some((member) => hasUnknown(member.type));
+  const members = [...type.members, ...(type.listed ?? [])];
+  return isOpen(type) || members.some((member) => hasUnknown(member.type));
+}
+
+function isOpen({ open, listed }: Extract<ValueType, { kind: 'row' }>): boolean {
+  return open && listed === undefined;
 }

@@ -13,6 +13,11 @@ export type AtomType =
   /** an atom of unknown kind */
   | 'atom';
 
+export interface RowMember {
+  readonly name: string;
+  readonly type: ValueType;
+}
+
 export type ValueType =
   | { readonly kind: 'atom'; readonly atom: AtomType }
   | {
@@ -27,6 +32,11 @@ export type ValueType =
       readonly members: readonly { readonly name: string; readonly type: ValueType }[];
       /** true: the row may have more members than these */
       readonly open: boolean;
+      /**
+       * What an open row has beside them as things stand, where that is all: for those who describe
+       * the type. No meaning depends on it.
+       */
+      readonly listed?: readonly RowMember[];
     }
   | { readonly kind: 'any' };
 
