@@ -76,12 +76,12 @@ interface SparseMatrix {
 
 /** The number that a cell has in a virtual column. @throws DATA_ERROR for an infinite value */
 export function scaledValue(
-  { offset, scale }: VirtualColumn & { op: 'VALUE' },
+  { columnName, offset, scale }: VirtualColumn & { op: 'VALUE' },
   atom: Atom,
 ): number {
   const value = Number(atom);
   if (!Number.isFinite(value)) {
-    throw failure('DATA_ERROR', `value ${value} of a column is not a finite number`);
+    throw failure('DATA_ERROR', `value ${value} of column '${columnName}' is not a finite number`);
   }
   return (value - offset) * scale;
 }
