@@ -14,6 +14,8 @@ type Task = 'boolean' | 'categorical' | 'regression';
 interface ColumnFacts {
   readonly name: string;
   readonly isNumber: boolean;
+  /** times are no features of models */
+  readonly isTime: boolean;
   /** the most frequent values, most first */
   readonly values: readonly unknown[];
 }
@@ -72,8 +74,13 @@ async function columnsOf(dataset: string): Promise<ColumnFacts[]> {
     }
     const values = [...counts].sort((a, b) => b[1] - a[1]).map(([value]) => value);
     const isNumber = values.length > 0 && values.every((value) => typeof value === 'number');
-    return { name, isNumber, values };
+    const isTime = rows.some((row) => isTimestamp(row[name] ?? row[key]));
+    return { name, isNumber, isTime, values };
   });
+}
+
+function isTimestamp(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'ts' in value;
 }
 
 function Wizard({
@@ -100,7 +107,9 @@ function Wizard({
     setPositive(proposedValue(facts.values));
     setOwn(undefined);
   }, [label]);
-  const features = columns.filter((column) => column.name !== label && !left.has(column.name));
+  const features = columns.filter(
+    (column) => column.name !== label && !column.isTime && !left.has(column.name),
+  );
   const labelSql = useMemo(() => labelExpression(facts, task, positive), [facts, task, positive]);
   const featureSql = `{${features.map((column) => columnSql(column.name)).join(', ')}} AS features`;
   const sql =
@@ -174,10 +183,12 @@ function Wizard({
               <label key={column.name} class="check">
                 <input
                   type="checkbox"
-                  checked={!left.has(column.name)}
+                  checked={!column.isTime && !left.has(column.name)}
+                  disabled={column.isTime}
                   onChange={() => toggle(column.name)}
                 />
                 {column.name}
+                {column.isTime && <span class="dim"> a time, which models do not take</span>}
               </label>
             ))}
         </div>
