@@ -1,5 +1,5 @@
 // The builtins by name: what the binder finds, the manual lists and the console completes.
-import type { FunctionCatalog, FunctionDeclaration } from '../plan/function.ts';
+import type { FunctionDeclaration, FunctionNamespace } from '../plan/function.ts';
 import { assert } from '../util/assert.ts';
 import { aggregateFunctions } from './aggregate/aggregate.ts';
 import { rowAggregateFunctions } from './aggregate/row-aggregate.ts';
@@ -89,14 +89,14 @@ for (const [name, declaration] of byName) {
 }
 
 /** Aliases are names of their own. */
-export const builtinCatalog: FunctionCatalog = {
+export const builtinNamespace: FunctionNamespace = {
   findFunction: (name) => byName.get(name),
   findInAnyCase: (name) => byLowerName.get(name.toLowerCase()),
   functionNames: () => names,
 };
 
 /** Without those that ask the service for something while they run. */
-export const selfContainedCatalog: FunctionCatalog = {
+export const selfContainedNamespace: FunctionNamespace = {
   findFunction: (name) => {
     const found = byName.get(name);
     return found?.reachesHost === true ? undefined : found;

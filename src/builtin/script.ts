@@ -1,5 +1,5 @@
 // Users' own JavaScript inside a query, and devices.
-import type { BoundArgument, CallScope, ValueFunction } from '../plan/function.ts';
+import type { BoundArgument, CallContext, ValueFunction } from '../plan/function.ts';
 import { failure } from '../util/error.ts';
 import { laterOf, MINUS_INFINITY, NOT_A_DATE } from '../value/timestamp.ts';
 import { effectiveTs, Scalar, type Value, withTimestamp } from '../value/value.ts';
@@ -51,7 +51,7 @@ function bindScript([source, params]: readonly BoundArgument[]) {
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '');
-  return (calls: readonly (readonly Value[])[], scope: CallScope): Value[] => {
+  return (calls: readonly (readonly Value[])[], scope: CallContext): Value[] => {
     if (scope.host === undefined) {
       throw failure('SQL_EXECUTION', 'jseval is not available here: no script sandbox');
     }

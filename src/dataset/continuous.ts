@@ -1,7 +1,7 @@
 // An endless stream of rows: recorded into one dataset after the other, each of which is saved when
 // the next takes its place. The service does that, see service/entity/continuous-dataset.ts.
 import { Type } from 'typebox';
-import type { RelationRow } from '../plan/catalog.ts';
+import type { RelationRow } from '../plan/namespace.ts';
 import { datasetReference, entityReference } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { parseTimestamp, printTimestamp } from '../value/timestamp.ts';

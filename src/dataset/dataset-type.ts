@@ -1,6 +1,6 @@
 // What a dataset type declares: how rows are admitted and stored, or how a view is built.
 import type { TObject } from 'typebox';
-import type { Relation, RelationRow } from '../plan/catalog.ts';
+import type { Relation, RelationRow } from '../plan/namespace.ts';
 import type { DatasetReference, EntityReference } from '../schema/declare.ts';
 import type { RowanError } from '../util/error.ts';
 import type { ArenaAllocator } from '../value/column/arena-set.ts';

@@ -6,7 +6,7 @@ import type {
   Relation,
   RelationColumn,
   RelationRow,
-} from '../plan/catalog.ts';
+} from '../plan/namespace.ts';
 import type { ArenaAllocator } from '../value/column/arena-set.ts';
 import { ColumnView } from '../value/column/column-view.ts';
 import { type RowNamesView, rowNamesView } from '../value/column/row-names.ts';

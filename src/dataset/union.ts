@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { RelationRow } from '../plan/catalog.ts';
+import type { RelationRow } from '../plan/namespace.ts';
 import { datasetReference } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';

@@ -1,5 +1,5 @@
 // Views hold what they were bound to: their rows are taken over once, when they are created.
-import type { RelationRow } from '../plan/catalog.ts';
+import type { RelationRow } from '../plan/namespace.ts';
 import type { DatasetContent, ViewContext } from './dataset-type.ts';
 import { cellsOfRow, type RecordedRow } from './recorded-row.ts';
 import { openSparseWriter } from './sparse-writer.ts';

@@ -1,5 +1,5 @@
 // Rows that lie in columns: writers that read columns need no row objects.
-import type { RelationRow } from '../plan/catalog.ts';
+import type { RelationRow } from '../plan/namespace.ts';
 import type { Atom } from '../value/atom.ts';
 import { Path } from '../value/path.ts';
 import { Row, Scalar } from '../value/value.ts';

@@ -1,6 +1,7 @@
 // EXPLAIN, SHOW, DESCRIBE, SUMMARIZE: statements that look at plans, names and columns.
-import type { RelationRow } from '../plan/catalog.ts';
+
 import { explainPlan } from '../plan/explain/explain.ts';
+import type { RelationRow } from '../plan/namespace.ts';
 import type { PlanNode } from '../plan/plan.ts';
 import { typeAtPath, typeName } from '../plan/type/type.ts';
 import type { QueryWarning } from '../plan/warning.ts';
@@ -68,7 +69,7 @@ function explain(text: string, analyze: boolean, options: WriteQueryOptions): An
   if (analyze) return explainAnalyze(text, options);
   const prepared = prepareQuery(text, options);
   const pathOf = (node: PlanNode) => options.pathOf?.(node, prepared.runtime);
-  const lines = explainPlan(prepared.plan, options.catalog, pathOf);
+  const lines = explainPlan(prepared.plan, options.namespace, pathOf);
   const cells = lines.map(({ operator, path, rows }) => [operator, path, rows]);
   return answer(['operator', 'path', 'rows'], cells, prepared.warnings);
 }
@@ -81,7 +82,7 @@ function explainAnalyze(text: string, options: WriteQueryOptions): Answer {
   };
   const prepared = prepareQuery(text, { ...options, observe });
   for (const _ of prepared.run()) options.scope.checkCancelled();
-  const lines = explainPlan(prepared.plan, options.catalog, (node) => observed.get(node)?.path);
+  const lines = explainPlan(prepared.plan, options.namespace, (node) => observed.get(node)?.path);
   const cells = lines.map(({ operator, path, rows, node }) => {
     const { rowCount = null, milliseconds = null } = (node && observed.get(node)) ?? {};
     return [operator, rowCount, milliseconds, path, rows];
@@ -90,8 +91,8 @@ function explainAnalyze(text: string, options: WriteQueryOptions): Answer {
   return answer(columns, cells, prepared.warnings);
 }
 
-function showTables({ catalog }: WriteQueryOptions): Answer {
-  const names = catalog.datasetNames?.();
+function showTables({ namespace }: WriteQueryOptions): Answer {
+  const names = namespace.datasetNames?.();
   if (names === undefined) throw failure('SQL_EXECUTION', 'datasets cannot be listed here');
   return answer(
     ['name'],
@@ -99,9 +100,9 @@ function showTables({ catalog }: WriteQueryOptions): Answer {
   );
 }
 
-function showFunctions(pattern: string | undefined, { catalog }: WriteQueryOptions): Answer {
+function showFunctions(pattern: string | undefined, { namespace }: WriteQueryOptions): Answer {
   const test = pattern === undefined ? undefined : likePattern(pattern);
-  const { builtins } = catalog;
+  const { builtins } = namespace;
   const cells = builtins
     .functionNames()
     .filter((name) => test === undefined || test.test(name))

@@ -2,7 +2,7 @@
 // come back in unit order, so that they never depend on how many threads took part.
 
 /** What a unit of work may ask of the task it belongs to. */
-export interface JobScope {
+export interface JobContext {
   /** Throws CANCELLED when the task was cancelled; call it between chunks. */
   checkCancelled(): void;
 }
@@ -12,7 +12,7 @@ export interface ParallelJob<Args, Result> {
   readonly name: string;
   /** Loads what `execute` needs; helping threads wait for it, and the caller of `run` must too. */
   prepare?(): Promise<void>;
-  execute(args: Args, unitIndex: number, scope: JobScope): Result;
+  execute(args: Args, unitIndex: number, scope: JobContext): Result;
 }
 
 export interface Parallel {
@@ -40,7 +40,7 @@ export function findParallelJob(name: string): ParallelJob<never, unknown> | und
 }
 
 /** Runs every unit in the calling thread. */
-export function serialParallel(scope: JobScope): Parallel {
+export function serialParallel(scope: JobContext): Parallel {
   return {
     threadCount: 1,
     run(job, args, unitCount) {

@@ -2,7 +2,7 @@
 import type { BindOptions } from '../plan/bind/bind.ts';
 import { bindSelectItems, bindSingleExpression } from '../plan/bind/bind.ts';
 import type { BoundExpression, ProjectItem } from '../plan/expression.ts';
-import type { CallScope } from '../plan/function.ts';
+import type { CallContext } from '../plan/function.ts';
 import { NeededSet } from '../plan/needed.ts';
 import type { PlanNode } from '../plan/plan.ts';
 import { InputScope, type ScopeFunctions } from '../plan/scope/scope.ts';
@@ -19,9 +19,9 @@ import { makeCompiler } from './general/plan.ts';
 import { TableRow } from './general/row.ts';
 import { makeRuntime } from './general/runtime.ts';
 import { isTrue } from './general/truth.ts';
-import type { QueryScope } from './query.ts';
+import type { QueryContext } from './query.ts';
 
-export interface PrepareRowOptions extends QueryScope {
+export interface PrepareRowOptions extends QueryContext {
   /** what is known of the input; default: a row of unknown columns */
   readonly inputType?: ValueType | undefined;
   /** functions that only exist here, such as `lineNumber()`, and the types of their results */
@@ -34,7 +34,7 @@ export interface PrepareRowOptions extends QueryScope {
 export interface RowContext {
   /** the value of a function of the scope */
   readonly call?: (name: string) => Value;
-  readonly scope?: CallScope;
+  readonly scope?: CallContext;
 }
 
 export interface PreparedSelect {
@@ -113,10 +113,10 @@ function scopeOf(options: PrepareRowOptions): InputScope {
   return new InputScope(options.inputType ?? OPEN_ROW_TYPE, options.functions, options.checkColumn);
 }
 
-function bindOptions({ catalog, scope }: PrepareRowOptions): BindOptions {
+function bindOptions({ namespace, scope }: PrepareRowOptions): BindOptions {
   return {
-    catalog,
-    evaluate: (expression) => evaluateConstant(expression, catalog, scope),
+    namespace,
+    evaluate: (expression) => evaluateConstant(expression, namespace, scope),
   };
 }
 

@@ -1,10 +1,10 @@
 // The entry of the engine: query text or clauses in, rows or bytes of a format out.
 import { bindQuery } from '../plan/bind/bind.ts';
 import type { ParameterTypes } from '../plan/bind/context.ts';
-import type { Catalog, RelationRow } from '../plan/catalog.ts';
 import type { ColumnOrder } from '../plan/column-order.ts';
 import { guardDepth } from '../plan/depth.ts';
-import type { CallScope } from '../plan/function.ts';
+import type { CallContext } from '../plan/function.ts';
+import type { Namespace, RelationRow } from '../plan/namespace.ts';
 import { optimize } from '../plan/optimize.ts';
 import type { PlanNode, QueryPlan } from '../plan/plan.ts';
 import { readsTimestamps } from '../plan/timestamps.ts';
@@ -26,9 +26,9 @@ import type { QueryCache } from './query-cache.ts';
 /** Query text, or an object with a text for each clause. */
 export type QueryText = string | QueryClauses;
 
-export interface QueryScope {
-  readonly catalog: Catalog;
-  readonly scope: CallScope;
+export interface QueryContext {
+  readonly namespace: Namespace;
+  readonly scope: CallContext;
   /** tried before the general operators; absent: they do it all */
   readonly accelerate?: Accelerator | undefined;
 }
@@ -57,7 +57,7 @@ export interface PreparedQuery {
   run(parameters?: ReadonlyMap<string, Value>): Iterable<RelationRow>;
 }
 
-export interface PrepareOptions extends QueryScope {
+export interface PrepareOptions extends QueryContext {
   /** names that `$name` may use; absent: none */
   readonly parameters?: ParameterTypes | undefined;
   /** false: whoever reads the rows does not look at their timestamps, which then may be others */
@@ -76,18 +76,18 @@ export function prepareQuery(text: QueryText, options: PrepareOptions): Prepared
 }
 
 function prepareParsed(query: QueryNode, options: PrepareOptions): PreparedQuery {
-  const { catalog, scope } = options;
+  const { namespace, scope } = options;
   const warnings = new WarningCollector(options.strict === true);
   const bound = bindQuery(query, {
-    catalog,
+    namespace,
     warnings,
     parameters: options.parameters,
-    evaluate: (expression) => evaluateConstant(expression, catalog, scope),
+    evaluate: (expression) => evaluateConstant(expression, namespace, scope),
   });
-  const plan = optimize(options.rewrite?.(bound) ?? bound, catalog);
+  const plan = optimize(options.rewrite?.(bound) ?? bound, namespace);
   const exactTimestamps =
     options.exactTimestamps !== false ||
-    [plan.root, ...plan.subqueries].some((root) => readsTimestamps(root, catalog.builtins));
+    [plan.root, ...plan.subqueries].some((root) => readsTimestamps(root, namespace.builtins));
   const runtime = makeRuntime(plan.subqueries, { ...options, exactTimestamps, text: query.text });
   const source = compilePlan(plan.root, runtime);
   return {
@@ -109,7 +109,7 @@ export function queryRows(text: QueryText, options: PrepareOptions): Iterable<Re
   return prepareQuery(text, options).run();
 }
 
-export interface WriteQueryOptions extends QueryScope {
+export interface WriteQueryOptions extends QueryContext {
   readonly format: FormatName;
   readonly output: OutputOptions;
   /** `name`: columns in natural order in every format, and only those that occur */

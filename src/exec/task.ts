@@ -1,8 +1,8 @@
 // A task as the code that runs in an engine worker sees it.
 import { failure } from '../util/error.ts';
-import type { JobScope, Parallel } from './parallel.ts';
+import type { JobContext, Parallel } from './parallel.ts';
 
-export interface Task extends JobScope {
+export interface Task extends JobContext {
   readonly parallel: Parallel;
   /** Tells the service how far the task is; plain data, the latest wins. */
   progress(document: unknown): void;

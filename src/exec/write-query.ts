@@ -1,6 +1,7 @@
 // Queries and statements for looking around, whose results are written in a format.
-import type { RelationRow } from '../plan/catalog.ts';
-import type { CallScope, RandomDraws } from '../plan/function.ts';
+
+import type { CallContext, RandomDraws } from '../plan/function.ts';
+import type { RelationRow } from '../plan/namespace.ts';
 import { readStatement, type Statement } from '../sql/parser/statement.ts';
 import { failure } from '../util/error.ts';
 import { ColumnRows } from './column-rows.ts';
@@ -46,7 +47,7 @@ function writePrepared(prepared: PreparedQuery, options: WriteQueryOptions): num
 }
 
 /** The scope keeps its own state to itself, so it is asked and not copied. */
-function withRandom(scope: CallScope, random: RandomDraws): CallScope {
+function withRandom(scope: CallContext, random: RandomDraws): CallContext {
   return {
     checkCancelled: () => scope.checkCancelled(),
     get host() {

@@ -1,5 +1,5 @@
 // Calls of functions from JSON to JSON text.
-import type { CallScope } from '../plan/function.ts';
+import type { CallContext } from '../plan/function.ts';
 import { Scalar } from '../value/value.ts';
 import { plainValue, valueFromJson } from './function-json.ts';
 import type { CompiledFunction } from './function-type.ts';
@@ -13,7 +13,7 @@ export function applyJson(
   compiled: CompiledFunction,
   input: unknown,
   ts: number,
-  scope: CallScope,
+  scope: CallContext,
 ): string {
   scope.checkCancelled();
   const text = compiled.plainCalls?.plain?.(input);

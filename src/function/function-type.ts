@@ -3,8 +3,8 @@ import type { Static, TObject } from 'typebox';
 import type { EntityType, ParamsOf } from '../dataset/entity-type.ts';
 import type { Accelerator } from '../exec/general/compiler.ts';
 import type { FileSystem } from '../file/file-system.ts';
-import type { Catalog } from '../plan/catalog.ts';
-import type { CallScope, ModelFeatures } from '../plan/function.ts';
+import type { CallContext, ModelFeatures } from '../plan/function.ts';
+import type { Namespace } from '../plan/namespace.ts';
 import type { ValueType } from '../plan/type/type.ts';
 import type { ArenaAllocator } from '../value/column/arena-set.ts';
 import type { Span } from '../value/column/snapshot.ts';
@@ -29,7 +29,7 @@ export interface FunctionType<Schema extends TObject = TObject> extends EntityTy
   load?(params: ParamsOf<Schema>, context: LoadContext): Promise<LoadedArtifact>;
   compile(
     params: ParamsOf<Schema>,
-    scope: FunctionScope,
+    scope: FunctionContext,
     artifact?: LoadedArtifact['data'],
   ): CompiledFunction;
   /** the type-specific member `status`, beside `info` */
@@ -89,11 +89,11 @@ export interface LoadedArtifact {
   readonly card?: Readonly<Record<string, unknown>> | undefined;
 }
 
-export interface FunctionScope {
-  readonly catalog: Catalog;
+export interface FunctionContext {
+  readonly namespace: Namespace;
   readonly arenas: ArenaAllocator;
   /** what calls may reach: that of the task which runs in this thread at the time */
-  readonly callScope: CallScope;
+  readonly callScope: CallContext;
   /** the vector engine, where there is one */
   readonly accelerate?: Accelerator | undefined;
   /** The type and parameters of a dataset. @throws ENTITY_NOT_FOUND, ENTITY_NOT_READY */
@@ -115,9 +115,9 @@ export interface CompiledFunction {
   readonly features?: ModelFeatures;
   /** true: a call takes microseconds and reads no data, so it may run on the main thread */
   readonly isLight: boolean;
-  apply(input: Value, scope: CallScope): Value;
+  apply(input: Value, scope: CallContext): Value;
   /** as `apply`, for several inputs at once, where that takes less than one by one */
-  applyAll?(inputs: readonly Value[], scope: CallScope): readonly Value[];
+  applyAll?(inputs: readonly Value[], scope: CallContext): readonly Value[];
   /** shortcuts for plain inputs, whose outputs are those of `apply` in JSON */
   readonly plainCalls?: PlainCalls;
   /** internals for GET …/details; default null */

@@ -3,7 +3,7 @@
 // expression and the size of the input.
 import { childrenOf, itemExpressions } from '../plan/children.ts';
 import type { BoundExpression, ProjectItem } from '../plan/expression.ts';
-import type { FunctionCatalog } from '../plan/function.ts';
+import type { FunctionNamespace } from '../plan/function.ts';
 import { Scalar } from '../value/value.ts';
 
 /** Operators, each of which may look at all of the input. */
@@ -19,7 +19,7 @@ export const LIGHT_INPUT_SIZE_MAX = 1 << 14;
 export function areLightItems(
   items: readonly ProjectItem[],
   text: string,
-  builtins: FunctionCatalog,
+  builtins: FunctionNamespace,
 ): boolean {
   if (text.length > LIGHT_TEXT_LENGTH_MAX) return false;
   if (items.some(({ kind }) => kind === 'column-expression')) return false;
@@ -33,7 +33,7 @@ export function areLightItems(
   return true;
 }
 
-function isLightOperator(expression: BoundExpression, builtins: FunctionCatalog): boolean {
+function isLightOperator(expression: BoundExpression, builtins: FunctionNamespace): boolean {
   switch (expression.kind) {
     case 'user-call':
     case 'in-query':

@@ -1,6 +1,6 @@
 // Applies a function to JSON inputs, one a line, and answers with one line each.
 import { isAscii, isUtf8 } from 'node:buffer';
-import type { CallScope } from '../plan/function.ts';
+import type { CallContext } from '../plan/function.ts';
 import { errorBody, failure, RowanError } from '../util/error.ts';
 import { JsonSyntaxError, parseJson, stringifyJson } from '../util/exact-json.ts';
 import { applyJson } from './apply-json.ts';
@@ -21,7 +21,7 @@ const LINES_AT_ONCE = 32;
 const ROWS_AT_ONCE = 1024;
 
 export interface LineOptions {
-  readonly scope: CallScope;
+  readonly scope: CallContext;
   /** timestamp of all cells of the inputs, in seconds */
   readonly ts: number;
   /** number of the first line */

@@ -4,7 +4,7 @@
 import type { PreparedSelect } from '../exec/prepared-row.ts';
 import { compileScalar } from '../exec/scalar/compile.ts';
 import type { BoundExpression, ProjectItem } from '../plan/expression.ts';
-import type { FunctionCatalog } from '../plan/function.ts';
+import type { FunctionNamespace } from '../plan/function.ts';
 import { mapExpression } from '../plan/map-expression.ts';
 import type { Atom } from '../value/atom.ts';
 import { normalizeInteger } from '../value/atom.ts';
@@ -36,7 +36,7 @@ export interface PlainOptions {
   readonly raw: boolean;
   /** the input is the value of the only variable */
   readonly autoInput: boolean;
-  readonly builtins: FunctionCatalog;
+  readonly builtins: FunctionNamespace;
 }
 
 /** The shortcuts of a select list; none when some item of it needs rows or timestamps. */

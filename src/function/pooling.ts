@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 import { quoteName } from '../dataset/parameter.ts';
 import { queryRows } from '../exec/query.ts';
-import type { RelationRow } from '../plan/catalog.ts';
+import type { RelationRow } from '../plan/namespace.ts';
 import { OPEN_ROW_TYPE } from '../plan/type/type.ts';
 import { tableReference } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
 import { Path } from '../value/path.ts';
 import { Embedding, effectiveTs, flatten, Row } from '../value/value.ts';
-import { type FunctionScope, functionType } from './function-type.ts';
+import { type FunctionContext, functionType } from './function-type.ts';
 import { memberOf } from './input-member.ts';
 import { tableDataset } from './table-dataset.ts';
 
@@ -78,11 +78,11 @@ interface WordVectors {
 /** Vectors of a dataset are looked up row by row, those of other tables read once. */
 function wordVectors(
   table: string | { readonly id?: string | undefined },
-  { catalog, callScope, accelerate }: FunctionScope,
+  { namespace, callScope, accelerate }: FunctionContext,
 ): WordVectors {
   const dataset = tableDataset(table);
   if (dataset !== undefined) {
-    const relation = catalog.dataset(dataset);
+    const relation = namespace.dataset(dataset);
     const { snapshot } = relation;
     const columns =
       snapshot?.layout === 'columnar'
@@ -98,7 +98,7 @@ function wordVectors(
     };
   }
   const from = typeof table === 'string' ? table : quoteName(table.id ?? '');
-  const options = { catalog, scope: callScope, accelerate };
+  const options = { namespace, scope: callScope, accelerate };
   const rows = [...queryRows(`SELECT * FROM ${from}`, options)];
   const index = new Map<string, number>();
   for (const { row } of rows) {

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { compileSelect, type PreparedSelect } from '../exec/prepared-row.ts';
-import type { CallScope } from '../plan/function.ts';
+import type { CallContext } from '../plan/function.ts';
 import { OPEN_ROW_TYPE } from '../plan/type/type.ts';
 import { type EntityReference, entityReference } from '../schema/declare.ts';
 import { embeddingAsRow, Row, Scalar, sortedRow, type Value } from '../value/value.ts';
-import { type CompiledFunction, type FunctionScope, functionType } from './function-type.ts';
+import { type CompiledFunction, type FunctionContext, functionType } from './function-type.ts';
 
 interface StepConfig extends EntityReference {
   readonly with: string;
@@ -53,8 +53,8 @@ export const serialFunction = functionType({
   },
 });
 
-function compileStep(step: StepConfig, scope: FunctionScope): Step {
-  const options = { catalog: scope.catalog, scope: scope.callScope };
+function compileStep(step: StepConfig, scope: FunctionContext): Step {
+  const options = { namespace: scope.namespace, scope: scope.callScope };
   return {
     with: compileSelect(step.with, options),
     extract: compileSelect(step.extract, options),
@@ -62,7 +62,7 @@ function compileStep(step: StepConfig, scope: FunctionScope): Step {
   };
 }
 
-function applySteps(steps: readonly Step[], input: Row, scope: CallScope): Row {
+function applySteps(steps: readonly Step[], input: Row, scope: CallContext): Row {
   let known = input;
   let extracted = new Row([], []);
   for (const step of steps) {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { compileSelect, type PreparedSelect } from '../exec/prepared-row.ts';
-import type { FunctionCatalog } from '../plan/function.ts';
+import type { FunctionNamespace } from '../plan/function.ts';
 import { ANY_TYPE, OPEN_ROW_TYPE, type ValueType } from '../plan/type/type.ts';
 import { parseSelectList } from '../sql/parser/parser.ts';
 import { printSql } from '../sql/printer.ts';
@@ -38,10 +38,10 @@ export const sqlExpression = functionType({
   check(params) {
     parseSelectList(params.expression);
   },
-  compile(params, { catalog, callScope }) {
-    const select = compileSelect(params.expression, { catalog, scope: callScope });
+  compile(params, { namespace, callScope }) {
+    const select = compileSelect(params.expression, { namespace, scope: callScope });
     checkShape(select, params);
-    return compiledFunction(select, params, catalog.builtins);
+    return compiledFunction(select, params, namespace.builtins);
   },
   status(params) {
     const surface = params.expression;
@@ -52,7 +52,7 @@ export const sqlExpression = functionType({
 function compiledFunction(
   select: PreparedSelect,
   params: SqlExpressionParams,
-  builtins: FunctionCatalog,
+  builtins: FunctionNamespace,
 ): CompiledFunction {
   const { raw, autoInput } = params;
   const [only] = select.items;

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { queryTextOf } from '../dataset/parameter.ts';
 import { ANY_PARAMETERS, type PreparedQuery, prepareQuery, readQuery } from '../exec/query.ts';
-import type { RelationRow } from '../plan/catalog.ts';
+import type { RelationRow } from '../plan/namespace.ts';
 import { ANY_TYPE, OPEN_ROW_TYPE, type ValueType } from '../plan/type/type.ts';
 import { choice, inputQuery } from '../schema/declare.ts';
 import { printSql } from '../sql/printer.ts';
@@ -28,12 +28,12 @@ export const sqlQuery = functionType({
   check(params) {
     readQuery(queryTextOf(params.query));
   },
-  compile(params, { catalog, callScope, accelerate }) {
+  compile(params, { namespace, callScope, accelerate }) {
     const text = queryTextOf(params.query);
     const names = parameterNames(text);
     const prepare = () =>
       prepareQuery(text, {
-        catalog,
+        namespace,
         scope: callScope,
         accelerate,
         parameters: ANY_PARAMETERS,

@@ -22,25 +22,25 @@ export function makeWorkspace(memory: ArenaAllocator): Workspace {
   };
 }
 
-export interface JobScope {
+export interface JobContext {
   /** Throws when the work was cancelled. */
   checkCancelled(): void;
 }
 
 /** Of work that nobody can stop. */
-export const NEVER_CANCELLED: JobScope = { checkCancelled() {} };
+export const NEVER_CANCELLED: JobContext = { checkCancelled() {} };
 
 /** Categories or values, or comparisons of two, between two looks at the cancel flag. */
 const STEPS_PER_CHECK = 16_384;
 
 /** To be called for each step of a long loop. */
-export function lookEvery(scope: JobScope): () => void {
+export function lookEvery(scope: JobContext): () => void {
   return every(STEPS_PER_CHECK, () => scope.checkCancelled());
 }
 
 export interface LearnJob<Args, Result> {
   readonly name: string;
-  execute(args: Args, unitIndex: number, scope: JobScope): Result;
+  execute(args: Args, unitIndex: number, scope: JobContext): Result;
 }
 
 /** Work split over threads; results come back in the order of the units. */
@@ -50,7 +50,7 @@ export interface ParallelFor {
 }
 
 /** What a fit runs in. */
-export interface FitContext extends JobScope {
+export interface FitContext extends JobContext {
   readonly workspace: Workspace;
   readonly parallel: ParallelFor;
   /** How many of the steps are done; may be called from this thread only, not for every step. */

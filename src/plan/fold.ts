@@ -49,7 +49,7 @@ function isFoldable(expression: BoundExpression, context: BindContext): boolean 
     case 'constant':
       return false;
     case 'call': {
-      const declaration = context.catalog.builtins.findFunction(expression.name);
+      const declaration = context.namespace.builtins.findFunction(expression.name);
       if (declaration?.kind !== 'scalar' && declaration?.kind !== 'value') return false;
       return declaration.volatility === 'immutable' && expression.args.every(isConstant);
     }

@@ -89,7 +89,7 @@ export interface RandomDraws {
 }
 
 /** Services of the query that a running function may use. */
-export interface CallScope {
+export interface CallContext {
   /** Logs and throws CANCELLED when the query was cancelled; call it in long loops. */
   checkCancelled(): void;
   /** draws of `random()` for the query; absent: another seed for each call */
@@ -132,8 +132,8 @@ export interface ValueFunction extends FunctionDocumentation {
   readonly versions: 'latest' | 'all';
   resultType(args: readonly BoundArgument[]): ValueType;
   /** Checks and prepares a call; its errors are binding errors. Default: evaluate as it is. */
-  bind?(args: readonly BoundArgument[]): (args: readonly Value[], scope: CallScope) => Value;
-  evaluate?(args: readonly Value[], scope: CallScope): Value;
+  bind?(args: readonly BoundArgument[]): (args: readonly Value[], scope: CallContext) => Value;
+  evaluate?(args: readonly Value[], scope: CallContext): Value;
   /**
    * As `bind`, for many calls at once, where one call costs much more than its share of many. For
    * functions that handle nulls and set their timestamps themselves. An error makes the caller call
@@ -141,9 +141,9 @@ export interface ValueFunction extends FunctionDocumentation {
    */
   bindBatch?(
     args: readonly BoundArgument[],
-  ): (calls: readonly (readonly Value[])[], scope: CallScope) => readonly Value[];
+  ): (calls: readonly (readonly Value[])[], scope: CallContext) => readonly Value[];
   /** For `versions: 'all'`: the points of each argument; a row is one value with repeated names. */
-  evaluatePoints?(args: readonly (readonly Value[])[], scope: CallScope): Value;
+  evaluatePoints?(args: readonly (readonly Value[])[], scope: CallContext): Value;
 }
 
 /**
@@ -188,7 +188,7 @@ export type FunctionDeclaration =
   | WindowFunction;
 
 /** The builtins, as the binder sees them. */
-export interface FunctionCatalog {
+export interface FunctionNamespace {
   findFunction(name: string): FunctionDeclaration | undefined;
   /** one whose name is the same but for its case; undefined when there are none or several */
   findInAnyCase(name: string): FunctionDeclaration | undefined;
@@ -212,9 +212,9 @@ export interface UserFunction {
   readonly takesAnyValue: boolean;
   /** what the function was trained on; absent: it was not trained, or takes any columns */
   readonly features?: ModelFeatures | undefined;
-  apply(input: Value, scope: CallScope): Value;
+  apply(input: Value, scope: CallContext): Value;
   /** as `apply`, for several inputs at once; present where that takes less than one by one */
   readonly applyAll?:
-    | ((inputs: readonly Value[], scope: CallScope) => readonly Value[])
+    | ((inputs: readonly Value[], scope: CallContext) => readonly Value[])
     | undefined;
 }

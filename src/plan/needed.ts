@@ -1,8 +1,8 @@
 // The columns that expressions read from their input row.
 import { Path } from '../value/path.ts';
-import type { NeededColumns } from './catalog.ts';
 import { childrenOf, itemExpressions } from './children.ts';
 import type { BoundExpression, ProjectItem } from './expression.ts';
+import type { NeededColumns } from './namespace.ts';
 
 /** A growing set of column paths, or everything. */
 export class NeededSet {

@@ -1,5 +1,5 @@
 // The rules in the order in which they run, each once.
-import type { Catalog } from './catalog.ts';
+import type { Namespace } from './namespace.ts';
 import type { PlanNode, QueryPlan } from './plan.ts';
 import { collectChoices } from './rule/collect-choices.ts';
 import { freeJoinOrder } from './rule/free-join-order.ts';
@@ -32,10 +32,10 @@ export const RULES: readonly Rule[] = [
   readNeededColumns,
 ];
 
-export function optimize(plan: QueryPlan, catalog: Catalog): QueryPlan {
+export function optimize(plan: QueryPlan, namespace: Namespace): QueryPlan {
   // First, so that the other rules meet joins.
-  const { root, subqueries } = unnestSubqueries.apply(plan, { catalog });
+  const { root, subqueries } = unnestSubqueries.apply(plan, { namespace });
   const rewrite = (node: PlanNode) =>
-    RULES.reduce((before, rule) => rule.apply(before, { catalog }), node);
+    RULES.reduce((before, rule) => rule.apply(before, { namespace }), node);
   return { root: rewrite(root), subqueries: subqueries.map(rewrite) };
 }

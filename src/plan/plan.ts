@@ -11,8 +11,8 @@
 // and a source is one of scan, single-row, join, transpose, merge, sample, row-dataset or any of
 // the shapes above (a sub-select).
 import type { FrameExclusion, FrameUnit, JoinKind, SetOperator, Span } from '../sql/node.ts';
-import type { NeededColumns } from './catalog.ts';
 import type { BoundExpression, JoinSide, ProjectItem, SortKey } from './expression.ts';
+import type { NeededColumns } from './namespace.ts';
 
 /** The rows of a dataset in stored order, or only those that `lookup` selects. */
 export interface ScanNode {

@@ -1,7 +1,7 @@
 // Whether a plan computes with timestamps, other than carrying those of values along.
 import { childrenOf, itemExpressions } from './children.ts';
 import type { BoundExpression } from './expression.ts';
-import type { FunctionCatalog } from './function.ts';
+import type { FunctionNamespace } from './function.ts';
 import { expressionsOf, inputsOf } from './map-plan.ts';
 import type { PlanNode } from './plan.ts';
 
@@ -21,7 +21,7 @@ const TIMELESS_FUNCTIONS: ReadonlySet<string> = new Set([
  * False when the values of the result are the same whatever the timestamps of cells with one point
  * are. What is not known to be timeless counts as reading them.
  */
-export function readsTimestamps(node: PlanNode, functions: FunctionCatalog): boolean {
+export function readsTimestamps(node: PlanNode, functions: FunctionNamespace): boolean {
   const reads = (expression: BoundExpression | undefined) =>
     expression !== undefined && expressionReads(expression, functions);
   return (
@@ -76,7 +76,7 @@ function isTimeless({ name }: { readonly name: string }): boolean {
   return TIMELESS_FUNCTIONS.has(name);
 }
 
-function expressionReads(expression: BoundExpression, functions: FunctionCatalog): boolean {
+function expressionReads(expression: BoundExpression, functions: FunctionNamespace): boolean {
   switch (expression.kind) {
     case 'call':
       if (functions.findFunction(expression.name)?.kind !== 'scalar') return true;

@@ -2,7 +2,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { type Static, Type } from 'typebox';
-import type { ConstructionScope } from '../service/entity/collection.ts';
+import type { ConstructionContext } from '../service/entity/collection.ts';
 import type { EntityConfig } from '../service/entity/config.ts';
 import { type PluginEntity, type PluginType, pluginType } from '../service/entity/plugin-type.ts';
 import type { Reply, RouteRequest } from '../service/route/request.ts';
@@ -88,7 +88,7 @@ class JavaScriptPlugin implements PluginEntity {
     runtime: ScriptRuntime,
     config: EntityConfig & { readonly id: string },
     { source, address, args }: Static<typeof PARAMETERS>,
-    { signal }: ConstructionScope,
+    { signal }: ConstructionContext,
   ): Promise<JavaScriptPlugin> {
     const given = {
       ...(source?.main === undefined ? {} : { source: source.main }),

@@ -2,8 +2,8 @@
 import { availableParallelism } from 'node:os';
 import type { FileSystem } from '../file/file-system.ts';
 import type { WireValue } from '../service/engine/wire-value.ts';
-import { callContext } from '../service/route/call-context.ts';
 import type { Role } from '../service/route/request.ts';
+import { callContext } from '../service/route/request-context.ts';
 import type { Service } from '../service/service.ts';
 import { failure } from '../util/error.ts';
 import { parseJson } from '../util/exact-json.ts';

@@ -1,5 +1,5 @@
 // Sandboxes for work that leaves nothing behind: script runs and functions of queries.
-import { callContext } from '../service/route/call-context.ts';
+import { callContext } from '../service/route/request-context.ts';
 import { failure } from '../util/error.ts';
 import type { SandboxTaskKind, SandboxTasks } from './message.ts';
 import { type CallOptions, Sandbox, type SandboxOptions } from './sandbox.ts';

@@ -7,8 +7,12 @@ import {
   Worker,
 } from 'node:worker_threads';
 import { automaticRequestId } from '../service/id.ts';
-import { type CallContext, callContext, runInContext } from '../service/route/call-context.ts';
 import type { Role } from '../service/route/request.ts';
+import {
+  callContext,
+  type RequestContext,
+  runInContext,
+} from '../service/route/request-context.ts';
 import { errorBody, failure, RowanError } from '../util/error.ts';
 import { threadOptions, workerFile } from '../util/worker-file.ts';
 import { CallSlots, SLOT_COUNT } from './call-slots.ts';
@@ -46,7 +50,7 @@ export interface CallOptions {
   /** a function: making one costs something, so it is asked for when the call takes its time */
   readonly signal?: AbortSignal | (() => AbortSignal) | undefined;
   /** on whose behalf; default: on that of the running work */
-  readonly context?: CallContext | undefined;
+  readonly context?: RequestContext | undefined;
 }
 
 interface PendingCall {
@@ -55,7 +59,7 @@ interface PendingCall {
   readonly args: unknown;
   readonly options: CallOptions;
   /** on whose behalf it is made */
-  readonly context: CallContext | undefined;
+  readonly context: RequestContext | undefined;
   /** made while a script of this sandbox waits for it */
   readonly isNested: boolean;
   /** aborted when the call has ended: nobody needs its answers any more; made for the first */
@@ -409,7 +413,7 @@ export class Sandbox {
     const { host } = call.options;
     call.ended ??= new AbortController();
     const { signal } = call.ended;
-    const context: CallContext = {
+    const context: RequestContext = {
       role: host.role,
       signal,
       requestId: call.context?.requestId ?? automaticRequestId(),

@@ -2,7 +2,7 @@
 import { ENTITY_KINDS, type EntityKind } from '../dataset/entity-type.ts';
 import type { ByteStream } from '../file/byte-stream.ts';
 import { isLightInput } from '../function/light-expression.ts';
-import { MAIN_THREAD_SCOPE } from '../service/engine/engine.ts';
+import { MAIN_THREAD_CONTEXT } from '../service/engine/engine.ts';
 import { applyFunction } from '../service/engine/task/function.ts';
 import { valueToWire } from '../service/engine/wire-value.ts';
 import { parseConfig } from '../service/entity/config.ts';
@@ -130,7 +130,7 @@ export class ScriptHost implements CallHost {
     const call = { typedInput: valueToWire(value), keepValues: [], format } as const;
     if (entity.isLight && isLightInput(input)) {
       const compiled = service.engine.mirror.compiledFunction(id);
-      return parseJson(applyFunction(compiled, call, MAIN_THREAD_SCOPE));
+      return parseJson(applyFunction(compiled, call, MAIN_THREAD_CONTEXT));
     }
     const parts: Uint8Array[] = [];
     await service.compute(

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EntityType } from '../dataset/entity-type.ts';
 import type { WireValue } from '../service/engine/wire-value.ts';
-import { runForService } from '../service/route/call-context.ts';
+import { runForService } from '../service/route/request-context.ts';
 import type { Route } from '../service/route/route.ts';
 import type { RowanExtension } from '../service/rowan.ts';
 import type { Service } from '../service/service.ts';

@@ -6,8 +6,8 @@ import type { RecordedRow } from '../dataset/recorded-row.ts';
 import type { Parallel } from '../exec/parallel.ts';
 import type { PreparedQuery } from '../exec/query.ts';
 import type { FileSystem } from '../file/file-system.ts';
-import type { Catalog } from '../plan/catalog.ts';
-import type { CallScope } from '../plan/function.ts';
+import type { CallContext } from '../plan/function.ts';
+import type { Namespace } from '../plan/namespace.ts';
 import type { QueryPlan } from '../plan/plan.ts';
 import type { EntityReference, InputQuery, OutputDatasetSpec } from '../schema/declare.ts';
 import type { ArenaAllocator } from '../value/column/arena-set.ts';
@@ -82,12 +82,12 @@ export interface Progress {
 }
 
 export interface ProcedureContext {
-  readonly catalog: Catalog;
+  readonly namespace: Namespace;
   /** every URL that the run reads or writes */
   readonly files: FileSystem;
   readonly arenas: ArenaAllocator;
   readonly parallel: Parallel;
-  readonly scope: CallScope;
+  readonly scope: CallContext;
   /** when the run was started, seconds since the epoch */
   readonly startedAt: number;
   readonly procedureId: string;

@@ -25,7 +25,7 @@ export function queriedColumns(context: ProcedureContext, query: InputQuery): Qu
   let known: readonly Path[] = [];
   let stored: QueriedColumns | undefined;
   const prepared = context.query(query, (plan) => {
-    const items = knownItemColumns(plan, context.catalog);
+    const items = knownItemColumns(plan, context.namespace);
     known = items.flatMap((paths) => paths ?? []);
     stored = storedColumns(plan, items, context);
     return plan;
@@ -73,13 +73,13 @@ function isAboveOthers(column: ColumnSnapshot, columns: readonly ColumnSnapshot[
 export function storedColumns(
   { root }: QueryPlan,
   items: readonly (readonly Path[] | undefined)[],
-  { catalog }: ProcedureContext,
+  { namespace }: ProcedureContext,
 ): QueriedColumns | undefined {
   if (root.kind !== 'project' || root.input.kind !== 'scan') return undefined;
   if (root.input.lookup !== undefined || items.some((paths) => paths === undefined)) {
     return undefined;
   }
-  const { snapshot } = catalog.dataset(root.input.dataset);
+  const { snapshot } = namespace.dataset(root.input.dataset);
   if (snapshot?.layout !== 'columnar') return undefined;
   const byPath = new Map(snapshot.columns.map((column) => [JSON.stringify(column.path), column]));
   const columns: ColumnSnapshot[] = [];

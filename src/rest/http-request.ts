@@ -1,7 +1,8 @@
 // A request of a route as it came over HTTP.
-import type { CallContext } from '../service/route/call-context.ts';
+
 import { bindParameters, isAsync } from '../service/route/parameter-binding.ts';
 import type { RequestBody, Role, Verb } from '../service/route/request.ts';
+import type { RequestContext } from '../service/route/request-context.ts';
 import type { BoundRequest, Measured, Route, Work } from '../service/route/route.ts';
 import type { RouteMatch } from '../service/route/router.ts';
 import type { Exchange } from './exchange.ts';
@@ -12,7 +13,7 @@ const NEVER = new AbortController().signal;
 /** What of a route's declaration says how its requests are treated. */
 export type Handling = Pick<Route, 'work' | 'measured'>;
 
-export class HttpRequest implements BoundRequest, CallContext {
+export class HttpRequest implements BoundRequest, RequestContext {
   readonly verb: Verb;
   readonly path: string;
   readonly query: readonly (readonly [string, string])[];

@@ -1,5 +1,5 @@
 // What the service needs of a log; a pino logger fits.
-import { callContext } from './route/call-context.ts';
+import { callContext } from './route/request-context.ts';
 
 type LogMethod = (details: Readonly<Record<string, unknown>>, message: string) => void;
 

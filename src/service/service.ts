@@ -1,5 +1,5 @@
 // The service: what its parts are and how they are connected. Knows no routes and no transport.
-import { builtinCatalog } from '../builtin/index.ts';
+import { builtinNamespace } from '../builtin/index.ts';
 import type { EntityKind } from '../dataset/entity-type.ts';
 import type { TaskOptions } from '../exec/pool/engine-pool.ts';
 import { FileSystem } from '../file/file-system.ts';
@@ -27,10 +27,10 @@ import { type Logger, namingRequests } from './logger.ts';
 import type { Persistence } from './persist/persistence.ts';
 import { type RestoreTarget, restoreEntities } from './persist/restore.ts';
 import { ProfileStore } from './profile-store.ts';
-import { runForService, runWithAtMost } from './route/call-context.ts';
 import type { Dispatcher } from './route/dispatcher.ts';
 import { ReplySpool } from './route/reply-spool.ts';
 import type { Role } from './route/request.ts';
+import { runForService, runWithAtMost } from './route/request-context.ts';
 import type { PageTools } from './route/static-folder.ts';
 import type { Run } from './run/run.ts';
 import { RunExecutor } from './run/run-executor.ts';
@@ -125,7 +125,7 @@ export class Service {
       types,
       files: options.files,
       reachesHost: options.reachesHost ?? true,
-      builtins: builtinCatalog,
+      builtins: builtinNamespace,
       threadCount: options.threadCount,
       taskCountMax: options.taskCountMax,
       memoryBytes: options.memoryBytes,

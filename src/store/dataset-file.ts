@@ -1,6 +1,6 @@
 // Committed dataset versions on disk: Arrow IPC files that other tools can open as they are.
 import type { ArenaAllocator } from '../value/column/arena-set.ts';
-import { ArenaScope } from '../value/column/arena-set.ts';
+import { ArenaLease } from '../value/column/arena-set.ts';
 import type { Snapshot } from '../value/column/snapshot.ts';
 import { snapshotSpans } from '../value/column/snapshot-memory.ts';
 import { ArrowFileReader } from './arrow-file-reader.ts';
@@ -37,7 +37,7 @@ export function writeDatasetFile(
  */
 export function readDatasetFile(path: string, arenas: ArenaAllocator): Snapshot {
   const file = new ArrowFileReader(path);
-  const scope = new ArenaScope(arenas);
+  const scope = new ArenaLease(arenas);
   try {
     const description = readDescription(file);
     const snapshot =

@@ -9,6 +9,7 @@ const REFUSED: readonly [RegExp, string][] = [
   [/\bwhoever\b|\bsomebody\b/i, 'the caller, the client, the thread: the part that is meant'],
   [/\bdearer\b/i, 'slower, larger'],
   [/\blook(s|ed)? up from\b/i, 'check for cancellation'],
+  [/\bcatalogs?\b/i, 'namespace: what queries can name; catalogue: what is kept'],
 ];
 
 test('revised texts use the words of the glossary', () => {

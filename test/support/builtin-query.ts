@@ -1,18 +1,18 @@
 // Queries of a test with all builtins.
-import { builtinCatalog } from '../../src/builtin/index.ts';
+import { builtinNamespace } from '../../src/builtin/index.ts';
 import { DEFAULT_OUTPUT } from '../../src/exec/output/options.ts';
 import { writeQuery } from '../../src/exec/write-query.ts';
-import type { Catalog } from '../../src/plan/catalog.ts';
 import type { CallHost } from '../../src/plan/function.ts';
-import { MemoryCatalog } from './memory-catalog.ts';
+import type { Namespace } from '../../src/plan/namespace.ts';
+import { MemoryNamespace } from './memory-namespace.ts';
 import { collect } from './query.ts';
 
 /** The JSON text of the single value of `SELECT <selected>`. */
-export function writeAtom(selected: string, catalog: Catalog, host?: CallHost): string {
+export function writeAtom(selected: string, namespace: Namespace, host?: CallHost): string {
   const scope = { checkCancelled: () => undefined, host };
   return collect((emit) =>
     writeQuery(`SELECT ${selected}`, {
-      catalog,
+      namespace,
       scope,
       format: 'atom',
       output: DEFAULT_OUTPUT,
@@ -23,7 +23,7 @@ export function writeAtom(selected: string, catalog: Catalog, host?: CallHost): 
 
 /** The value of `SELECT <expression>` with the builtins alone, parsed. */
 export function resultOf(expression: string): unknown {
-  return JSON.parse(writeAtom(expression, new MemoryCatalog(builtinCatalog)));
+  return JSON.parse(writeAtom(expression, new MemoryNamespace(builtinNamespace)));
 }
 
 /** The same as compact JSON text, whatever its shape. */

@@ -1,6 +1,6 @@
-// A catalog of a few functions, so that the engine is tested apart from the builtins.
+// A namespace of a few functions, so that the engine is tested apart from the builtins.
 import { family, parameter } from '../../src/builtin/declare.ts';
-import type { FunctionCatalog, FunctionDeclaration } from '../../src/plan/function.ts';
+import type { FunctionDeclaration, FunctionNamespace } from '../../src/plan/function.ts';
 import { ANY_TYPE, atomType } from '../../src/plan/type/type.ts';
 import { failure } from '../../src/util/error.ts';
 import { MINUS_INFINITY } from '../../src/value/timestamp.ts';
@@ -97,7 +97,7 @@ const DECLARATIONS: readonly FunctionDeclaration[] = [
 
 const BY_NAME = new Map(DECLARATIONS.map((declaration) => [declaration.name, declaration]));
 
-export const FEW_FUNCTIONS: FunctionCatalog = {
+export const FEW_FUNCTIONS: FunctionNamespace = {
   findFunction: (name) => BY_NAME.get(name),
   findInAnyCase: (name) => BY_NAME.get(name.toLowerCase()),
   functionNames: () => [...BY_NAME.keys()],

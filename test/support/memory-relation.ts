@@ -4,7 +4,7 @@ import type {
   Relation,
   RelationColumn,
   RelationRow,
-} from '../../src/plan/catalog.ts';
+} from '../../src/plan/namespace.ts';
 import { atomFromJson, pathFromJson, timestampFromJson } from '../../src/value/json.ts';
 import { comparePaths, type Path } from '../../src/value/path.ts';
 import { flatten, type Row, RowBuilder, Scalar } from '../../src/value/value.ts';

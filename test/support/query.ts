@@ -3,16 +3,18 @@ import { type FormatName, writeRows } from '../../src/exec/output/format.ts';
 import { DEFAULT_OUTPUT, type OutputOptions } from '../../src/exec/output/options.ts';
 import { prepareQuery } from '../../src/exec/query.ts';
 import { writeQuery } from '../../src/exec/write-query.ts';
-import type { RelationRow } from '../../src/plan/catalog.ts';
 import { explainPlan } from '../../src/plan/explain/explain.ts';
+import type { RelationRow } from '../../src/plan/namespace.ts';
 import { FEW_FUNCTIONS } from './few-functions.ts';
-import { MemoryCatalog, NO_SCOPE } from './memory-catalog.ts';
+import { MemoryNamespace, NO_CONTEXT } from './memory-namespace.ts';
 import type { RowJson } from './memory-relation.ts';
 
-export function catalogOf(datasets: Readonly<Record<string, readonly RowJson[]>>): MemoryCatalog {
-  const catalog = new MemoryCatalog(FEW_FUNCTIONS);
-  for (const [name, rows] of Object.entries(datasets)) catalog.add(name, rows);
-  return catalog;
+export function namespaceOf(
+  datasets: Readonly<Record<string, readonly RowJson[]>>,
+): MemoryNamespace {
+  const namespace = new MemoryNamespace(FEW_FUNCTIONS);
+  for (const [name, rows] of Object.entries(datasets)) namespace.add(name, rows);
+  return namespace;
 }
 
 /** Rows with one value a column, recorded at the epoch: `{ r1: { x: 1 } }`. */
@@ -25,28 +27,28 @@ export function rowsOf(
   ]);
 }
 
-export const EMPTY_CATALOG = catalogOf({});
+export const EMPTY_CATALOG = namespaceOf({});
 
 /** The text that a query writes. */
 export function write(
   sql: string,
-  catalog: MemoryCatalog = EMPTY_CATALOG,
+  namespace: MemoryNamespace = EMPTY_CATALOG,
   format: FormatName = 'table',
   output: Partial<OutputOptions> = {},
 ): string {
   return collect((emit) => {
     const options = { ...DEFAULT_OUTPUT, ...output };
-    writeQuery(sql, { catalog, scope: NO_SCOPE, format, output: options, emit });
+    writeQuery(sql, { namespace, scope: NO_CONTEXT, format, output: options, emit });
   });
 }
 
 /** The parsed reply of a query. */
 export function run(
   sql: string,
-  catalog: MemoryCatalog = EMPTY_CATALOG,
+  namespace: MemoryNamespace = EMPTY_CATALOG,
   format: FormatName = 'table',
 ): unknown {
-  return JSON.parse(write(sql, catalog, format));
+  return JSON.parse(write(sql, namespace, format));
 }
 
 /** Rows in a format. */
@@ -65,7 +67,7 @@ export function collect(write: (emit: (bytes: Uint8Array) => void) => void): str
 }
 
 /** The operators of a plan, one a line, inputs indented. */
-export function explain(sql: string, catalog: MemoryCatalog): string[] {
-  const { plan } = prepareQuery(sql, { catalog, scope: NO_SCOPE });
-  return explainPlan(plan, catalog).map((line) => line.operator);
+export function explain(sql: string, namespace: MemoryNamespace): string[] {
+  const { plan } = prepareQuery(sql, { namespace, scope: NO_CONTEXT });
+  return explainPlan(plan, namespace).map((line) => line.operator);
 }

@@ -1,12 +1,12 @@
 // Queries over small tables by the vector engine and by the general evaluator alone.
 import { afterEach, beforeEach, expect } from 'vitest';
-import { builtinCatalog } from '../../src/builtin/index.ts';
+import { builtinNamespace } from '../../src/builtin/index.ts';
 import { snapshotRelation } from '../../src/dataset/snapshot-relation.ts';
 import { operatorAccelerator } from '../../src/exec/operator/accelerate.ts';
 import type { Parallel } from '../../src/exec/parallel.ts';
 import { queryRows } from '../../src/exec/query.ts';
 import { useArenas } from '../../src/exec/thread-memory.ts';
-import type { Catalog, Relation } from '../../src/plan/catalog.ts';
+import type { Namespace, Relation } from '../../src/plan/namespace.ts';
 import type { Atom } from '../../src/value/atom.ts';
 import { ArenaSet } from '../../src/value/column/arena-set.ts';
 import type { ColumnarSnapshot } from '../../src/value/column/snapshot.ts';
@@ -15,7 +15,7 @@ import { TableBuilder } from '../../src/value/column/table-builder.ts';
 import { atomToJsonText } from '../../src/value/json.ts';
 import { Path } from '../../src/value/path.ts';
 import { cellsOf } from '../../src/value/value.ts';
-import { NO_SCOPE } from './memory-catalog.ts';
+import { NO_CONTEXT } from './memory-namespace.ts';
 
 const arenas = ArenaSet.create({ budgetBytes: 1 << 30, arenaPageCount: 16_384 });
 useArenas(arenas);
@@ -59,7 +59,7 @@ export function turnTaking(threadCount: number): Parallel {
       for (let thread = threadCount - 1; thread >= 0; thread--) {
         const own = thread === 0 ? args : structuredClone(args);
         for (let unit = thread; unit < unitCount; unit += threadCount) {
-          const result = job.execute(own, unit, NO_SCOPE);
+          const result = job.execute(own, unit, NO_CONTEXT);
           results[unit] = thread === 0 ? result : structuredClone(result);
         }
       }
@@ -113,7 +113,7 @@ export function run(
   const [data, other] = snapshots.map((snapshot) => snapshotRelation(snapshot, arenas));
   let operatorCount = 0;
   let readsRows = false;
-  const catalog: Catalog = {
+  const namespace: Namespace = {
     dataset: (id) => {
       const relation = (id === 'other' ? other : data) as Relation;
       return watched(relation, () => {
@@ -122,7 +122,7 @@ export function run(
       });
     },
     findUserFunction: () => undefined,
-    builtins: builtinCatalog,
+    builtins: builtinNamespace,
   };
   const accelerate = operatorAccelerator({
     arenas,
@@ -131,8 +131,8 @@ export function run(
   });
   try {
     const result = queryRows(sql, {
-      catalog,
-      scope: NO_SCOPE,
+      namespace,
+      scope: NO_CONTEXT,
       exactTimestamps,
       accelerate: accelerated
         ? (node, runtime) => {

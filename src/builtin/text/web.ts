@@ -1,6 +1,6 @@
 // The web: fetching, addresses, text and links of pages.
 import { Parser } from 'htmlparser2';
-import type { CallScope, FunctionDeclaration } from '../../plan/function.ts';
+import type { CallContext, FunctionDeclaration } from '../../plan/function.ts';
 import { atomType } from '../../plan/type/type.ts';
 import { failure } from '../../util/error.ts';
 import { MINUS_INFINITY, NOT_A_DATE } from '../../value/timestamp.ts';
@@ -123,7 +123,7 @@ export const webFunctions: readonly FunctionDeclaration[] = [
 ];
 
 /** Content and error of a URL; one of them is null. */
-export function fetchRow(url: string, scope: CallScope): Row {
+export function fetchRow(url: string, scope: CallContext): Row {
   const reply = scope.host?.fetchUrl(url) ?? { error: `nothing can be fetched here: ${url}` };
   const now = Date.now() / 1000;
   const [content, error] =

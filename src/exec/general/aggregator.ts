@@ -110,7 +110,7 @@ interface ChosenRow {
 }
 
 export function aggregateNamed(name: string, compiler: Compiler): AggregateFunction {
-  const declaration = compiler.runtime.catalog.builtins.findFunction(name);
+  const declaration = compiler.runtime.namespace.builtins.findFunction(name);
   if (declaration?.kind === 'aggregate') return declaration;
   throw failure('SQL_BINDING', `Unable to find function '${name}'`);
 }

@@ -1,5 +1,5 @@
 // The columns of rows that were never stored: counted by looking at every row.
-import type { RelationColumn } from '../../plan/catalog.ts';
+import type { RelationColumn } from '../../plan/namespace.ts';
 import { comparePaths, Path } from '../../value/path.ts';
 import { flatten, type Row } from '../../value/value.ts';
 import { keyOf } from './column-key.ts';

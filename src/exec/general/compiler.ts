@@ -1,8 +1,8 @@
 // What the parts of the general evaluator share while a plan is compiled to closures.
 
-import type { Catalog, RelationColumn } from '../../plan/catalog.ts';
 import type { BoundExpression } from '../../plan/expression.ts';
-import type { CallScope } from '../../plan/function.ts';
+import type { CallContext } from '../../plan/function.ts';
+import type { Namespace, RelationColumn } from '../../plan/namespace.ts';
 import type { PlanNode } from '../../plan/plan.ts';
 import type { Value } from '../../value/value.ts';
 import type { Evaluator, PointsEvaluator, Predicate } from './frame.ts';
@@ -14,10 +14,10 @@ import type { ExecRow } from './row.ts';
  * once is run again with other parameters.
  */
 export interface Runtime {
-  readonly catalog: Catalog;
+  readonly namespace: Namespace;
   /** the query text that spans refer to, where errors are to name their place */
   readonly text: string | undefined;
-  scope: CallScope;
+  scope: CallContext;
   /** values of `$name`; null for a name that the caller did not bind */
   parameters: (name: string) => Value;
   /** values of functions that the caller added to the scope, such as `lineNumber()` */

@@ -1,5 +1,5 @@
 // A logical plan to sources of rows: each operator over those below it.
-import type { RelationColumn } from '../../plan/catalog.ts';
+import type { RelationColumn } from '../../plan/namespace.ts';
 import type { PlanNode } from '../../plan/plan.ts';
 import { unreachable } from '../../sql/node.ts';
 import { listColumns } from './column-list.ts';
@@ -167,7 +167,7 @@ function columnsOf(
   structured: boolean,
   runtime: Runtime,
 ): readonly RelationColumn[] {
-  if (node.kind === 'scan' && !structured) return runtime.catalog.dataset(node.dataset).columns();
+  if (node.kind === 'scan' && !structured) return runtime.namespace.dataset(node.dataset).columns();
   const whole: PlanNode =
     node.kind === 'scan' ? { ...node, columns: 'all', lookup: undefined } : node;
   return listColumns(compilePlan(whole, runtime)(), structured);

@@ -1,6 +1,7 @@
 // The runtime of one compiled plan: parameters, scope and the results of sub-selects.
-import type { Catalog } from '../../plan/catalog.ts';
-import type { CallScope } from '../../plan/function.ts';
+
+import type { CallContext } from '../../plan/function.ts';
+import type { Namespace } from '../../plan/namespace.ts';
 import type { PlanNode } from '../../plan/plan.ts';
 import { flatten, NULL_VALUE, Scalar, type Value } from '../../value/value.ts';
 import type { Accelerator, Observe, Runtime } from './compiler.ts';
@@ -9,8 +10,8 @@ import { compilePlan } from './plan.ts';
 import type { ExecRow } from './row.ts';
 
 export interface RuntimeOptions {
-  readonly catalog: Catalog;
-  readonly scope: CallScope;
+  readonly namespace: Namespace;
+  readonly scope: CallContext;
   readonly accelerate?: Accelerator | undefined;
   /** false: whoever reads the result does not look at its timestamps */
   readonly exactTimestamps?: boolean | undefined;
@@ -21,7 +22,7 @@ export interface RuntimeOptions {
 
 export function makeRuntime(
   subqueries: readonly PlanNode[],
-  { catalog, scope, accelerate, text, observe, exactTimestamps = true }: RuntimeOptions,
+  { namespace, scope, accelerate, text, observe, exactTimestamps = true }: RuntimeOptions,
 ): Runtime {
   const sources: RowSource[] = [];
   const sourceOf = (index: number): RowSource => {
@@ -31,7 +32,7 @@ export function makeRuntime(
   };
   const shared = new Map<number, { readonly run: number; readonly rows: readonly ExecRow[] }>();
   const runtime: Runtime = {
-    catalog,
+    namespace,
     text,
     scope,
     accelerate,

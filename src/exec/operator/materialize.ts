@@ -319,7 +319,7 @@ function evaluateColumn(
   const atoms = new Array<Atom>(rowCount);
   const program = exactTimestamps
     ? undefined
-    : compileScalar(expression, compiler.runtime.catalog.builtins);
+    : compileScalar(expression, compiler.runtime.namespace.builtins);
   const { scope } = compiler.runtime;
   if (program !== undefined) {
     const columns = program.columns.map(([name]) => {

@@ -51,7 +51,7 @@ export type RowNamer = (rowOf: (table: number) => number | undefined) => Path;
 
 export class Pipeline {
   readonly base: BatchTable;
-  readonly scope: PipelineScope;
+  readonly scope: PipelineTable;
   readonly lowering: Lowering;
   readonly builds: Build[] = [];
   /** rows that are left; it was lowered over `scope` */
@@ -63,7 +63,7 @@ export class Pipeline {
     this.base = base;
     this.outputs = outputs;
     this.namer = namer;
-    this.scope = new PipelineScope(base);
+    this.scope = new PipelineTable(base);
     this.lowering = new Lowering(this.scope, tables);
   }
 
@@ -95,7 +95,7 @@ export function both(a: TruthProgram | undefined, b: TruthProgram): TruthProgram
 }
 
 /** The columns of all tables of a pipeline; the number of a table is the first element. */
-export class PipelineScope implements BatchTable {
+export class PipelineTable implements BatchTable {
   readonly columns: ColumnSnapshot[] = [];
   readonly #tables: { readonly table: BatchTable; readonly isOptional: boolean }[] = [];
   readonly #places: { readonly table: number; readonly column: number }[] = [];

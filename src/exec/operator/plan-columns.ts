@@ -45,7 +45,7 @@ export function usePlanColumns<Result>(
   use: (columns: PlanColumns) => Result,
 ): Result | undefined {
   if (node.keepsInput || node.name !== undefined) return undefined;
-  if (readsTimestamps(node, runtime.catalog.builtins)) return undefined;
+  if (readsTimestamps(node, runtime.namespace.builtins)) return undefined;
   const { engine } = options;
   const compiler = makeCompiler(runtime, () => []);
   const tables = dictionaryTables(engine.arenas, compiler);

@@ -63,6 +63,6 @@ export function gathersRows(node: PlanNode): boolean {
 
 /** Rows of the largest dataset that is scanned. */
 export function largestTable(node: PlanNode, runtime: Runtime): number {
-  if (node.kind === 'scan') return runtime.catalog.dataset(node.dataset).rowCount;
+  if (node.kind === 'scan') return runtime.namespace.dataset(node.dataset).rowCount;
   return inputsOf(node).reduce((most, input) => Math.max(most, largestTable(input, runtime)), 0);
 }

@@ -198,7 +198,7 @@ export class PlanRunner {
   #scan(node: ScanNode): Pipeline {
     if (node.lookup !== undefined) return this.#rows(node);
     const { compiler, engine, tables, exactTimestamps } = this.#context;
-    const relation = compiler.runtime.catalog.dataset(node.dataset);
+    const relation = compiler.runtime.namespace.dataset(node.dataset);
     const table = VectorTable.of(relation, exactTimestamps);
     if (table === undefined || table.rowCount === 0) throw new NotSuited();
     const { snapshot } = table;

@@ -1,5 +1,5 @@
 // `aos`: an array of objects, each with the columns that its row has.
-import type { RelationRow } from '../../plan/catalog.ts';
+import type { RelationRow } from '../../plan/namespace.ts';
 import { ColumnPrinter } from './cell.ts';
 import {
   columnComparer,

@@ -12,7 +12,7 @@ import {
   Struct,
   type TypeMap,
 } from 'apache-arrow';
-import type { RelationRow } from '../../plan/catalog.ts';
+import type { RelationRow } from '../../plan/namespace.ts';
 import type { Atom } from '../../value/atom.ts';
 import { TypicalAtoms } from '../../value/column/typical-atoms.ts';
 import { Path } from '../../value/path.ts';

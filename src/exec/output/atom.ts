@@ -1,5 +1,5 @@
 // `atom`: the one value of a result of one row and one column.
-import type { RelationRow } from '../../plan/catalog.ts';
+import type { RelationRow } from '../../plan/namespace.ts';
 import { failure } from '../../util/error.ts';
 import { atomToJsonText } from '../../value/json.ts';
 import { type Cell, cellsOf } from '../../value/value.ts';

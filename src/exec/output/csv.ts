@@ -1,5 +1,5 @@
 // `csv`: RFC 4180 with LF line ends; null is an empty field, the empty string is "".
-import type { RelationRow } from '../../plan/catalog.ts';
+import type { RelationRow } from '../../plan/namespace.ts';
 import type { Atom } from '../../value/atom.ts';
 import { specialNumberText } from '../../value/json.ts';
 import { Path } from '../../value/path.ts';

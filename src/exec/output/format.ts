@@ -1,5 +1,5 @@
 // The output formats by name.
-import type { RelationRow } from '../../plan/catalog.ts';
+import type { RelationRow } from '../../plan/namespace.ts';
 import { assert } from '../../util/assert.ts';
 import { failure } from '../../util/error.ts';
 import { writeAos } from './aos.ts';

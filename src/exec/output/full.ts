@@ -1,5 +1,5 @@
 // `full`: every value of every cell with its timestamp.
-import type { RelationRow } from '../../plan/catalog.ts';
+import type { RelationRow } from '../../plan/namespace.ts';
 import { atomToJsonText } from '../../value/json.ts';
 import { printTimestamp } from '../../value/timestamp.ts';
 import type { Row } from '../../value/value.ts';

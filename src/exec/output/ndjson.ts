@@ -1,5 +1,5 @@
 // `ndjson`: the objects of `aos`, one a line.
-import type { RelationRow } from '../../plan/catalog.ts';
+import type { RelationRow } from '../../plan/namespace.ts';
 import { objectWriter } from './aos.ts';
 import type { OutputOptions } from './options.ts';
 import type { ChunkSink } from './sink.ts';

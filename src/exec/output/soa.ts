@@ -1,5 +1,5 @@
 // `soa`: an object of columns, each an array with an entry for every row.
-import type { RelationRow } from '../../plan/catalog.ts';
+import type { RelationRow } from '../../plan/namespace.ts';
 import { ByteSpool } from '../../util/byte-spool.ts';
 import { Path } from '../../value/path.ts';
 import { ColumnRows, ROWS_PER_LOOK, textReader } from '../column-rows.ts';

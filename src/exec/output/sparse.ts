@@ -1,5 +1,5 @@
 // `sparse`: each row an array of [column, value] pairs, all values of every cell.
-import type { RelationRow } from '../../plan/catalog.ts';
+import type { RelationRow } from '../../plan/namespace.ts';
 import { atomToJsonText } from '../../value/json.ts';
 import { allCells } from './cell.ts';
 import { columnComparer, extraColumns, extraValues, type OutputOptions } from './options.ts';

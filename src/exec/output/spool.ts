@@ -1,5 +1,5 @@
 // Results as a table: numbered columns, one latest value a cell.
-import type { RelationRow } from '../../plan/catalog.ts';
+import type { RelationRow } from '../../plan/namespace.ts';
 import { ByteSpool } from '../../util/byte-spool.ts';
 import type { Atom } from '../../value/atom.ts';
 import { comparePaths, Path } from '../../value/path.ts';

@@ -1,5 +1,5 @@
 // `table`: an array of arrays, the first of them the names of the columns.
-import type { RelationRow } from '../../plan/catalog.ts';
+import type { RelationRow } from '../../plan/namespace.ts';
 import { atomToPlainJsonText } from '../../value/json.ts';
 import { Path } from '../../value/path.ts';
 import { ColumnRows, ROWS_PER_LOOK, textReader } from '../column-rows.ts';

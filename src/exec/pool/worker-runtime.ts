@@ -4,7 +4,7 @@ import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_
 import { assert } from '../../util/assert.ts';
 import { errorBody, RowanError } from '../../util/error.ts';
 import { giveWay } from '../../util/thread-priority.ts';
-import { findParallelJob, type JobScope, type Parallel, type ParallelJob } from '../parallel.ts';
+import { findParallelJob, type JobContext, type Parallel, type ParallelJob } from '../parallel.ts';
 import { cancelled, type Task } from '../task.ts';
 import {
   answerCall,
@@ -192,7 +192,7 @@ function takeUnits(
   }
 }
 
-function cancelScope(control: Int32Array, slot: number): JobScope {
+function cancelScope(control: Int32Array, slot: number): JobContext {
   const cell = cellOf(slot, CELL.cancel);
   return {
     checkCancelled() {

@@ -1,6 +1,6 @@
 // The one place where text becomes code. The text is written by emit.ts and by nothing else.
 import type { BoundExpression } from '../../plan/expression.ts';
-import type { FunctionCatalog } from '../../plan/function.ts';
+import type { FunctionNamespace } from '../../plan/function.ts';
 import type { Atom } from '../../value/atom.ts';
 import { emitScalar } from './emit.ts';
 import { SCALAR_HELPERS } from './helper.ts';
@@ -21,7 +21,7 @@ const compiled = new Map<string, Instantiate>();
 /** A compiled scalar expression; undefined when the general evaluator is needed. */
 export function compileScalar(
   expression: BoundExpression,
-  builtins: FunctionCatalog,
+  builtins: FunctionNamespace,
 ): ScalarProgram | undefined {
   const emitted = emitScalar(expression, builtins);
   if (emitted === undefined) return undefined;

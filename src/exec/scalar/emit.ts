@@ -6,7 +6,7 @@
 // beside it, so that queries that differ only in constants share one compiled function.
 import { likeMatcher, likeText } from '../../builtin/operator/like.ts';
 import type { BoundExpression, CaseExpression } from '../../plan/expression.ts';
-import type { FunctionCatalog } from '../../plan/function.ts';
+import type { FunctionNamespace } from '../../plan/function.ts';
 import type { IsTest } from '../../sql/node.ts';
 import type { Atom } from '../../value/atom.ts';
 import { keyOfAtom } from '../../value/canonical-key.ts';
@@ -26,7 +26,7 @@ export interface ScalarSource {
 /** The source of an expression; undefined when some part of it needs rows, timestamps or scope. */
 export function emitScalar(
   expression: BoundExpression,
-  builtins: FunctionCatalog,
+  builtins: FunctionNamespace,
 ): ScalarSource | undefined {
   const emitter = new Emitter(builtins);
   try {
@@ -43,12 +43,12 @@ const NOT_SCALAR = Symbol('not scalar');
 
 class Emitter {
   text = '';
-  readonly #builtins: FunctionCatalog;
+  readonly #builtins: FunctionNamespace;
   readonly #constants: unknown[] = [];
   readonly #columns = new Map<string, { path: readonly string[]; variable: string }>();
   #variableCount = 0;
 
-  constructor(builtins: FunctionCatalog) {
+  constructor(builtins: FunctionNamespace) {
     this.#builtins = builtins;
   }
 

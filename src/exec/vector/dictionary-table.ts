@@ -16,7 +16,7 @@ import type { ColumnSnapshot, Span } from '../../value/column/snapshot.ts';
 import { int32Of, spanOf } from '../../value/column/span-view.ts';
 import { MINUS_INFINITY, Timestamp } from '../../value/timestamp.ts';
 import { EMPTY_ROW, NULL_VALUE, Row, Scalar, type Value } from '../../value/value.ts';
-import type { JobScope } from '../parallel.ts';
+import type { JobContext } from '../parallel.ts';
 import type { ScalarProgram } from '../scalar/compile.ts';
 import { threadKernels } from '../thread-memory.ts';
 import { integerBounds } from './program/integer-bounds.ts';
@@ -82,7 +82,7 @@ export class DictionaryTables {
   constructor(
     arenas: ArenaAllocator,
     { compile, compileScalar, subqueryCells }: Evaluations,
-    { scope, exactTimestamps }: { readonly scope: JobScope; readonly exactTimestamps: boolean },
+    { scope, exactTimestamps }: { readonly scope: JobContext; readonly exactTimestamps: boolean },
   ) {
     this.#arenas = arenas;
     this.exactTimestamps = exactTimestamps;

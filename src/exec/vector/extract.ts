@@ -1,8 +1,9 @@
 // Training data straight from columns: a query that only picks columns of a columnar dataset needs
 // no rows at all.
-import type { Catalog } from '../../plan/catalog.ts';
+
 import type { BoundExpression, ProjectItem } from '../../plan/expression.ts';
-import type { CallScope } from '../../plan/function.ts';
+import type { CallContext } from '../../plan/function.ts';
+import type { Namespace } from '../../plan/namespace.ts';
 import type { PlanNode, ProjectNode, QueryPlan } from '../../plan/plan.ts';
 import { ANY_TYPE } from '../../plan/type/type.ts';
 import type { Atom } from '../../value/atom.ts';
@@ -51,8 +52,8 @@ export interface ExtractOptions {
   readonly row?: string;
   /** forms of the other outputs; one that the query does not name is left out */
   readonly scalars: Readonly<Record<string, ScalarForm>>;
-  readonly catalog: Catalog;
-  readonly scope: CallScope;
+  readonly namespace: Namespace;
+  readonly scope: CallContext;
   readonly engine: VectorEngine;
 }
 
@@ -67,7 +68,7 @@ export function extractColumns(
   const project = projectOf(plan.root);
   const input = project && matchFilteredScan(project.input);
   if (project === undefined || input === undefined || plan.subqueries.length > 0) return undefined;
-  const table = VectorTable.of(options.catalog.dataset(input.scan.dataset));
+  const table = VectorTable.of(options.namespace.dataset(input.scan.dataset));
   if (table === undefined) return undefined;
   const compiler = makeCompiler(makeRuntime([], options), () => []);
   const tables = dictionaryTables(options.engine.arenas, compiler);
@@ -219,7 +220,7 @@ function readChunks(
   table: VectorTable,
   reads: readonly ScalarRead[],
   filter: TruthProgram | undefined,
-  scope: CallScope,
+  scope: CallContext,
 ): Int32Array | undefined {
   const { chunkRowCounts, rowCount } = table.snapshot;
   const selection = filter === undefined ? undefined : new Int32Array(rowCount);

@@ -20,7 +20,7 @@ export function vectorFilter(
 ): Iterable<ExecRow> | undefined {
   const input = matchFilteredScan(node);
   if (input === undefined) return undefined;
-  const table = VectorTable.of(compiler.runtime.catalog.dataset(input.scan.dataset));
+  const table = VectorTable.of(compiler.runtime.namespace.dataset(input.scan.dataset));
   if (table === undefined || table.snapshot.rowCount < engine.rowCountMin) return undefined;
   const tables = dictionaryTables(engine.arenas, compiler);
   const program = new Lowering(table, tables).truth(node.condition);

@@ -188,7 +188,7 @@ function prepareSide(
   compiler: Compiler,
   dictionaries: DictionaryTables,
 ): Side | undefined {
-  const table = VectorTable.of(compiler.runtime.catalog.dataset(scan.dataset));
+  const table = VectorTable.of(compiler.runtime.namespace.dataset(scan.dataset));
   if (table === undefined || table.snapshot.rowCount === 0) return undefined;
   const lowering = new Lowering(table, dictionaries);
   const program = filter && lowering.truth(filter.condition);

@@ -1,5 +1,5 @@
 // The part of a columnar dataset that a query needs, as the lowering of its expressions sees it.
-import type { Relation } from '../../plan/catalog.ts';
+import type { Relation } from '../../plan/namespace.ts';
 import type { ColumnarSnapshot, ColumnSnapshot } from '../../value/column/snapshot.ts';
 import { MINUS_INFINITY } from '../../value/timestamp.ts';
 

@@ -119,7 +119,7 @@ function threadOf(job: CsvJob): CsvThread {
   return thread;
 }
 
-export interface UnitScope {
+export interface UnitContext {
   checkCancelled(): void;
 }
 
@@ -127,7 +127,7 @@ export interface UnitScope {
 export function parseCsvUnit(
   job: CsvJob,
   unitIndex: number,
-  scope: UnitScope,
+  scope: UnitContext,
   arenas: ArenaAllocator,
 ): CsvUnitResult {
   try {
@@ -142,7 +142,7 @@ class UnitParser {
   readonly #thread: CsvThread;
   readonly #job: CsvJob;
   readonly #unitIndex: number;
-  readonly #scope: UnitScope;
+  readonly #scope: UnitContext;
   readonly #arenas: ArenaAllocator;
   readonly #chunks: StagedChunk[][] = [];
   readonly #refused: number[] = [];
@@ -151,7 +151,7 @@ class UnitParser {
   /** position in the source minus address in the scratch memory */
   #shift = 0;
 
-  constructor(thread: CsvThread, unitIndex: number, scope: UnitScope, arenas: ArenaAllocator) {
+  constructor(thread: CsvThread, unitIndex: number, scope: UnitContext, arenas: ArenaAllocator) {
     this.#thread = thread;
     this.#job = thread.job;
     this.#unitIndex = unitIndex;

@@ -106,7 +106,7 @@ function readChunk(file: number, meta: ColumnMetaData): Uint8Array {
   return bytes;
 }
 
-interface LeafScope {
+interface LeafContext {
   readonly rowCount: number;
   readonly arrays: ArrayMode;
   /** keys of maps by the name of their leaf, in the order of entries */
@@ -129,7 +129,7 @@ function readLeaf(
   meta: ColumnMetaData,
   nodes: readonly SchemaTree[],
   leaf: Leaf,
-  scope: LeafScope,
+  scope: LeafContext,
 ): void {
   const { element } = nodes[nodes.length - 1] as SchemaTree;
   // Without its annotations the library leaves values as they are.
@@ -232,7 +232,7 @@ interface LeafSink {
   finish(): void;
 }
 
-function sinkOf(leaf: Leaf, reader: ValueReader, scope: LeafScope): LeafSink {
+function sinkOf(leaf: Leaf, reader: ValueReader, scope: LeafContext): LeafSink {
   if (leaf.repetitionMax > 0) return new NestedSink(leaf, reader, scope);
   const path = leaf.steps.flatMap((step) => (step.kind === 'name' ? [step.name] : []));
   return new FlatSink(scope.out.column(path), leaf.definitionMax, reader, scope.rowCount);
@@ -361,7 +361,7 @@ function smallIntegers(values: BigInt64Array): Float64Array | undefined {
 class NestedSink implements LeafSink {
   readonly #leaf: Leaf;
   readonly #reader: ValueReader;
-  readonly #scope: LeafScope;
+  readonly #scope: LeafContext;
   #dictionary: ArrayLike<RawValue> = [];
   #row = -1;
   /** entries so far of the list or map at each level: in this row, and in all */
@@ -369,7 +369,7 @@ class NestedSink implements LeafSink {
   readonly #entries: number[];
   readonly #ownKeys: string[] = [];
 
-  constructor(leaf: Leaf, reader: ValueReader, scope: LeafScope) {
+  constructor(leaf: Leaf, reader: ValueReader, scope: LeafContext) {
     this.#leaf = leaf;
     this.#reader = reader;
     this.#scope = scope;

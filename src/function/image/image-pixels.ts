@@ -7,7 +7,7 @@ import { failure } from '../../util/error.ts';
 import type { Atom } from '../../value/atom.ts';
 import { atomText } from '../../value/text.ts';
 import { EMPTY_ROW, Embedding, effectiveTs, Row, Scalar, type Value } from '../../value/value.ts';
-import { type FunctionScope, functionType } from '../function-type.ts';
+import { type FunctionContext, functionType } from '../function-type.ts';
 import { memberOf } from '../input-member.ts';
 
 const CHANNEL_COUNT = 3;
@@ -127,11 +127,11 @@ function checkExpression({ expression }: Static<typeof PIXELS>): void {
 /** @throws INVALID_PARAMETER unless the expression is an embedding of so many dimensions */
 function arrayOf(
   { expression }: Static<typeof PIXELS>,
-  { catalog, callScope }: FunctionScope,
+  { namespace, callScope }: FunctionContext,
   dimensionCount: number,
   form: string,
 ): Embedding {
-  const select = compileSelect(expression, { catalog, scope: callScope });
+  const select = compileSelect(expression, { namespace, scope: callScope });
   if (select.items.length !== 1 || select.items[0]?.kind !== 'named') {
     throw failure('INVALID_PARAMETER', `params.expression must be one expression: ${expression}`);
   }

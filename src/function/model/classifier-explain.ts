@@ -13,7 +13,7 @@ import { type Atom, isTrue } from '../../value/atom.ts';
 import { atomToJsonText } from '../../value/json.ts';
 import { Path } from '../../value/path.ts';
 import { Row, RowBuilder, Scalar, type Value } from '../../value/value.ts';
-import { type FunctionScope, functionType } from '../function-type.ts';
+import { type FunctionContext, functionType } from '../function-type.ts';
 import {
   featuresOf,
   featuresType,
@@ -172,11 +172,11 @@ function isLinked({ objective }: { readonly objective: string }): boolean {
 function readBackground(
   text: ReturnType<typeof queryTextOf>,
   names: readonly string[],
-  { catalog, callScope, accelerate }: FunctionScope,
+  { namespace, callScope, accelerate }: FunctionContext,
 ): Values[] {
   const reader = new FeatureReader(names);
   const rows: Values[] = [];
-  for (const { row } of prepareQuery(text, { catalog, scope: callScope, accelerate }).run()) {
+  for (const { row } of prepareQuery(text, { namespace, scope: callScope, accelerate }).run()) {
     reader.read(featuresOf(row) ?? row);
     rows.push([...reader.values]);
     if (rows.length === BACKGROUND_ROW_COUNT_MAX) break;

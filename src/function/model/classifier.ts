@@ -5,7 +5,7 @@ import { classifierFromJson } from '../../learn/model/classifier-json.ts';
 import { modelDocument } from '../../learn/model/document.ts';
 import { type Prepared, prepare, preparedSpans } from '../../learn/model/prepare.ts';
 import { compileModelScorer } from '../../learn/model/score.ts';
-import type { JobScope, Workspace } from '../../learn/workspace.ts';
+import type { JobContext, Workspace } from '../../learn/workspace.ts';
 import type { ModelFeatures } from '../../plan/function.ts';
 import { atomType, type ValueType } from '../../plan/type/type.ts';
 import { url } from '../../schema/declare.ts';
@@ -55,7 +55,7 @@ export async function loadClassifier(
 function compileClassifier(
   { model, prepared }: LoadedClassifier,
   workspace: Workspace,
-  scope: JobScope,
+  scope: JobContext,
 ) {
   const { score, scoreAll, scorePlain } = compileScore(model, prepared, workspace, scope);
   return {
@@ -87,7 +87,7 @@ function compileScore(
   model: ClassifierModel,
   prepared: Prepared,
   workspace: Workspace,
-  scope: JobScope,
+  scope: JobContext,
 ): ScoreCalls {
   if (!hasUsableFeature(model)) return { score: refuseFeatureless, scoreAll: refuseFeatureless };
   const scorer = compileModelScorer(workspace, { model, prepared }, scope);

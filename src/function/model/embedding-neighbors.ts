@@ -26,7 +26,7 @@ import {
   Scalar,
   type Value,
 } from '../../value/value.ts';
-import { type FunctionScope, functionType } from '../function-type.ts';
+import { type FunctionContext, functionType } from '../function-type.ts';
 import { memberOf } from '../input-member.ts';
 import { tableDataset } from '../table-dataset.ts';
 
@@ -211,7 +211,7 @@ const SPACE_COUNT_MAX = 4;
 function spaceOf(
   table: string | { readonly id?: string | undefined },
   columnName: string,
-  { catalog, arenas, callScope, datasetConfig }: FunctionScope,
+  { namespace, arenas, callScope, datasetConfig }: FunctionContext,
 ): NamedSpace {
   const dataset = tableDataset(table);
   const config = dataset === undefined ? undefined : datasetConfig(dataset);
@@ -221,7 +221,7 @@ function spaceOf(
       `A dataset of type embedding needs to be provided for the nearest.neighbors function; got ${config === undefined ? JSON.stringify(table) : `'${dataset}' of type '${config.type}'`}`,
     );
   }
-  const { snapshot } = catalog.dataset(dataset);
+  const { snapshot } = namespace.dataset(dataset);
   if (snapshot?.layout !== 'columnar') throw new Error('embeddings are stored by column');
   const metric = config.params.metric === 'cosine' ? 'cosine' : 'euclidean';
   const isFlat = config.params.index === 'flat';

@@ -4,7 +4,7 @@ import { compileDesign } from '../design/columns.ts';
 import { repetitions } from '../fasttext/score.ts';
 import type { Feature } from '../feature/feature.ts';
 import { type Algorithm, mirrorOf, treesOf } from '../model/classifier.ts';
-import type { JobScope, Workspace } from '../workspace.ts';
+import type { JobContext, Workspace } from '../workspace.ts';
 import {
   type ExplainTree,
   interventionalContributions,
@@ -49,7 +49,7 @@ export function compileExplainer(
   algorithm: Algorithm,
   shape: ExplainShape,
   options: ExplainOptions,
-  scope: JobScope,
+  scope: JobContext,
 ): Explainer {
   const compile = (member: Algorithm, own = shape) =>
     compileExplainer(workspace, member, own, options, scope);
@@ -122,7 +122,7 @@ interface TreeSettings {
   readonly base: readonly number[];
   readonly shape: ExplainShape;
   readonly options: ExplainOptions;
-  readonly scope: JobScope;
+  readonly scope: JobContext;
 }
 
 function explainTrees(
@@ -151,7 +151,7 @@ function explainTrees(
 function explainerOf(
   { method }: ExplainOptions,
   background: readonly RowCodes[],
-  scope: JobScope,
+  scope: JobContext,
 ): ExplainTree {
   if (method === 'path') return pathContributions;
   if (method === 'treeshap') return treeShap;

@@ -1,5 +1,5 @@
 // Where the buckets of a numeric feature begin.
-import { type JobScope, NEVER_CANCELLED } from '../workspace.ts';
+import { type JobContext, NEVER_CANCELLED } from '../workspace.ts';
 import { BUCKET_COUNT_MAX } from './feature.ts';
 
 /** Distinct values in ascending order, and the weight of the rows that have each. */
@@ -53,7 +53,7 @@ const VALUES_PER_CHECK = 65_536;
 export function weightedValues(
   values: Float64Array,
   weights?: Float64Array,
-  scope: JobScope = NEVER_CANCELLED,
+  scope: JobContext = NEVER_CANCELLED,
 ): WeightedValues {
   const sorted = values.slice().sort();
   const distinct = new Float64Array(sorted.length);

@@ -5,7 +5,7 @@ import type { Atom } from '../../value/atom.ts';
 import { atomToJsonText } from '../../value/json.ts';
 import { Random } from '../random.ts';
 import {
-  type JobScope,
+  type JobContext,
   Layout,
   lookEvery,
   NEVER_CANCELLED,
@@ -59,7 +59,7 @@ export function describeFeature(
   source: SourceColumn,
   rows: RowTargets,
   options: DescribeOptions,
-  scope: JobScope = NEVER_CANCELLED,
+  scope: JobContext = NEVER_CANCELLED,
 ): Feature {
   if (source.kind === 'nulls' || rows.rowCount === 0) return { kind: 'unused', name: source.name };
   const { bucketCountMax = BUCKET_COUNT_MAX } = options;
@@ -114,7 +114,7 @@ function codeTotals(
   { pieces, entries }: SourceColumn & { kind: 'codes' },
   rows: RowTargets,
   arena: number,
-  scope: JobScope,
+  scope: JobContext,
 ): CodeTotals {
   const { targets, weights } = rows;
   const entryCount = entries.length;
@@ -180,7 +180,7 @@ function describeNumbers(
   source: SourceColumn & { kind: 'numbers' },
   rows: RowTargets,
   { arena, bucketCountMax = BUCKET_COUNT_MAX }: DescribeOptions,
-  scope: JobScope,
+  scope: JobContext,
 ): Feature {
   const few = fewValues(workspace, source.pieces, rows, arena, scope);
   const { name } = source;
@@ -196,7 +196,7 @@ function describeSparse(
   { name, rows: at, values }: SparseColumn,
   { rowCount, weights }: RowTargets,
   bucketCountMax: number,
-  scope: JobScope,
+  scope: JobContext,
 ): Feature {
   if (at.length === 0) return { kind: 'unused', name };
   const own = weights && Float64Array.from(at, (row) => weights[row] as number);
@@ -210,7 +210,7 @@ function fewValues(
   pieces: readonly NumberPiece[],
   rows: RowTargets,
   arena: number,
-  scope: JobScope,
+  scope: JobContext,
 ): WeightedValues & { hasMissing: boolean } {
   const blockSize = BLOCK_ROW_COUNT * 8;
   const layout = new Layout();
@@ -261,7 +261,7 @@ function containsNaN(values: Float64Array): boolean {
 function sampledValues(
   pieces: readonly NumberPiece[],
   rows: RowTargets,
-  scope: JobScope,
+  scope: JobContext,
 ): WeightedValues {
   const stretch = Math.max(1, rows.rowCount / SAMPLE_ROW_COUNT_MAX);
   const random = Random.of(rows.rowCount, pieces.length);

@@ -4,7 +4,7 @@ import { assert } from '../../util/assert.ts';
 import type { Atom } from '../../value/atom.ts';
 import type { Span } from '../../value/column/snapshot.ts';
 import {
-  type JobScope,
+  type JobContext,
   Layout,
   lookEvery,
   NEVER_CANCELLED,
@@ -92,7 +92,7 @@ export function buildMatrix(
   sources: readonly SourceColumn[],
   rows: RowTargets,
   { coding, arena, bucketCountMax }: MatrixOptions,
-  scope: JobScope = NEVER_CANCELLED,
+  scope: JobContext = NEVER_CANCELLED,
 ): FeatureMatrix {
   const features = sources.map((source) => {
     scope.checkCancelled();
@@ -125,7 +125,7 @@ export function encodeFeature(
   source: SourceColumn,
   fromRow: number,
   toRow: number,
-  scope: JobScope = NEVER_CANCELLED,
+  scope: JobContext = NEVER_CANCELLED,
 ): void {
   const feature = matrix.features[featureIndex] as Feature;
   for (const column of matrix.columns) {
@@ -159,7 +159,7 @@ export function encodeColumn(
   part: number,
   column: SourceColumn,
   target: CodeTarget,
-  scope: JobScope = NEVER_CANCELLED,
+  scope: JobContext = NEVER_CANCELLED,
 ): void {
   const source = denseSource(column);
   if (source.kind === 'numbers' && feature.kind === 'numeric') {
@@ -222,7 +222,7 @@ function encodeNumbers(
   boundaries: Float64Array,
   source: SourceColumn & { kind: 'numbers' },
   target: CodeTarget,
-  scope: JobScope,
+  scope: JobContext,
 ): void {
   const { arena, stride } = target;
   const tableSize = BOUNDARY_SLOTS * 8;
@@ -251,7 +251,7 @@ function encodeCodes(
   codes: Uint8Array,
   source: SourceColumn & { kind: 'codes' },
   target: CodeTarget,
-  scope: JobScope,
+  scope: JobContext,
 ): void {
   const { arena, stride } = target;
   const staging = BLOCK_ROW_COUNT * 4;

@@ -3,7 +3,7 @@ import { NODE_COLUMN_MAX } from '../../kernel/generated.ts';
 import { failure } from '../../util/error.ts';
 import type { FeatureMatrix } from '../feature/matrix.ts';
 import type { TreeEnsemble } from '../tree/ensemble.ts';
-import { type FitContext, type JobScope, Layout, withScratch } from '../workspace.ts';
+import { type FitContext, type JobContext, Layout, withScratch } from '../workspace.ts';
 import { checkForestOptions, type ForestOptions, treeCountOf } from './options.ts';
 import { type ForestTask, finishedTrees, forestTreeJob, ledgerSize } from './train-tree.ts';
 
@@ -86,7 +86,7 @@ function reporting(context: FitContext, task: ForestTask, treeCount: number) {
   const { i32 } = workspace.memory.get(task.matrix.span.arena);
   return {
     name: job.name,
-    execute(args: ForestTask, unit: number, scope: JobScope) {
+    execute(args: ForestTask, unit: number, scope: JobContext) {
       const tree = job.execute(args, unit, scope);
       context.progress?.(Atomics.load(i32, task.ledger >>> 2), treeCount);
       return tree;

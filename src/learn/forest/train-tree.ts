@@ -11,7 +11,13 @@ import type { Span } from '../../value/column/snapshot.ts';
 import type { FeatureMatrix, MatrixColumn } from '../feature/matrix.ts';
 import { Random, type RandomState, randomState } from '../random.ts';
 import { type PackedTree, treeParts } from '../tree/ensemble.ts';
-import { type JobScope, Layout, type LearnJob, type Workspace, withScratch } from '../workspace.ts';
+import {
+  type JobContext,
+  Layout,
+  type LearnJob,
+  type Workspace,
+  withScratch,
+} from '../workspace.ts';
 import type { ForestOptions } from './options.ts';
 
 /** Plain data: can be posted to other threads. */
@@ -34,7 +40,7 @@ const STREAM_NODES = 3;
 export function forestTreeJob(workspace: Workspace): LearnJob<ForestTask, PackedTree> {
   return {
     name: 'learn.forest-tree',
-    execute(task, treeIndex, scope: JobScope) {
+    execute(task, treeIndex, scope: JobContext) {
       scope.checkCancelled();
       const tree = trainTree(workspace, task, treeIndex, scope);
       const { i32, u32 } = workspace.memory.get(task.matrix.span.arena);
@@ -69,7 +75,7 @@ export function trainTree(
   workspace: Workspace,
   task: ForestTask,
   treeIndex: number,
-  scope: JobScope,
+  scope: JobContext,
 ): PackedTree {
   const { matrix, options } = task;
   const { arena } = matrix.span;

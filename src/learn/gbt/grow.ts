@@ -1,7 +1,7 @@
 // Growing one tree of gradient boosting over rows and their gradients in shared memory.
 import type { FeatureMatrix, MatrixColumn } from '../feature/matrix.ts';
 import { Random } from '../random.ts';
-import type { FitContext, JobScope, LearnJob, Workspace } from '../workspace.ts';
+import type { FitContext, JobContext, LearnJob, Workspace } from '../workspace.ts';
 import type { GbtOptions } from './options.ts';
 import { leafValue, type NodeSums, type Split, SplitSearch } from './split.ts';
 
@@ -78,7 +78,7 @@ interface HistogramTask {
 export function boostHistogramJob(workspace: Workspace): LearnJob<HistogramTask, void> {
   return {
     name: 'learn.boost-histogram',
-    execute(task, unit, scope: JobScope) {
+    execute(task, unit, scope: JobContext) {
       scope.checkCancelled();
       const { matrix, places, groups, offsets, cellCount } = task;
       const node = task.nodes[Math.floor(unit / groups.length)] as (typeof task.nodes)[number];

@@ -2,7 +2,7 @@
 import { failure } from '../../util/error.ts';
 import { logistic } from '../glz/link.ts';
 import type { Target, TrainingData } from '../learner.ts';
-import type { FitContext, JobScope, LearnJob, Workspace } from '../workspace.ts';
+import type { FitContext, JobContext, LearnJob, Workspace } from '../workspace.ts';
 import type { Objective } from './model.ts';
 import type { EvalMetric, GbtOptions } from './options.ts';
 
@@ -30,7 +30,7 @@ export const GRADIENT_ROW_COUNT = 65_536;
 export function boostGradientJob(workspace: Workspace): LearnJob<GradientTask, void> {
   return {
     name: 'learn.boost-gradient',
-    execute(task, unit, scope: JobScope) {
+    execute(task, unit, scope: JobContext) {
       scope.checkCancelled();
       const from = unit * GRADIENT_ROW_COUNT;
       const to = Math.min(task.rowCount, from + GRADIENT_ROW_COUNT);

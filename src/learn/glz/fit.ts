@@ -3,7 +3,7 @@ import { failure } from '../../util/error.ts';
 import type { Design } from '../design/design.ts';
 import {
   type FitContext,
-  type JobScope,
+  type JobContext,
   Layout,
   type LearnJob,
   type Workspace,
@@ -537,7 +537,7 @@ const ROWS_PER_CALL = 8192;
 export function linearGramJob(workspace: Workspace): LearnJob<GramTask, void> {
   return {
     name: 'learn.linear-gram',
-    execute(task, unit, scope: JobScope) {
+    execute(task, unit, scope: JobContext) {
       const kernels = workspace.kernels(task.arena);
       const gram = task.grams + unit * task.stretch;
       const right = gram + task.size * task.size * 8;

@@ -1,6 +1,6 @@
 // Least squares over many columns, whose products would not fit as a matrix.
 import type { Design } from '../design/design.ts';
-import type { JobScope, Workspace } from '../workspace.ts';
+import type { JobContext, Workspace } from '../workspace.ts';
 
 /** What is taken off a column, and what it is then divided by. */
 export interface Scaling {
@@ -31,7 +31,7 @@ const TOLERANCE = 1e-11;
  * @see Hestenes & Stiefel, "Methods of conjugate gradients for solving linear systems", 1952
  */
 export function conjugateGradient(
-  scope: JobScope,
+  scope: JobContext,
   problem: LeastSquares,
   start: Float64Array | undefined,
 ): Float64Array {

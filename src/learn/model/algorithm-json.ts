@@ -7,7 +7,7 @@ import { LINKS } from '../glz/link.ts';
 import type { GlzModel } from '../glz/model.ts';
 import type { NaiveBayesModel } from '../naive-bayes/model.ts';
 import { ACTIVATIONS, type PerceptronLayer, type PerceptronModel } from '../perceptron/model.ts';
-import type { JobScope, Workspace } from '../workspace.ts';
+import type { JobContext, Workspace } from '../workspace.ts';
 import { decodeArray, encodeArray } from './base64.ts';
 import {
   type Algorithm,
@@ -120,7 +120,7 @@ export function algorithmFromJson(
   value: unknown,
   shape: ModelShape,
   arena: number,
-  scope: JobScope,
+  scope: JobContext,
 ): Algorithm {
   const json = readObject(value, 'algorithm');
   const { features } = shape;
@@ -325,7 +325,7 @@ function gbtFromJson(
   json: JsonObject,
   features: readonly Feature[],
   arena: number,
-  scope: JobScope,
+  scope: JobContext,
 ): GbtModel {
   const baseScore = readList(json, 'baseScore').map((score) => readNumber(score, 'baseScore'));
   const gains = readList(json, 'gains').map((gain) => decodeArray(gain, 'f32', 'gains'));

@@ -1,6 +1,6 @@
 // Classifiers as model files.
 import { MODES } from '../label.ts';
-import { type JobScope, NEVER_CANCELLED, type Workspace } from '../workspace.ts';
+import { type JobContext, NEVER_CANCELLED, type Workspace } from '../workspace.ts';
 import { algorithmFromJson, algorithmToJson } from './algorithm-json.ts';
 import type { ClassifierModel } from './classifier.ts';
 import {
@@ -39,7 +39,7 @@ export function classifierFromJson(
   workspace: Workspace,
   json: unknown,
   arena: number,
-  scope: JobScope = NEVER_CANCELLED,
+  scope: JobContext = NEVER_CANCELLED,
 ): ClassifierModel {
   const file = openContainer(json, KIND, VERSION);
   const names = readList(file, 'columnNames');

@@ -19,7 +19,7 @@ import type { NaiveBayesModel } from '../naive-bayes/model.ts';
 import { bayesOutcome } from '../naive-bayes/naive-bayes.ts';
 import { compilePerceptron } from '../perceptron/score.ts';
 import { compileScorer, scoreRowsIn } from '../tree/scorer.ts';
-import { type FitContext, type JobScope, NEVER_CANCELLED, type Workspace } from '../workspace.ts';
+import { type FitContext, type JobContext, NEVER_CANCELLED, type Workspace } from '../workspace.ts';
 import { scoreCountOf } from './classifier.ts';
 import type { OutputLink, Prepared, PreparedModel } from './prepare.ts';
 
@@ -43,7 +43,7 @@ export interface ModelScorer {
 export function compileModelScorer(
   workspace: Workspace,
   { model, prepared }: PreparedModel,
-  scope: JobScope = NEVER_CANCELLED,
+  scope: JobContext = NEVER_CANCELLED,
 ): ModelScorer {
   return compilePrepared(workspace, model.features, prepared, shapeOf(model), scope);
 }
@@ -70,7 +70,7 @@ function compilePrepared(
   features: readonly Feature[],
   prepared: Prepared,
   shape: ScoreShape,
-  scope: JobScope,
+  scope: JobContext,
 ): ModelScorer {
   switch (prepared.kind) {
     case 'trees':
@@ -88,7 +88,7 @@ function compileTrees(
   workspace: Workspace,
   prepared: Extract<Prepared, { kind: 'trees' }>,
   { width }: ScoreShape,
-  scope: JobScope,
+  scope: JobContext,
 ): ModelScorer {
   const { ensemble } = prepared;
   const scorer = compileScorer(workspace, ensemble, scope);
@@ -285,7 +285,7 @@ function compileSum(
   features: readonly Feature[],
   prepared: Extract<Prepared, { kind: 'sum' }>,
   shape: ScoreShape,
-  scope: JobScope,
+  scope: JobContext,
 ): ModelScorer {
   const members = prepared.members.map((member) =>
     compilePrepared(workspace, features, member, shape, scope),
@@ -312,7 +312,7 @@ function compileEach(
   features: readonly Feature[],
   { members: list, calibrations }: Extract<Prepared, { kind: 'each' }>,
   { width }: ScoreShape,
-  scope: JobScope,
+  scope: JobContext,
 ): ModelScorer {
   const members = list.map((member) => compilePrepared(workspace, features, member, BINARY, scope));
   const own = new Float64Array(1);

@@ -16,7 +16,7 @@ import {
 } from '../decision-tree/tree.ts';
 import type { Feature } from '../feature/feature.ts';
 import { type PackedTree, type TreeEnsemble, treeParts, valueCountOf } from '../tree/ensemble.ts';
-import type { JobScope, Workspace } from '../workspace.ts';
+import type { JobContext, Workspace } from '../workspace.ts';
 import { decodeArray, encodeArray } from './base64.ts';
 import { invalidMember, type JsonObject, readList, readNumber, readObject } from './container.ts';
 
@@ -113,7 +113,7 @@ export function ensembleFromJson(
   json: JsonObject,
   features: readonly Feature[],
   arena: number,
-  scope: JobScope,
+  scope: JobContext,
 ): TreeEnsemble {
   const width = readNumber(json.width, 'width', 1);
   const columns = readList(json, 'columns').map((value) => {
@@ -175,7 +175,7 @@ function packedFromJson(
   workspace: Workspace,
   value: unknown,
   { width, columnCount, setCount, arena }: PackedShape,
-  scope: JobScope,
+  scope: JobContext,
 ): PackedTree {
   const json = readObject(value, 'trees');
   const nodes = decodeArray(json.nodes, 'u32', 'nodes');

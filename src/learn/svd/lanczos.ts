@@ -2,7 +2,7 @@
 import { ROW_GROUP } from '../../kernel/generated.ts';
 import { dot, type Eigen, tridiagonalEigen } from '../linear-algebra.ts';
 import { Random } from '../random.ts';
-import { type JobScope, Layout, type Workspace, withScratch } from '../workspace.ts';
+import { type JobContext, Layout, type Workspace, withScratch } from '../workspace.ts';
 
 export interface LanczosOptions {
   /** rows of the operator */
@@ -11,7 +11,7 @@ export interface LanczosOptions {
   readonly count: number;
   readonly seed: number;
   readonly arena: number;
-  readonly scope: JobScope;
+  readonly scope: JobContext;
   /** residual of an eigenvalue, as a share of the largest one; default 1e-11 */
   readonly tolerance?: number;
   /** how many steps of how many at most are done */

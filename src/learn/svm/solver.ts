@@ -1,5 +1,5 @@
 // The quadratic programs of support vector machines, two variables at a time.
-import type { JobScope } from '../workspace.ts';
+import type { JobContext } from '../workspace.ts';
 
 /**
  * Minimise a'Qa/2 + p'a with 0 <= a_i <= bound_i and y'a constant; Q_ij = y_i y_j K(i, j).
@@ -39,13 +39,13 @@ const STEPS_PER_CHECK = 64;
  * @see Fan, Chen & Lin, "Working set selection using second order information for training support
  *   vector machines", 2005; Chang & Lin, "Training nu-support vector classifiers", 2001
  */
-export function solve(program: Program, scope: JobScope): Solution {
+export function solve(program: Program, scope: JobContext): Solution {
   return new Solver(program, scope).run();
 }
 
 class Solver {
   readonly #program: Program;
-  readonly #scope: JobScope;
+  readonly #scope: JobContext;
   readonly #a: Float64Array;
   readonly #gradient: Float64Array;
   /** variables in play; the first `activeCount` count */
@@ -53,7 +53,7 @@ class Solver {
   #activeCount: number;
   #hasUnshrunk = false;
 
-  constructor(program: Program, scope: JobScope) {
+  constructor(program: Program, scope: JobContext) {
     this.#program = program;
     this.#scope = scope;
     this.#a = program.start.slice();

@@ -14,7 +14,7 @@ import { categoryPositions, encodeColumn } from '../feature/matrix.ts';
 import { categoryOf, numberOf, type SourceColumn } from '../feature/source.ts';
 import {
   type FitContext,
-  type JobScope,
+  type JobContext,
   Layout,
   type LearnJob,
   lookEvery,
@@ -158,7 +158,7 @@ export interface RowScorer {
 export function compileScorer(
   workspace: Workspace,
   ensemble: TreeEnsemble,
-  scope: JobScope = NEVER_CANCELLED,
+  scope: JobContext = NEVER_CANCELLED,
 ): RowScorer {
   const { columns, width, divisor } = ensemble;
   const encode = compileEncoder(ensemble.features, columns, scope);
@@ -219,7 +219,7 @@ type Encoder = (values: ArrayLike<Atom | undefined>, codes: Uint8Array, offset: 
 export function compileEncoder(
   features: readonly Feature[],
   columns: readonly CodeColumn[],
-  scope: JobScope = NEVER_CANCELLED,
+  scope: JobContext = NEVER_CANCELLED,
 ): Encoder {
   const positions = new Map<Feature, ReadonlyMap<string, number>>();
   const look = lookEvery(scope);

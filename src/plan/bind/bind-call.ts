@@ -18,10 +18,10 @@ export function bindCall(node: CallNode, scope: Scope, context: BindContext): Bo
   if (node.table !== undefined) throw unknownFunction(node, scope, context);
   if (node.name === 'try') return bindTry(node, scope, context);
   if (!scope.builtinsOnly) {
-    const user = context.catalog.findUserFunction(node.name);
+    const user = context.namespace.findUserFunction(node.name);
     if (user !== undefined) return bindUserCall(node, user, scope, context);
   }
-  const { builtins } = context.catalog;
+  const { builtins } = context.namespace;
   const declaration = builtins.findFunction(node.name) ?? builtins.findInAnyCase(node.name);
   if (declaration?.kind === 'window') {
     const message = `${declaration.name}() is a window function: write ${declaration.name}(…) OVER (ORDER BY …)`;
@@ -41,7 +41,7 @@ function refuseModifiers(node: CallNode, context: BindContext): void {
     const message = `window function '${node.name}' cannot stand here: only in SELECT, ORDER BY and QUALIFY, and not inside another one; to filter by its result, use QUALIFY`;
     throw bindingError(context.text, node, message);
   }
-  const { builtins } = context.catalog;
+  const { builtins } = context.namespace;
   const declaration = builtins.findFunction(node.name) ?? builtins.findInAnyCase(node.name);
   if (declaration?.kind === 'aggregate') return;
   const message = `DISTINCT, ORDER BY, IGNORE NULLS and FILTER are for aggregates and window functions; '${node.name}' is none`;
@@ -86,7 +86,7 @@ function nameOf(
   declaration: ScalarFunction | ValueFunction,
   context: BindContext,
 ): string {
-  const known = context.catalog.builtins.findFunction(node.name);
+  const known = context.namespace.builtins.findFunction(node.name);
   return known === undefined ? declaration.name : node.name;
 }
 
@@ -163,7 +163,7 @@ const NOT_BUILT_IN =
   " The function is not a built-in function, and either it's not a registered user function, or user functions are not available in the scope of the expression.";
 
 function hintAbout(name: string, context: BindContext): string {
-  const { builtins } = context.catalog;
+  const { builtins } = context.namespace;
   if (builtins.findFunction(name)?.kind === 'aggregate') {
     return ' Aggregates are only for SELECT, NAMED, HAVING and ORDER BY of a query with FROM, and not inside one another.';
   }

@@ -14,11 +14,11 @@ import { unreachable } from '../../sql/node.ts';
 import { RowanError } from '../../util/error.ts';
 import { findNearestWord } from '../../util/nearest-word.ts';
 import { constant, sortedRow } from '../../value/value.ts';
-import type { Relation } from '../catalog.ts';
 import { OPEN_ORDER } from '../column-order.ts';
 import { conjunctionOf } from '../conjunction.ts';
 import { bindingError } from '../error.ts';
 import type { BoundExpression, JoinSide } from '../expression.ts';
+import type { Relation } from '../namespace.ts';
 import type { JoinInput, PlanNode } from '../plan.ts';
 import {
   JoinConditionScope,
@@ -192,18 +192,18 @@ function findDataset(
   table: DatasetTable,
   context: BindContext,
 ): { name: string; relation: Relation } {
-  const { catalog } = context;
+  const { namespace } = context;
   try {
-    return { name: table.name, relation: catalog.dataset(table.name) };
+    return { name: table.name, relation: namespace.dataset(table.name) };
   } catch (error) {
     if (!(error instanceof RowanError) || error.code !== 'ENTITY_NOT_FOUND') throw error;
     const lower = table.name.toLowerCase();
-    const names = [...(catalog.datasetNames?.() ?? []), ...(context.commonTables?.names() ?? [])];
+    const names = [...(namespace.datasetNames?.() ?? []), ...(context.commonTables?.names() ?? [])];
     const [other, ...more] = names.filter((name) => name.toLowerCase() === lower);
     if (other === undefined || more.length > 0) throw error;
     const message = `there is no dataset '${table.name}', only '${other}', which is read instead`;
     context.warn(table, { code: 'NAME_CASE', message, suggestion: other });
-    return { name: other, relation: catalog.dataset(other) };
+    return { name: other, relation: namespace.dataset(other) };
   }
 }
 

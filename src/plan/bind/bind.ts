@@ -1,13 +1,13 @@
-// The binder's entry points: a syntax tree and a catalog in, a plan out.
+// The binder's entry points: a syntax tree and a namespace in, a plan out.
 import type { Expression, QueryNode, SelectItem } from '../../sql/node.ts';
 import type { Value } from '../../value/value.ts';
-import type { Catalog } from '../catalog.ts';
 import { someExpression } from '../children.ts';
 import type { ColumnOrder } from '../column-order.ts';
 import { guardDepth } from '../depth.ts';
 import { prefixBindingError } from '../error.ts';
 import type { BoundExpression, ProjectItem } from '../expression.ts';
 import { expressionsOf, inputsOf, mapInputs } from '../map-plan.ts';
+import type { Namespace } from '../namespace.ts';
 import type { PlanNode, QueryPlan } from '../plan.ts';
 import { rowTypeOf } from '../type/row-type.ts';
 import type { ValueType } from '../type/type.ts';
@@ -27,7 +27,7 @@ import type {
 export interface BindOptions {
   /** collects what is probably wrong; absent: nobody asks */
   readonly warnings?: WarningCollector | undefined;
-  readonly catalog: Catalog;
+  readonly namespace: Namespace;
   readonly parameters?: ParameterTypes | undefined;
   /** Evaluates an expression without columns, for constant folding. */
   readonly evaluate: (expression: BoundExpression) => Value;
@@ -39,7 +39,7 @@ export interface BoundPlan extends QueryPlan {
   readonly order: ColumnOrder;
 }
 
-/** @throws SQL_BINDING with a place, or what the catalog says of a dataset that is not there */
+/** @throws SQL_BINDING with a place, or what the namespace says of a dataset that is not there */
 export function bindQuery(query: QueryNode, options: BindOptions): BoundPlan {
   return guardDepth(() => {
     const subqueries: PlanNode[] = [];
@@ -105,7 +105,7 @@ interface ContextParts {
 function contextWith(parts: ContextParts): BindContext {
   const { text, options, subqueries, outer, commonTables } = parts;
   const context: BindContext = {
-    catalog: options.catalog,
+    namespace: options.namespace,
     text,
     parameters: options.parameters,
     evaluate: options.evaluate,

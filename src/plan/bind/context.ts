@@ -10,9 +10,9 @@ import type {
   WildcardItem,
 } from '../../sql/node.ts';
 import type { Value } from '../../value/value.ts';
-import type { Catalog } from '../catalog.ts';
 import type { ColumnOrder } from '../column-order.ts';
 import type { BoundExpression, ColumnSource } from '../expression.ts';
+import type { Namespace } from '../namespace.ts';
 import type { StarPattern } from '../pattern.ts';
 import type { PlanNode } from '../plan.ts';
 import type { TableColumns } from '../scope/table-columns.ts';
@@ -20,7 +20,7 @@ import type { RowMember, ValueType } from '../type/type.ts';
 import type { Suspicion } from '../warning.ts';
 
 export interface BindContext {
-  readonly catalog: Catalog;
+  readonly namespace: Namespace;
   /** the text that all spans refer to */
   readonly text: string;
   /** parameters that `$name` may refer to; undefined: none, and a use is an error */

@@ -1,8 +1,9 @@
 // EXPLAIN: the plan as rows of text, inputs indented below the operator that reads them.
-import type { Catalog } from '../catalog.ts';
+
 import { someExpression } from '../children.ts';
 import type { BoundExpression, ProjectItem, SubqueryExpression } from '../expression.ts';
 import { expressionsOf, inputsOf } from '../map-plan.ts';
+import type { Namespace } from '../namespace.ts';
 import type { JoinNode, PlanNode, QueryPlan } from '../plan.ts';
 import { printExpression } from './explain-expression.ts';
 
@@ -21,11 +22,11 @@ export type PathNamer = (node: PlanNode) => string | undefined;
 
 export function explainPlan(
   plan: QueryPlan,
-  catalog: Catalog,
+  namespace: Namespace,
   pathOf: PathNamer = () => undefined,
 ): ExplainLine[] {
   const lines: ExplainLine[] = [];
-  const context = { catalog, pathOf };
+  const context = { namespace, pathOf };
   addLines(plan.root, 0, context, lines);
   const ways = waysOfSubqueries(plan);
   plan.subqueries.forEach((subquery, index) => {
@@ -61,7 +62,7 @@ function wayOf({ args, lookup }: SubqueryExpression): string {
 }
 
 interface ExplainContext {
-  readonly catalog: Catalog;
+  readonly namespace: Namespace;
   readonly pathOf: PathNamer;
 }
 
@@ -74,7 +75,7 @@ function addLines(
   lines.push({
     operator: '  '.repeat(depth) + describeNode(node),
     path: context.pathOf(node) ?? generalPath(node),
-    rows: estimateRows(node, context.catalog),
+    rows: estimateRows(node, context.namespace),
     node,
   });
   for (const input of inputsOf(node)) addLines(input, depth + 1, context, lines);
@@ -192,11 +193,11 @@ function describeItem(item: ProjectItem): string {
 const FILTER_SELECTIVITY = 1 / 3;
 const GROUP_FRACTION = 1 / 10;
 
-function estimateRows(node: PlanNode, catalog: Catalog): number | null {
-  const [input = null] = inputsOf(node).map((below) => estimateRows(below, catalog));
+function estimateRows(node: PlanNode, namespace: Namespace): number | null {
+  const [input = null] = inputsOf(node).map((below) => estimateRows(below, namespace));
   switch (node.kind) {
     case 'scan':
-      return node.lookup?.names.length ?? catalog.dataset(node.dataset).rowCount;
+      return node.lookup?.names.length ?? namespace.dataset(node.dataset).rowCount;
     case 'single-row':
       return 1;
     case 'row-dataset':
@@ -212,15 +213,15 @@ function estimateRows(node: PlanNode, catalog: Catalog): number | null {
     case 'limit':
       return node.limit === undefined ? input : Math.min(node.limit, input ?? node.limit);
     case 'join':
-      return estimateJoin(node, catalog);
+      return estimateJoin(node, namespace);
     default:
       return input;
   }
 }
 
-function estimateJoin(node: JoinNode, catalog: Catalog): number | null {
-  const left = estimateRows(node.left.input, catalog);
-  const right = estimateRows(node.right.input, catalog);
+function estimateJoin(node: JoinNode, namespace: Namespace): number | null {
+  const left = estimateRows(node.left.input, namespace);
+  const right = estimateRows(node.right.input, namespace);
   if (left === null || right === null) return null;
   return node.equalities.length > 0 ? Math.max(left, right) : left * right;
 }

@@ -1,55 +1,57 @@
 // How many rows a part of a plan gives, guessed from the sizes of datasets and what their columns hold.
 import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
-import type { Catalog } from '../catalog.ts';
 import { conjunctsOf } from '../conjunction.ts';
 import type { BoundExpression } from '../expression.ts';
 import { inputsOf } from '../map-plan.ts';
+import type { Namespace } from '../namespace.ts';
 import type { PlanNode } from '../plan.ts';
 
 /** Rows of parts that say nothing of their size. */
 const UNKNOWN_ROW_COUNT = 1000;
 const SECONDS_PER_DAY = 86_400;
 
-export function estimateRows(node: PlanNode, catalog: Catalog): number {
+export function estimateRows(node: PlanNode, namespace: Namespace): number {
   switch (node.kind) {
     case 'scan':
       return node.lookup === undefined
-        ? catalog.dataset(node.dataset).rowCount
+        ? namespace.dataset(node.dataset).rowCount
         : Math.max(1, node.lookup.names.length);
     case 'filter': {
-      const shares = conjunctsOf(node.condition).map((part) => shareOf(part, node.input, catalog));
-      return estimateRows(node.input, catalog) * shares.reduce((a, b) => a * b, 1);
+      const shares = conjunctsOf(node.condition).map((part) =>
+        shareOf(part, node.input, namespace),
+      );
+      return estimateRows(node.input, namespace) * shares.reduce((a, b) => a * b, 1);
     }
     case 'aggregate':
-      return node.keys.length === 0 ? 1 : estimateRows(node.input, catalog) / 4;
+      return node.keys.length === 0 ? 1 : estimateRows(node.input, namespace) / 4;
     case 'limit':
-      return Math.min(node.limit ?? Number.POSITIVE_INFINITY, estimateRows(node.input, catalog));
+      return Math.min(node.limit ?? Number.POSITIVE_INFINITY, estimateRows(node.input, namespace));
     case 'values':
       return node.rows.length;
     case 'join':
     case 'lateral': {
-      const sides = [node.left, node.right].map(({ input }) => estimateRows(input, catalog));
+      const sides = [node.left, node.right].map(({ input }) => estimateRows(input, namespace));
       return Math.max(...sides);
     }
     default: {
       const [input] = inputsOf(node);
-      return input === undefined ? UNKNOWN_ROW_COUNT : estimateRows(input, catalog);
+      return input === undefined ? UNKNOWN_ROW_COUNT : estimateRows(input, namespace);
     }
   }
 }
 
 /** The share of rows for which a condition holds. */
-function shareOf(part: BoundExpression, input: PlanNode, catalog: Catalog): number {
+function shareOf(part: BoundExpression, input: PlanNode, namespace: Namespace): number {
   switch (part.kind) {
     case 'comparison': {
       if (part.operator === '!=') return 0.9;
       if (part.operator !== '=') return 1 / 3;
       const column = part.left.kind === 'column' ? part.left : part.right;
-      return column.kind === 'column' ? 1 / distinctCount(input, column.path, catalog) : 0.1;
+      return column.kind === 'column' ? 1 / distinctCount(input, column.path, namespace) : 0.1;
     }
     case 'in-list': {
       const { operand, choices, negated } = part;
-      const count = operand.kind === 'column' ? distinctCount(input, operand.path, catalog) : 10;
+      const count = operand.kind === 'column' ? distinctCount(input, operand.path, namespace) : 10;
       const share = Math.min(1, choices.length / count);
       return negated ? 1 - share : share;
     }
@@ -58,11 +60,11 @@ function shareOf(part: BoundExpression, input: PlanNode, catalog: Catalog): numb
     case 'like':
       return part.negated ? 0.9 : 0.1;
     case 'and':
-      return part.operands.reduce((product, each) => product * shareOf(each, input, catalog), 1);
+      return part.operands.reduce((product, each) => product * shareOf(each, input, namespace), 1);
     case 'or':
       return Math.min(
         1,
-        part.operands.reduce((sum, each) => sum + shareOf(each, input, catalog), 0),
+        part.operands.reduce((sum, each) => sum + shareOf(each, input, namespace), 0),
       );
     default:
       return 0.5;
@@ -70,10 +72,14 @@ function shareOf(part: BoundExpression, input: PlanNode, catalog: Catalog): numb
 }
 
 /** How many different values a column of the rows of a node has, about; at least 1. */
-export function distinctCount(node: PlanNode, path: readonly string[], catalog: Catalog): number {
+export function distinctCount(
+  node: PlanNode,
+  path: readonly string[],
+  namespace: Namespace,
+): number {
   switch (node.kind) {
     case 'scan': {
-      const { snapshot, rowCount } = catalog.dataset(node.dataset);
+      const { snapshot, rowCount } = namespace.dataset(node.dataset);
       if (snapshot?.layout !== 'columnar') return Math.max(1, rowCount / 10);
       const column = snapshot.columns.find(
         (candidate) =>
@@ -84,19 +90,19 @@ export function distinctCount(node: PlanNode, path: readonly string[], catalog: 
     }
     case 'filter':
     case 'sort':
-      return distinctCount(node.input, path, catalog);
+      return distinctCount(node.input, path, namespace);
     case 'project': {
       const item = node.items.find(
         (candidate) => candidate.kind === 'named' && candidate.path[0] === path[0],
       );
-      if (item?.kind !== 'named') return Math.max(1, estimateRows(node, catalog));
+      if (item?.kind !== 'named') return Math.max(1, estimateRows(node, namespace));
       const { expression } = item;
       return expression.kind === 'column'
-        ? distinctCount(node.input, expression.path, catalog)
-        : Math.max(1, estimateRows(node, catalog));
+        ? distinctCount(node.input, expression.path, namespace)
+        : Math.max(1, estimateRows(node, namespace));
     }
     default:
-      return Math.max(1, estimateRows(node, catalog));
+      return Math.max(1, estimateRows(node, namespace));
   }
 }
 

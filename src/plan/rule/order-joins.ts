@@ -4,11 +4,12 @@
 // tables are made, and the rows get the names that they have as written.
 // All left-deep orders are compared, as in Selinger et al., "Access path selection in a relational
 // database management system", SIGMOD 1979.
-import type { Catalog } from '../catalog.ts';
+
 import { someExpression } from '../children.ts';
 import { cannotFail, conjunctionOf, conjunctsOf } from '../conjunction.ts';
 import type { BoundExpression, JoinSide } from '../expression.ts';
 import { expressionsOf, mapInputs } from '../map-plan.ts';
+import type { Namespace } from '../namespace.ts';
 import type { JoinInput, JoinNode, JoinShapeTree, PlanNode } from '../plan.ts';
 import { aliasesOf } from '../scope/join-side.ts';
 import { distinctCount, estimateRows } from './estimate.ts';
@@ -19,13 +20,13 @@ const TABLE_COUNT_MAX = 12;
 
 export const orderJoins: Rule = {
   name: 'order-joins',
-  apply: (root, { catalog }) => order(root, false, catalog),
+  apply: (root, { namespace }) => order(root, false, namespace),
 };
 
 /** `free`: nothing above the node looks at the names or the order of its rows. */
-function order(node: PlanNode, free: boolean, catalog: Catalog): PlanNode {
+function order(node: PlanNode, free: boolean, namespace: Namespace): PlanNode {
   const below = (isFree: boolean) =>
-    mapInputs(node, (input) => order(input, isFree && !readsNames(node), catalog));
+    mapInputs(node, (input) => order(input, isFree && !readsNames(node), namespace));
   switch (node.kind) {
     case 'aggregate':
     case 'grouping-sets':
@@ -39,8 +40,11 @@ function order(node: PlanNode, free: boolean, catalog: Catalog): PlanNode {
       const leaves: JoinInput[] = [];
       const parts: BoundExpression[] = [];
       const shape = collect(node, leaves, parts);
-      const ordered = leaves.map((leaf) => ({ ...leaf, input: order(leaf.input, free, catalog) }));
-      return joinInOrder({ leaves: ordered, parts, shape, free }, catalog) ?? below(free);
+      const ordered = leaves.map((leaf) => ({
+        ...leaf,
+        input: order(leaf.input, free, namespace),
+      }));
+      return joinInOrder({ leaves: ordered, parts, shape, free }, namespace) ?? below(free);
     }
     case 'sort':
     case 'limit':
@@ -102,12 +106,12 @@ interface Candidate {
 
 function joinInOrder(
   { leaves, parts, shape, free }: Tables,
-  catalog: Catalog,
+  namespace: Namespace,
 ): PlanNode | undefined {
   if (leaves.length < 3 || leaves.length > TABLE_COUNT_MAX) return undefined;
-  const conditions = parts.map((part) => conditionOf(part, leaves, catalog));
+  const conditions = parts.map((part) => conditionOf(part, leaves, namespace));
   if (!conditions.every((condition) => condition !== undefined)) return undefined;
-  const rowCounts = leaves.map(({ input }) => Math.max(1, estimateRows(input, catalog)));
+  const rowCounts = leaves.map(({ input }) => Math.max(1, estimateRows(input, namespace)));
   const chosen = bestOrder(rowCounts, conditions);
   const written = leaves.map((_, leaf) => leaf);
   if (chosen === undefined || chosen.cost >= costOf(rowCounts, conditions)) return undefined;
@@ -152,7 +156,7 @@ function shapeTree(
 function conditionOf(
   part: BoundExpression,
   leaves: readonly JoinInput[],
-  catalog: Catalog,
+  namespace: Namespace,
 ): Condition | undefined {
   const tables = tablesOf(part, leaves);
   if (tables === undefined || !cannotFail(part)) return undefined;
@@ -162,7 +166,7 @@ function conditionOf(
     const leaf = leaves[index];
     if (leaf === undefined || side.kind !== 'column') return 1;
     const path = leaf.alias === undefined ? side.path : side.path.slice(1);
-    return distinctCount(leaf.input, path, catalog);
+    return distinctCount(leaf.input, path, namespace);
   });
   return { part, tables, share: 1 / Math.max(1, ...counts) };
 }

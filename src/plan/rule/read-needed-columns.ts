@@ -1,9 +1,9 @@
 // Scans read only the columns that something above looks at.
 
-import type { NeededColumns } from '../catalog.ts';
 import { cannotFail } from '../conjunction.ts';
 import type { BoundExpression, JoinSide, ProjectItem } from '../expression.ts';
 import { callExpressions, expressionsOf } from '../map-plan.ts';
+import type { NeededColumns } from '../namespace.ts';
 import { NeededSet } from '../needed.ts';
 import { isWholeRow } from '../pattern.ts';
 import type { JoinInput, JoinNode, LateralNode, PlanNode, ProjectNode } from '../plan.ts';

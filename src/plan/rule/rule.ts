@@ -1,9 +1,9 @@
 // What a rewrite rule is.
-import type { Catalog } from '../catalog.ts';
+import type { Namespace } from '../namespace.ts';
 import type { PlanNode, QueryPlan } from '../plan.ts';
 
 export interface RuleContext {
-  readonly catalog: Catalog;
+  readonly namespace: Namespace;
 }
 
 /** Rewrites a plan to one of the same rows. */

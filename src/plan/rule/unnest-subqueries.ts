@@ -7,7 +7,6 @@
 // See Neumann and Kemper, "Unnesting arbitrary queries", BTW 2015, whose general case is not needed.
 import type { ComparisonOperator } from '../../sql/node.ts';
 import { NULL_VALUE } from '../../value/value.ts';
-import type { Catalog } from '../catalog.ts';
 import { someExpression } from '../children.ts';
 import { conjunctionOf, conjunctsOf, isRowFree } from '../conjunction.ts';
 import type {
@@ -18,6 +17,7 @@ import type {
 } from '../expression.ts';
 import { mapExpression } from '../map-expression.ts';
 import { expressionsOf, inputsOf, mapExpressionsOf, mapPlan } from '../map-plan.ts';
+import type { Namespace } from '../namespace.ts';
 import type { AggregateNode, JoinEquality, PlanNode, ProjectNode, QueryPlan } from '../plan.ts';
 import { BOOLEAN_TYPE } from '../type/operator-type.ts';
 import { isNumericType } from '../type/type.ts';
@@ -26,8 +26,8 @@ import { withFilter } from './simplify-filters.ts';
 
 export const unnestSubqueries: PlanRule = {
   name: 'unnest-subqueries',
-  apply(plan, { catalog }) {
-    const unnesting = new Unnesting(plan, catalog);
+  apply(plan, { namespace }) {
+    const unnesting = new Unnesting(plan, namespace);
     const root = unnesting.rewrite(plan.root);
     const subqueries = plan.subqueries.map((subquery) => unnesting.rewrite(subquery));
     return {
@@ -57,11 +57,11 @@ class Unnesting {
   /** the new plans of sub-selects that are looked up, by number */
   readonly lookedUp = new Map<number, PlanNode>();
   readonly #plans: readonly PlanNode[];
-  readonly #catalog: Catalog;
+  readonly #namespace: Namespace;
 
-  constructor(plan: QueryPlan, catalog: Catalog) {
+  constructor(plan: QueryPlan, namespace: Namespace) {
     this.#plans = plan.subqueries;
-    this.#catalog = catalog;
+    this.#namespace = namespace;
   }
 
   rewrite(root: PlanNode): PlanNode {
@@ -235,7 +235,7 @@ class Unnesting {
   /** What an aggregate that counts nothing says; undefined when no rows give no row. */
   #overNothing(cell: BoundExpression, { aggregates }: AggregateNode): BoundExpression | undefined {
     const functions = aggregates.map(({ name }) => {
-      const found = this.#catalog.builtins.findFunction(name);
+      const found = this.#namespace.builtins.findFunction(name);
       return found?.kind === 'aggregate' ? found : undefined;
     });
     if (!functions.some((found) => found?.countsEmpty === true)) return undefined;

@@ -186,7 +186,7 @@ function containsCall(node: Expression, predicate: (call: CallNode) => boolean):
 
 /** A builtin by its exact name, else by its name in any case. */
 export function findBuiltin(name: string, context: BindContext): FunctionDeclaration | undefined {
-  const { builtins } = context.catalog;
+  const { builtins } = context.namespace;
   return builtins.findFunction(name) ?? builtins.findInAnyCase(name);
 }
 

@@ -24,7 +24,7 @@ export function arityProblem(arity: Arity, count: number): string | undefined {
   return `expected between ${min} and ${max} arguments, got ${count}`;
 }
 
-/** For functions of a scope, whose declarations are not in the catalog. */
+/** For functions of a scope, whose declarations are not in the namespace. */
 export function requireArity(node: CallNode, count: number, context: BindContext): void {
   const problem = arityProblem({ min: count, max: count }, node.args.length);
   if (problem === undefined && !node.star) return;

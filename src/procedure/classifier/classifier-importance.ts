@@ -279,7 +279,7 @@ function openFunction(
   mode: ImportanceMode,
   names: readonly string[],
 ): Scorer {
-  const called = context.catalog.findUserFunction(id);
+  const called = context.namespace.findUserFunction(id);
   if (called === undefined) {
     throw failure('ENTITY_NOT_FOUND', `function '${id}' was not found`, { kind: 'function', id });
   }

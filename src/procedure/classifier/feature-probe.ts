@@ -17,10 +17,10 @@ export function compileRowItems(
       item.kind === 'wildcard' || (item.kind === 'named' && item.expression.kind === 'column'),
   );
   const plain: BoundExpression = { ...features, items };
-  const { catalog, scope } = context;
+  const { namespace, scope } = context;
   const evaluate = rowFunction(
     plain,
-    makeCompiler(makeRuntime([], { catalog, scope }), () => []),
+    makeCompiler(makeRuntime([], { namespace, scope }), () => []),
   );
   return (column) => {
     const builder = new RowBuilder();

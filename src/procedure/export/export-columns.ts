@@ -2,8 +2,8 @@
 // row of its own in the result, so that a column that two items name is written twice, and points of
 // different items never count as several values of one.
 import { compileWildcard } from '../../exec/general/wildcard.ts';
-import type { Catalog } from '../../plan/catalog.ts';
 import type { ProjectItem } from '../../plan/expression.ts';
+import type { Namespace } from '../../plan/namespace.ts';
 import type { PlanNode, QueryPlan } from '../../plan/plan.ts';
 import { isAtomType, OPEN_ROW_TYPE } from '../../plan/type/type.ts';
 import { Path } from '../../value/path.ts';
@@ -66,12 +66,12 @@ export function separatedRow(row: Row): Row {
  */
 export function knownItemColumns(
   plan: QueryPlan,
-  catalog: Catalog,
+  namespace: Namespace,
 ): readonly (readonly Path[] | undefined)[] {
   const project = projectOf(plan.root);
   if (project === undefined) return [];
   const scanned = scannedDataset(project);
-  const input = scanned === undefined ? undefined : catalog.dataset(scanned).columns();
+  const input = scanned === undefined ? undefined : namespace.dataset(scanned).columns();
   const paths = input?.map(({ path }) => path);
   return project.items.map((item) => columnsOfItem(item, paths));
 }

@@ -8,7 +8,7 @@ import { hasTable, readQuery } from '../../exec/query.ts';
 import type { FileSink } from '../../file/scheme.ts';
 import { parseFileUrl } from '../../file/url.ts';
 import { CsvFieldWriter } from '../../format/csv/csv-field.ts';
-import type { RelationRow } from '../../plan/catalog.ts';
+import type { RelationRow } from '../../plan/namespace.ts';
 import { inputQuery, url } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
 import type { Atom } from '../../value/atom.ts';
@@ -93,7 +93,7 @@ class CsvExport {
     progress.next();
     let known: ReturnType<typeof knownItemColumns> = [];
     const query = this.#context.query(exportData, (plan) => {
-      known = knownItemColumns(plan, this.#context.catalog);
+      known = knownItemColumns(plan, this.#context.namespace);
       return separateItems(plan);
     });
     const rows = this.#watched(

@@ -52,7 +52,7 @@ async function run(context: ProcedureContext, params: ExportJsonParams): Promise
   progress.next();
   let known: readonly Path[] = [];
   const query = context.query(params.exportData, (plan) => {
-    known = knownItemColumns(plan, context.catalog).flatMap((paths) => paths ?? []);
+    known = knownItemColumns(plan, context.namespace).flatMap((paths) => paths ?? []);
     return plan;
   });
   const sink = await context.files.create(params.dataFileUrl);

@@ -48,7 +48,7 @@ export function exportTable(
   let known: readonly (readonly Path[] | undefined)[] = [];
   let stored: ExportTable | undefined;
   const prepared = context.query(query, (plan) => {
-    known = knownItemColumns(plan, context.catalog);
+    known = knownItemColumns(plan, context.namespace);
     stored = fromDataset(plan, known, context);
     return stored === undefined ? separateItems(plan) : plan;
   });
@@ -160,7 +160,7 @@ function fromDataset(
   // Names of rows stay only where nobody gives others.
   if (root.name !== undefined && !isOwnName(root.name)) return undefined;
   const columns = storedColumns(plan, known, context)?.columns;
-  const { snapshot } = context.catalog.dataset(root.input.dataset);
+  const { snapshot } = context.namespace.dataset(root.input.dataset);
   if (columns === undefined || snapshot?.layout !== 'columnar') return undefined;
   return {
     rowCount: snapshot.rowCount,

@@ -75,7 +75,7 @@ export interface TextExpressions {
 export function bindExpressions(
   params: ImportTextParams,
   columns: readonly TextColumn[],
-  context: Pick<ProcedureContext, 'catalog' | 'scope'>,
+  context: Pick<ProcedureContext, 'namespace' | 'scope'>,
   line: LineState,
 ): TextExpressions {
   const rowContext: RowContext = { call: (name) => scopeCall(name, line), scope: context.scope };

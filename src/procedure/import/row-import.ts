@@ -71,7 +71,7 @@ export class RowImport {
 
   /** @throws what is wrong with the expressions */
   constructor(
-    context: Pick<ProcedureContext, 'catalog' | 'scope' | 'arenas'>,
+    context: Pick<ProcedureContext, 'namespace' | 'scope' | 'arenas'>,
     expressions: RowExpressions,
     output: OutputDataset,
     hasManyFiles: boolean,

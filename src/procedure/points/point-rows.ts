@@ -65,10 +65,10 @@ function readPointColumns(
   prepared: PreparedQuery,
   options: PointOptions,
 ): PointRows | undefined {
-  const { arenas, catalog, parallel, scope } = context;
+  const { arenas, namespace, parallel, scope } = context;
   const extracted = extractColumns(prepared.plan, {
     scalars: {},
-    catalog,
+    namespace,
     scope,
     engine: { arenas, parallel, rowCountMin: VECTOR_ROW_COUNT_MIN },
   });

@@ -54,10 +54,10 @@ export function meltColumns(
   plan: QueryPlan,
   { key, value }: { readonly key: Path; readonly value: Path },
 ): MeltedTable | undefined {
-  const { arenas, parallel, catalog, scope } = context;
+  const { arenas, parallel, namespace, scope } = context;
   const engine = { arenas, parallel, rowCountMin: VECTOR_ROW_COUNT_MIN };
   const extract = (row: string) =>
-    extractColumns(plan, { row, scalars: {}, catalog, scope, engine });
+    extractColumns(plan, { row, scalars: {}, namespace, scope, engine });
   const kept = keptNulls(plan, 'to_fix');
   const explicit = keptNulls(plan, 'to_melt');
   if (kept === undefined || explicit === undefined) return undefined;

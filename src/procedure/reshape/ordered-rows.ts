@@ -73,14 +73,14 @@ export function readOrderedRows(
 /** Rows that lie in columns and are ordered by some of these; undefined for all others. */
 function storedRows(plan: QueryPlan, context: ProcedureContext): OrderedRows | undefined {
   const { root } = plan;
-  const { arenas, parallel, catalog, scope } = context;
+  const { arenas, parallel, namespace, scope } = context;
   if (root.kind !== 'project' || !keepsNames(root)) return undefined;
   const keys = root.items.map((item) =>
     item.kind === 'named' && item.expression.kind === 'column' ? item.expression.path : undefined,
   );
   if (keys.some((path) => path === undefined)) return undefined;
   const engine = { arenas, parallel, rowCountMin: VECTOR_ROW_COUNT_MIN };
-  const stored = orderedNumbers(plan, { catalog, scope, engine });
+  const stored = orderedNumbers(plan, { namespace, scope, engine });
   if (stored === undefined) return undefined;
   const { snapshot, numbers } = stored;
   const { timestamps } = snapshot;

@@ -115,11 +115,11 @@ interface LabelledRows {
 
 /** Rows that lie in columns, whose labels are columns; undefined for all others. */
 function storedRows(context: ProcedureContext, query: InputQuery): LabelledRows | undefined {
-  const { arenas, parallel, catalog, scope } = context;
+  const { arenas, parallel, namespace, scope } = context;
   const { plan } = context.query(query);
   if (plan.root.kind !== 'project' || plan.root.name !== undefined) return undefined;
   const engine = { arenas, parallel, rowCountMin: VECTOR_ROW_COUNT_MIN };
-  const extracted = extractColumns(plan, { scalars: {}, catalog, scope, engine });
+  const extracted = extractColumns(plan, { scalars: {}, namespace, scope, engine });
   if (extracted === undefined || extracted.snapshot.rowCount < VECTOR_ROW_COUNT_MIN) {
     return undefined;
   }
@@ -224,10 +224,10 @@ function readRows(
 /** The columns of a table that rows come from; none where rows need not have the same ones. */
 function tableColumns(
   node: PlanNode,
-  { catalog }: Pick<ProcedureContext, 'catalog'>,
+  { namespace }: Pick<ProcedureContext, 'namespace'>,
 ): readonly Path[] {
   if (node.kind === 'scan') {
-    const { snapshot } = catalog.dataset(node.dataset);
+    const { snapshot } = namespace.dataset(node.dataset);
     if (snapshot?.layout !== 'columnar') return [];
     return snapshot.columns.map(({ path }) => new Path(path));
   }
@@ -237,7 +237,7 @@ function tableColumns(
     case 'limit':
     case 'sort':
     case 'distinct-on':
-      return tableColumns(node.input, { catalog });
+      return tableColumns(node.input, { namespace });
     default:
       return [];
   }

@@ -32,7 +32,7 @@ export const datasetStats = workerProcedure({
     progress.next();
     const columns = new Set<string>();
     const prepared = context.query(params.inputData, (plan) => {
-      for (const paths of knownItemColumns(plan, context.catalog)) {
+      for (const paths of knownItemColumns(plan, context.namespace)) {
         for (const path of paths ?? []) columns.add(path.toString());
       }
       return plan;

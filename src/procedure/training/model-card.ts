@@ -122,7 +122,7 @@ function datasetsOf({ root, subqueries }: QueryPlan, context: ProcedureContext):
     pending.push(...inputsOf(node));
   }
   return [...ids].sort().map((id) => {
-    const { rowCount, snapshot } = context.catalog.dataset(id);
+    const { rowCount, snapshot } = context.namespace.dataset(id);
     const latest = snapshot === undefined ? undefined : latestOf(snapshot, context);
     return { id, rowCount, latestTimestamp: latest === undefined ? null : printTimestamp(latest) };
   });

@@ -111,7 +111,7 @@ function readColumns(
   form: LabelForm,
   skipsWeightless: boolean,
 ): TrainingData | undefined {
-  const { arenas, catalog, parallel, scope } = context;
+  const { arenas, namespace, parallel, scope } = context;
   const { root } = prepared.plan;
   if (form === 'set') return undefined;
   const label = root.kind === 'project' ? namedExpression(root.items, 'label') : undefined;
@@ -123,7 +123,7 @@ function readColumns(
       label: form === 'truth' && isPlainColumn ? 'codes' : SCALAR_FORM[form],
       weight: 'numbers',
     },
-    catalog,
+    namespace,
     scope,
     engine: { arenas, parallel, rowCountMin: VECTOR_ROW_COUNT_MIN },
   });
@@ -555,6 +555,6 @@ function columnsOf(expression: BoundExpression): Path[] {
 
 /** True when the dataset that the query scans has no row at all. */
 function isEmptyDataset(node: PlanNode, context: ProcedureContext): boolean {
-  if (node.kind === 'scan') return context.catalog.dataset(node.dataset).rowCount === 0;
+  if (node.kind === 'scan') return context.namespace.dataset(node.dataset).rowCount === 0;
   return inputsOf(node).every((input) => isEmptyDataset(input, context));
 }

@@ -1,6 +1,6 @@
 // The entry of an engine worker: the tasks it can do, and the catalogue as it is told of it.
 
-import { builtinCatalog, selfContainedCatalog } from '../../builtin/index.ts';
+import { builtinNamespace, selfContainedNamespace } from '../../builtin/index.ts';
 import { operatorAccelerator } from '../../exec/operator/accelerate.ts';
 import { registerParallelJob } from '../../exec/parallel.ts';
 import { serveTasks } from '../../exec/pool/worker-runtime.ts';
@@ -15,12 +15,12 @@ import { assert } from '../../util/assert.ts';
 import { ArenaSet, type ArenaSetDescriptor } from '../../value/column/arena-set.ts';
 import { BUILT_IN_TYPES } from '../entity/built-in-types.ts';
 import { TypeRegistry } from '../entity/type-registry.ts';
-import { CatalogMirror } from './catalog-mirror.ts';
 import type { MirrorMessage } from './definition.ts';
 import { type FileLimits, HostCredentials, HostMemoryStore } from './file-host.ts';
 import { HeapWatch } from './heap-watch.ts';
+import { NamespaceMirror } from './namespace-mirror.ts';
 import { TASKS } from './task/index.ts';
-import { TaskScope } from './task-scope.ts';
+import { TaskContext } from './task-context.ts';
 import type { WorkerContext } from './worker-context.ts';
 
 /** The first message of all. */
@@ -32,7 +32,7 @@ interface StartMessage {
 }
 
 const types = new TypeRegistry(BUILT_IN_TYPES);
-const callScope = new TaskScope();
+const callScope = new TaskContext();
 let context: WorkerContext | undefined;
 let heap: HeapWatch | undefined;
 
@@ -54,9 +54,9 @@ function receive(message: StartMessage | MirrorMessage): void {
     rowCountMin: VECTOR_ROW_COUNT_MIN,
   };
   const accelerate = operatorAccelerator(engine);
-  const mirror = new CatalogMirror({
+  const mirror = new NamespaceMirror({
     types,
-    builtins: message.reachesHost ? builtinCatalog : selfContainedCatalog,
+    builtins: message.reachesHost ? builtinNamespace : selfContainedNamespace,
     arenas,
     callScope,
     lightOnly: false,

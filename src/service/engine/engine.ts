@@ -1,19 +1,19 @@
 // The main thread's handle on computation: workers, shared memory, and the catalogue they mirror.
 import { EnginePool, type TaskOptions } from '../../exec/pool/engine-pool.ts';
 import { useArenas } from '../../exec/thread-memory.ts';
-import type { CallScope, FunctionCatalog } from '../../plan/function.ts';
+import type { CallContext, FunctionNamespace } from '../../plan/function.ts';
 import { workerFile } from '../../util/worker-file.ts';
 import { ArenaSet } from '../../value/column/arena-set.ts';
 import type { TypeRegistry } from '../entity/type-registry.ts';
-import { CatalogMirror } from './catalog-mirror.ts';
 import type { MirrorMessage } from './definition.ts';
 import type { EngineTasks } from './engine-task.ts';
 import type { FileLimits } from './file-host.ts';
+import { NamespaceMirror } from './namespace-mirror.ts';
 import { SnapshotRegistry } from './snapshot-registry.ts';
 
 export interface EngineOptions {
   readonly types: TypeRegistry;
-  readonly builtins: FunctionCatalog;
+  readonly builtins: FunctionNamespace;
   readonly files: FileLimits;
   /** whether SQL functions may ask this thread for something */
   readonly reachesHost: boolean;
@@ -27,13 +27,13 @@ export interface EngineOptions {
 }
 
 /** Light functions are not cancelled and reach nothing outside. */
-export const MAIN_THREAD_SCOPE: CallScope = { checkCancelled() {}, host: undefined };
+export const MAIN_THREAD_CONTEXT: CallContext = { checkCancelled() {}, host: undefined };
 
 export class Engine {
   readonly arenas: ArenaSet;
   readonly snapshots: SnapshotRegistry;
   /** what this thread knows; the workers follow */
-  readonly mirror: CatalogMirror;
+  readonly mirror: NamespaceMirror;
   readonly #pool: EnginePool;
 
   constructor(options: EngineOptions) {
@@ -42,11 +42,11 @@ export class Engine {
     );
     useArenas(this.arenas);
     this.snapshots = new SnapshotRegistry(this.arenas);
-    this.mirror = new CatalogMirror({
+    this.mirror = new NamespaceMirror({
       types: options.types,
       builtins: options.builtins,
       arenas: this.arenas,
-      callScope: MAIN_THREAD_SCOPE,
+      callScope: MAIN_THREAD_CONTEXT,
       lightOnly: true,
     });
     this.#pool = new EnginePool({

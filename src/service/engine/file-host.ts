@@ -7,7 +7,7 @@ import type { MemoryFile, MemoryStore } from '../../file/memory-scheme.ts';
 import type { RemoteCacheOptions } from '../../file/remote-cache.ts';
 import { callerRole, requireReadableUrl } from '../route/caller-role.ts';
 import type { HostHandler, HostRequest } from './host-call.ts';
-import type { TaskScope } from './task-scope.ts';
+import type { TaskContext } from './task-context.ts';
 
 /** Which files and addresses may be reached (absent: any), and where copies of remote ones are kept. */
 export interface FileLimits extends LocalAccessOptions {
@@ -47,9 +47,9 @@ export function fileHostCalls(
 
 /** The credentials as a worker asks for them. */
 export class HostCredentials implements CredentialSource {
-  readonly #scope: TaskScope;
+  readonly #scope: TaskContext;
 
-  constructor(scope: TaskScope) {
+  constructor(scope: TaskContext) {
     this.#scope = scope;
   }
 
@@ -60,9 +60,9 @@ export class HostCredentials implements CredentialSource {
 
 /** The mem:// files as a worker reaches them. */
 export class HostMemoryStore implements MemoryStore {
-  readonly #scope: TaskScope;
+  readonly #scope: TaskContext;
 
-  constructor(scope: TaskScope) {
+  constructor(scope: TaskContext) {
     this.#scope = scope;
   }
 

@@ -5,7 +5,7 @@ import { type FunctionInput, FunctionObject } from '../../client/function.ts';
 import { failure } from '../../util/error.ts';
 import { parseJson } from '../../util/exact-json.ts';
 import type { Service } from '../service.ts';
-import { MAIN_THREAD_SCOPE } from './engine.ts';
+import { MAIN_THREAD_CONTEXT } from './engine.ts';
 import { applyFunction } from './task/function.ts';
 
 export class LocalFunction<Input = FunctionInput, Output = unknown> extends FunctionObject<
@@ -33,7 +33,7 @@ export class LocalFunction<Input = FunctionInput, Output = unknown> extends Func
     }
     const compiled = this.#service.engine.mirror.compiledFunction(id);
     const call = { input, keepValues: [], format: 'json' } as const;
-    return parseJson(applyFunction(compiled, call, MAIN_THREAD_SCOPE)) as Result;
+    return parseJson(applyFunction(compiled, call, MAIN_THREAD_CONTEXT)) as Result;
   }
 }
 

@@ -6,14 +6,14 @@ import type { VectorEngine } from '../../exec/vector/engine.ts';
 import type { FileSystem } from '../../file/file-system.ts';
 import type { ArenaSet } from '../../value/column/arena-set.ts';
 import type { TypeRegistry } from '../entity/type-registry.ts';
-import type { CatalogMirror } from './catalog-mirror.ts';
-import type { TaskScope } from './task-scope.ts';
+import type { NamespaceMirror } from './namespace-mirror.ts';
+import type { TaskContext } from './task-context.ts';
 
 export interface WorkerContext {
   readonly types: TypeRegistry;
   readonly arenas: ArenaSet;
-  readonly mirror: CatalogMirror;
-  readonly callScope: TaskScope;
+  readonly mirror: NamespaceMirror;
+  readonly callScope: TaskContext;
   readonly files: FileSystem;
   /** the vector engine, on the threads of the running task */
   readonly accelerate: Accelerator;

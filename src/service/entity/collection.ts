@@ -33,7 +33,7 @@ export interface LiveEntity {
   dispose(): void;
 }
 
-export interface ConstructionScope {
+export interface ConstructionContext {
   readonly signal: AbortSignal;
   /** Reports progress; the first report ends `initializing`. */
   progress(document: unknown): void;
@@ -43,7 +43,7 @@ export type ConstructionState = 'initializing' | 'executing' | 'ok' | 'error' | 
 
 /** What the collection asks of the service. */
 export interface CollectionHooks<Entity extends LiveEntity> {
-  construct(config: EntityConfig & { id: string }, scope: ConstructionScope): Promise<Entity>;
+  construct(config: EntityConfig & { id: string }, scope: ConstructionContext): Promise<Entity>;
   /** The entity that other threads may use has changed. */
   publish(id: string, state: Entity | 'not-ready' | undefined): void;
   /** Makes the entity durable. Resolves when it is. */

@@ -7,7 +7,7 @@ import { failure } from '../../util/error.ts';
 import type { Snapshot } from '../../value/column/snapshot.ts';
 import { printTimestamp } from '../../value/timestamp.ts';
 import type { ReadyDataset } from '../engine/definition.ts';
-import { runForService, runWithAtMost } from '../route/call-context.ts';
+import { runForService, runWithAtMost } from '../route/request-context.ts';
 import { SerialQueue } from '../serial-queue.ts';
 import { DatasetEntity, type DatasetHost, type DatasetOptions } from './dataset-entity.ts';
 

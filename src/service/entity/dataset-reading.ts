@@ -1,6 +1,6 @@
 // What the reading routes of a dataset answer, as JSON text in pieces.
 import type { DatasetContent, DatasetType } from '../../dataset/dataset-type.ts';
-import type { Relation } from '../../plan/catalog.ts';
+import type { Relation } from '../../plan/namespace.ts';
 import { every } from '../../util/every.ts';
 import { type Atom, compareAtoms } from '../../value/atom.ts';
 import { encodeAtom } from '../../value/atom-codec.ts';

@@ -13,9 +13,9 @@ import { automaticId } from '../id.ts';
 import type { KeptContent } from '../persist/kept-content.ts';
 import type { LastContents } from '../persist/last-contents.ts';
 import type { EntityRecord } from '../persist/persistence.ts';
-import { runWithAtMost } from '../route/call-context.ts';
 import { callerRole } from '../route/caller-role.ts';
-import { type ConstructionScope, type LiveEntity, nonexistent } from './collection.ts';
+import { runWithAtMost } from '../route/request-context.ts';
+import { type ConstructionContext, type LiveEntity, nonexistent } from './collection.ts';
 import { type EntityConfig, parseParams } from './config.ts';
 import {
   ContinuousDataset,
@@ -78,7 +78,7 @@ export class EntityBuilder {
   /** @throws UNKNOWN_TYPE, and what is wrong with the parameters */
   async dataset(
     config: NamedConfig,
-    scope: ConstructionScope,
+    scope: ConstructionContext,
     kept: Kept = {},
   ): Promise<DatasetEntity> {
     const type = this.#host.types.datasetType(typeName('dataset', config));
@@ -97,7 +97,7 @@ export class EntityBuilder {
     type: DatasetType,
     view: View,
     params: Params,
-    scope: ConstructionScope,
+    scope: ConstructionContext,
   ): Promise<DatasetContent> {
     const parts: DatasetEntity[] = [];
     try {
@@ -119,7 +119,7 @@ export class EntityBuilder {
   async #partsOf(
     view: View,
     params: Params,
-    { signal }: ConstructionScope,
+    { signal }: ConstructionContext,
   ): Promise<EntityConfig[]> {
     const text = view.parts?.(params);
     if (text === undefined) return [];
@@ -135,7 +135,7 @@ export class EntityBuilder {
   }
 
   /** A dataset that no name leads to. @throws FILE_NOT_FOUND when its file is missing */
-  async #part({ type, params }: EntityConfig, scope: ConstructionScope): Promise<DatasetEntity> {
+  async #part({ type, params }: EntityConfig, scope: ConstructionContext): Promise<DatasetEntity> {
     const part = await this.dataset({ id: automaticId(), type, params } as NamedConfig, scope);
     const url = part.datasetType.file?.url(part.params);
     if (url === undefined || part.hasLoadedContent) return part;
@@ -282,7 +282,7 @@ export class EntityBuilder {
   /** @throws UNKNOWN_TYPE, what is wrong with the parameters, and what binding throws */
   async function(
     config: NamedConfig,
-    { signal }: Pick<ConstructionScope, 'signal'>,
+    { signal }: Pick<ConstructionContext, 'signal'>,
     kept: Kept = {},
   ): Promise<FunctionEntity> {
     const { types, engine } = this.#host;
@@ -321,7 +321,7 @@ export class EntityBuilder {
     );
   }
 
-  async plugin(config: NamedConfig, scope: ConstructionScope): Promise<PluginEntity> {
+  async plugin(config: NamedConfig, scope: ConstructionContext): Promise<PluginEntity> {
     const type = this.#host.types.get('plugin', typeName('plugin', config)) as PluginType;
     return type.create(config, parseParams(type, config.params), scope);
   }

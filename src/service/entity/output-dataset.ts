@@ -25,7 +25,7 @@ import type { TypeRegistry } from './type-registry.ts';
 /** Rows and cells between two looks at the cancel flag. */
 const CELLS_PER_CHECK = 4096;
 
-export interface OutputScope {
+export interface OutputContext {
   readonly types: TypeRegistry;
   readonly arenas: ArenaAllocator;
   checkCancelled(): void;
@@ -38,7 +38,7 @@ export function openOutput(
   spec: OutputDatasetSpec,
   defaultType: string,
   options: OutputOptions,
-  scope: OutputScope,
+  scope: OutputContext,
 ): OutputDataset {
   const reference: EntityReference = typeof spec === 'string' ? { id: spec } : (spec ?? {});
   const type = scope.types.datasetType(reference.type ?? defaultType);
@@ -58,7 +58,7 @@ class PendingOutput implements OutputDataset {
   readonly #reference: EntityReference;
   readonly #type: DatasetType;
   readonly #params: Params;
-  readonly #scope: OutputScope;
+  readonly #scope: OutputContext;
   readonly #names: Set<string> | undefined;
   #writer: ContentWriter | undefined;
   #columns: ColumnarSnapshot | undefined;
@@ -66,7 +66,7 @@ class PendingOutput implements OutputDataset {
   #state: unknown;
   #cellsToCheck = 0;
 
-  constructor(reference: EntityReference, type: DatasetType, params: Params, scope: OutputScope) {
+  constructor(reference: EntityReference, type: DatasetType, params: Params, scope: OutputContext) {
     this.id = reference.id ?? automaticId();
     this.#reference = reference;
     this.#type = type;

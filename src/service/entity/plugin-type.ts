@@ -2,7 +2,7 @@
 import type { TObject } from 'typebox';
 import type { EntityType, ParamsOf } from '../../dataset/entity-type.ts';
 import type { Reply, RouteRequest } from '../route/request.ts';
-import type { ConstructionScope, LiveEntity } from './collection.ts';
+import type { ConstructionContext, LiveEntity } from './collection.ts';
 import type { EntityConfig } from './config.ts';
 
 export interface PluginType<Schema extends TObject = TObject> extends EntityType<Schema> {
@@ -10,7 +10,7 @@ export interface PluginType<Schema extends TObject = TObject> extends EntityType
   create(
     config: EntityConfig & { readonly id: string },
     params: ParamsOf<Schema>,
-    scope: ConstructionScope,
+    scope: ConstructionContext,
   ): Promise<PluginEntity>;
 }
 

@@ -7,7 +7,7 @@ import { failure } from '../../util/error.ts';
 
 export type ReferenceRole = 'dataset' | 'table' | 'input-query' | 'function' | 'procedure';
 
-export interface ReferenceScope {
+export interface ReferenceContext {
   /** which references are wanted now; the others stay as they are */
   readonly roles: readonly ReferenceRole[];
   /** the procedure whose parameters these are: it cannot be its own step */
@@ -18,7 +18,7 @@ export interface ReferenceScope {
 export async function resolveReferences(
   type: EntityType,
   params: Readonly<Record<string, unknown>>,
-  scope: ReferenceScope,
+  scope: ReferenceContext,
 ): Promise<Record<string, unknown>> {
   return (await resolve(schemaData(type.parameters), params, scope)) as Record<string, unknown>;
 }
@@ -26,7 +26,7 @@ export async function resolveReferences(
 async function resolve(
   schema: SchemaData | undefined,
   value: unknown,
-  scope: ReferenceScope,
+  scope: ReferenceContext,
 ): Promise<unknown> {
   if (schema === undefined || value === undefined || value === null) return value;
   const role = schema.rowan as ReferenceRole | undefined;
@@ -54,7 +54,7 @@ async function resolve(
 async function resolveRole(
   role: ReferenceRole,
   value: unknown,
-  scope: ReferenceScope,
+  scope: ReferenceContext,
 ): Promise<unknown> {
   switch (role) {
     case 'dataset':
@@ -85,7 +85,7 @@ async function resolveRole(
 async function obtained(
   kind: EntityKind,
   value: unknown,
-  scope: ReferenceScope,
+  scope: ReferenceContext,
 ): Promise<Record<string, unknown>> {
   const { id, type, params, persistent, deterministic, ...others } = value as EntityReference &
     Record<string, unknown>;

@@ -2,14 +2,14 @@
 import type { EntityKind } from '../../dataset/entity-type.ts';
 import { assert } from '../../util/assert.ts';
 import { failure, RowanError } from '../../util/error.ts';
-import type { ConstructionScope, EntityCollection, LiveEntity } from '../entity/collection.ts';
+import type { ConstructionContext, EntityCollection, LiveEntity } from '../entity/collection.ts';
 import type { DatasetEntity } from '../entity/dataset-entity.ts';
 import { type EntityBuilder, typeName } from '../entity/entity-builder.ts';
 import type { FunctionEntity } from '../entity/function-entity.ts';
 import type { PluginEntity } from '../entity/plugin-type.ts';
 import type { ProcedureEntity } from '../entity/procedure-entity.ts';
 import type { TypeRegistry } from '../entity/type-registry.ts';
-import { runWithAtMost } from '../route/call-context.ts';
+import { runWithAtMost } from '../route/request-context.ts';
 import { Run, type RunRecord } from '../run/run.ts';
 import type { EntityRecord, KeptEntities } from './persistence.ts';
 
@@ -94,7 +94,7 @@ async function rebuild(
 ): Promise<void> {
   if (record.isPending === true) throw failure('RUN_FAILED', INTERRUPTED);
   const { config, resolved: params, storeId } = record;
-  const scope: ConstructionScope = { signal: new AbortController().signal, progress() {} };
+  const scope: ConstructionContext = { signal: new AbortController().signal, progress() {} };
   switch (kind) {
     case 'dataset': {
       assert(storeId !== undefined, 'a dataset is kept under a number');

@@ -3,8 +3,8 @@
 import type { EntityKind } from '../../dataset/entity-type.ts';
 import { failure } from '../../util/error.ts';
 import type { TypeRegistry } from '../entity/type-registry.ts';
-import { callContext } from './call-context.ts';
 import { ROLES, type Role } from './request.ts';
+import { callContext } from './request-context.ts';
 
 /** The role of the caller of the running work; `reader` for work without a caller. */
 export function callerRole(): Role {

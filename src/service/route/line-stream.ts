@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { hasLightLines } from '../../function/light-expression.ts';
 import { errorLine, LineApplier } from '../../function/line-applier.ts';
 import { RowanError } from '../../util/error.ts';
-import { MAIN_THREAD_SCOPE } from '../engine/engine.ts';
+import { MAIN_THREAD_CONTEXT } from '../engine/engine.ts';
 import { nowSeconds } from '../id.ts';
 import type { Service } from '../service.ts';
 import { type BodyBlock, lineBlocks } from './body-block.ts';
@@ -48,7 +48,7 @@ async function* applyHere(
   { bytes, first }: BodyBlock,
 ): AsyncGenerator<Uint8Array, boolean> {
   const applier = new LineApplier(service.engine.mirror.compiledFunction(id), bytes, {
-    scope: MAIN_THREAD_SCOPE,
+    scope: MAIN_THREAD_CONTEXT,
     ts: nowSeconds(),
     firstLine: first,
   });

@@ -1,12 +1,12 @@
 // Performs requests on the table of routes: one way for every transport.
 import { failure, RowanError } from '../../util/error.ts';
 import type { Service } from '../service.ts';
-import { type CallContext, callContext, runInContext } from './call-context.ts';
 import { requireRole } from './caller-role.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { failureReply } from './failure-reply.ts';
 import { bindRequest, parameterHelp } from './parameter-binding.ts';
 import type { Reply, Role, RouteRequest } from './request.ts';
+import { callContext, type RequestContext, runInContext } from './request-context.ts';
 import type { BoundRequest, Route } from './route.ts';
 import { type RouteMatch, Router } from './router.ts';
 
@@ -99,7 +99,7 @@ export class RouteDispatcher implements Dispatcher {
    * heavy and the transport limits those, its handler makes the reply, the transport takes it.
    * @throws OVERLOADED; what the handler and the transport throw
    */
-  perform<Request extends BoundRequest & CallContext, Result>(
+  perform<Request extends BoundRequest & RequestContext, Result>(
     request: Request,
     transport: ReplyTransport<Request, Result>,
   ): Result | Promise<Result> {
@@ -114,7 +114,7 @@ export class RouteDispatcher implements Dispatcher {
     return route.isLight?.(request, this.#service) !== true;
   }
 
-  #handle<Request extends BoundRequest & CallContext, Result>(
+  #handle<Request extends BoundRequest & RequestContext, Result>(
     request: Request,
     transport: ReplyTransport<Request, Result>,
   ): Result | Promise<Result> {

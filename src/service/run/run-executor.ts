@@ -8,8 +8,8 @@ import type { FunctionEntity } from '../entity/function-entity.ts';
 import type { ProcedureEntity, ProcedureHost, RunOutcome } from '../entity/procedure-entity.ts';
 import type { Logger } from '../logger.ts';
 import type { Persistence } from '../persist/persistence.ts';
-import { type CallContext, callContext, runWithAtMost } from '../route/call-context.ts';
 import { callerRole, requireEntityRole } from '../route/caller-role.ts';
+import { callContext, type RequestContext, runWithAtMost } from '../route/request-context.ts';
 import type { ServiceTally } from '../service-tally.ts';
 import type { Run } from './run.ts';
 import { runOnMain } from './service-procedure.ts';
@@ -154,6 +154,6 @@ export class RunExecutor implements ProcedureHost {
   }
 }
 
-function requestOf(context: CallContext | undefined): Readonly<Record<string, unknown>> {
+function requestOf(context: RequestContext | undefined): Readonly<Record<string, unknown>> {
   return context === undefined ? {} : { requestId: context.requestId };
 }

@@ -193,7 +193,7 @@ export class ArenaSet implements ArenaAllocator {
  * Remembers the spans of one piece of work, so that a failure can give them all back. Builders that
  * fail half-way do not clean up; a scope around them does.
  */
-export class ArenaScope implements ArenaAllocator {
+export class ArenaLease implements ArenaAllocator {
   readonly #owner: ArenaAllocator;
   readonly #holds = new Map<string, { span: Span; count: number }>();
 

@@ -1,10 +1,10 @@
 // Whatever a builtin is given, it gives a canonical value or an error that a caller can read.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BUILTIN_FUNCTIONS, builtinCatalog } from '../../../src/builtin/index.ts';
+import { BUILTIN_FUNCTIONS, builtinNamespace } from '../../../src/builtin/index.ts';
 import { queryRows } from '../../../src/exec/query.ts';
-import type { RelationRow } from '../../../src/plan/catalog.ts';
 import type { FunctionDeclaration } from '../../../src/plan/function.ts';
+import type { RelationRow } from '../../../src/plan/namespace.ts';
 import { arityOf } from '../../../src/plan/type/arity.ts';
 import { RowanError } from '../../../src/util/error.ts';
 import { parseJson } from '../../../src/util/exact-json.ts';
@@ -12,7 +12,7 @@ import { type Atom, normalizeInteger } from '../../../src/value/atom.ts';
 import { atomToJsonText } from '../../../src/value/json.ts';
 import { flatten } from '../../../src/value/value.ts';
 import { arbitraryAtom } from '../../support/atoms.ts';
-import { MemoryCatalog, NO_SCOPE } from '../../support/memory-catalog.ts';
+import { MemoryNamespace, NO_CONTEXT } from '../../support/memory-namespace.ts';
 
 const COLUMNS = ['a', 'b', 'c', 'd'];
 
@@ -79,8 +79,8 @@ function problemsOf(result: Iterable<RelationRow>): string[] {
 
 function check(declaration: FunctionDeclaration, args: readonly string[], data: Atom[][]): void {
   const call = `${declaration.name}(${args.join(', ')})`;
-  const catalog = new MemoryCatalog(builtinCatalog);
-  catalog.add(
+  const namespace = new MemoryNamespace(builtinNamespace);
+  namespace.add(
     'd',
     data.map((atoms, index) => [
       `r${index}`,
@@ -90,7 +90,7 @@ function check(declaration: FunctionDeclaration, args: readonly string[], data: 
   // Rows that fail do not hide the others; aggregates fail as a whole.
   const selected = declaration.kind === 'aggregate' ? call : `try(${call}, 'failed')`;
   try {
-    const options = { catalog, scope: NO_SCOPE };
+    const options = { namespace, scope: NO_CONTEXT };
     expect(problemsOf(queryRows(`SELECT ${selected} AS v FROM d`, options)), call).toEqual([]);
   } catch (error) {
     if (!(error instanceof RowanError)) throw error;

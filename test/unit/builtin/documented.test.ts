@@ -1,11 +1,11 @@
 // Goal: what the manual says about the builtins is complete and true.
 // Method: every declaration is checked for its documentation, every example is run by the engine.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BUILTIN_FUNCTIONS, builtinCatalog } from '../../../src/builtin/index.ts';
+import { BUILTIN_FUNCTIONS, builtinNamespace } from '../../../src/builtin/index.ts';
 import { Rowan } from '../../../src/index.ts';
 import type { CallHost } from '../../../src/plan/function.ts';
 import { writeAtom } from '../../support/builtin-query.ts';
-import { MemoryCatalog } from '../../support/memory-catalog.ts';
+import { MemoryNamespace } from '../../support/memory-namespace.ts';
 
 const EXPECTED_NAMES = `abs acos acosh amplitude asin asinh at atan atan2 atanh avg base64_decode
   base64_encode binomial_lb_80 binomial_ub_80 blob_length ceil clamp concat cos cosh count
@@ -63,22 +63,22 @@ afterAll(() => rowan?.close());
 /** The JSON text of the value of an example. */
 async function resultOf(expression: string): Promise<string> {
   if (!NEEDS_SANDBOX.test(expression)) {
-    return writeAtom(expression, new MemoryCatalog(builtinCatalog), host);
+    return writeAtom(expression, new MemoryNamespace(builtinNamespace), host);
   }
   const reply = await rowan.get('/v1/query', { q: `SELECT ${expression}`, format: 'atom' });
   expect(reply.status, reply.text).toBe(200);
   return reply.text;
 }
 
-test('the catalog has exactly the names of the dialect', () => {
-  expect([...builtinCatalog.functionNames()].sort()).toEqual(
+test('the namespace has exactly the names of the dialect', () => {
+  expect([...builtinNamespace.functionNames()].sort()).toEqual(
     [...EXPECTED_NAMES, ...STANDARD_NAMES].sort(),
   );
 });
 
 test('names are case sensitive', () => {
-  expect(builtinCatalog.findFunction('LOWER')).toBeUndefined();
-  expect(builtinCatalog.findFunction('toString')).toBeUndefined();
+  expect(builtinNamespace.findFunction('LOWER')).toBeUndefined();
+  expect(builtinNamespace.findFunction('toString')).toBeUndefined();
 });
 
 describe.each(BUILTIN_FUNCTIONS.map((declaration) => [declaration.name, declaration] as const))(

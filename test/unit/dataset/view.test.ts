@@ -8,9 +8,9 @@ import { snapshotRelation } from '../../../src/dataset/snapshot-relation.ts';
 import { transposed } from '../../../src/dataset/transposed.ts';
 import { union } from '../../../src/dataset/union.ts';
 import { prepareQuery } from '../../../src/exec/query.ts';
-import type { Catalog, Relation } from '../../../src/plan/catalog.ts';
+import type { Namespace, Relation } from '../../../src/plan/namespace.ts';
 import { failure } from '../../../src/util/error.ts';
-import { ArenaScope, ArenaSet } from '../../../src/value/column/arena-set.ts';
+import { ArenaLease, ArenaSet } from '../../../src/value/column/arena-set.ts';
 import { Path } from '../../../src/value/path.ts';
 import { cellsOf } from '../../../src/value/value.ts';
 import { FEW_FUNCTIONS } from '../../support/few-functions.ts';
@@ -29,7 +29,7 @@ const rows = Array.from({ length: ROW_COUNT }, (_, row): PlainRow => {
 });
 const source = snapshotRelation(buildTable(rows, arenas), arenas);
 
-const catalog: Catalog = {
+const namespace: Namespace = {
   builtins: FEW_FUNCTIONS,
   dataset: () => source,
   findUserFunction: () => undefined,
@@ -42,7 +42,7 @@ function build<Result>(
   read: (view: Relation) => Result,
   checkMax = 0,
 ): { readonly checkCount: number; readonly result: Result | undefined } {
-  const memory = new ArenaScope(arenas);
+  const memory = new ArenaLease(arenas);
   let checkCount = 0;
   const checkCancelled = () => {
     if (++checkCount === checkMax) throw failure('CANCELLED', 'the task was cancelled');
@@ -56,7 +56,7 @@ function build<Result>(
       status: () => null,
       arenas: memory,
       query: (text) => ({
-        [Symbol.iterator]: () => prepareQuery(text, { catalog, scope }).run()[Symbol.iterator](),
+        [Symbol.iterator]: () => prepareQuery(text, { namespace, scope }).run()[Symbol.iterator](),
       }),
       checkCancelled,
     });

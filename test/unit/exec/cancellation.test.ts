@@ -1,30 +1,30 @@
 // A cancelled query stops between chunks of work, also when it has read its last row: what comes
 // after is counted, so that the test does not depend on the speed of the machine.
 import { expect, test } from 'vitest';
-import { builtinCatalog } from '../../../src/builtin/index.ts';
+import { builtinNamespace } from '../../../src/builtin/index.ts';
 import { snapshotRelation } from '../../../src/dataset/snapshot-relation.ts';
 import { operatorAccelerator } from '../../../src/exec/operator/accelerate.ts';
 import { type Parallel, serialParallel } from '../../../src/exec/parallel.ts';
 import { prepareQuery } from '../../../src/exec/query.ts';
 import { useArenas } from '../../../src/exec/thread-memory.ts';
-import type { CallScope } from '../../../src/plan/function.ts';
+import type { CallContext } from '../../../src/plan/function.ts';
 import { failure } from '../../../src/util/error.ts';
 import { ArenaSet } from '../../../src/value/column/arena-set.ts';
 import { TableBuilder } from '../../../src/value/column/table-builder.ts';
 import { Path } from '../../../src/value/path.ts';
-import { NO_SCOPE } from '../../support/memory-catalog.ts';
-import { catalogOf, rowsOf } from '../../support/query.ts';
+import { NO_CONTEXT } from '../../support/memory-namespace.ts';
+import { namespaceOf, rowsOf } from '../../support/query.ts';
 
 const ROW_COUNT = 20_000;
 
 const rows = Object.fromEntries(
   Array.from({ length: ROW_COUNT }, (_, i) => [`r${i}`, { x: (i * 7919) % ROW_COUNT }]),
 );
-const catalog = catalogOf({ t: rowsOf(rows) });
+const namespace = namespaceOf({ t: rowsOf(rows) });
 
 /** Calls of `seen`, which answers its input. */
 let seenCount = 0;
-catalog.functions.set('seen', {
+namespace.functions.set('seen', {
   name: 'seen',
   deterministic: false,
   outputType: { kind: 'any' },
@@ -36,9 +36,9 @@ catalog.functions.set('seen', {
 });
 
 /** Runs a query to its end. */
-function runWith(sql: string, scope: CallScope): void {
+function runWith(sql: string, scope: CallContext): void {
   seenCount = 0;
-  for (const _ of prepareQuery(sql, { catalog, scope }).run()) {
+  for (const _ of prepareQuery(sql, { namespace, scope }).run()) {
     // A reader that only counts.
   }
 }
@@ -49,7 +49,7 @@ test.each([
   ['a join', 'SELECT a.x FROM t AS a JOIN t AS b ON seen({x: a.x})[x] = b.x ORDER BY a.x'],
 ])('%s stops while it sorts what it has read', (_, sql) => {
   let checkCount = 0;
-  const counting: CallScope = {
+  const counting: CallContext = {
     host: undefined,
     checkCancelled() {
       if (seenCount >= ROW_COUNT) checkCount++;
@@ -60,7 +60,7 @@ test.each([
   expect(checkCount).toBeGreaterThan((10 * ROW_COUNT) / 8192);
 
   let cancelledAt = 0;
-  const cancelled: CallScope = {
+  const cancelled: CallContext = {
     host: undefined,
     checkCancelled() {
       if (seenCount < ROW_COUNT) return;
@@ -96,12 +96,12 @@ test('groups by code look once for each chunk, in the unit that has it', () => {
   };
   const accelerate = operatorAccelerator({ arenas, parallel, rowCountMin: 0 });
   const query = prepareQuery('SELECT k, sum(x) AS s FROM t GROUP BY k', {
-    catalog: {
+    namespace: {
       dataset: () => table,
       findUserFunction: () => undefined,
-      builtins: builtinCatalog,
+      builtins: builtinNamespace,
     },
-    scope: NO_SCOPE,
+    scope: NO_CONTEXT,
     accelerate,
   });
   expect([...query.run()]).toHaveLength(5);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ColumnRows } from '../../../src/exec/column-rows.ts';
 import { contentTypeOf, type FormatName, writeRows } from '../../../src/exec/output/format.ts';
 import { DEFAULT_OUTPUT, type OutputOptions } from '../../../src/exec/output/options.ts';
-import type { RelationRow } from '../../../src/plan/catalog.ts';
+import type { RelationRow } from '../../../src/plan/namespace.ts';
 import type { Atom } from '../../../src/value/atom.ts';
 import { Path } from '../../../src/value/path.ts';
 import { Timestamp } from '../../../src/value/timestamp.ts';

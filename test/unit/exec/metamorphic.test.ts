@@ -2,11 +2,11 @@
 // asked in several ways, of several kinds of datasets, by several engines.
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { builtinCatalog } from '../../../src/builtin/index.ts';
+import { builtinNamespace } from '../../../src/builtin/index.ts';
 import { snapshotRelation } from '../../../src/dataset/snapshot-relation.ts';
 import { queryRows } from '../../../src/exec/query.ts';
 import { Rowan } from '../../../src/index.ts';
-import type { Catalog, Relation } from '../../../src/plan/catalog.ts';
+import type { Namespace, Relation } from '../../../src/plan/namespace.ts';
 import type { Atom } from '../../../src/value/atom.ts';
 import { ArenaSet } from '../../../src/value/column/arena-set.ts';
 import type { Snapshot } from '../../../src/value/column/snapshot.ts';
@@ -17,7 +17,7 @@ import { atomToJsonText } from '../../../src/value/json.ts';
 import { Path } from '../../../src/value/path.ts';
 import { Timestamp } from '../../../src/value/timestamp.ts';
 import { cellsOf } from '../../../src/value/value.ts';
-import { NO_SCOPE } from '../../support/memory-catalog.ts';
+import { NO_CONTEXT } from '../../support/memory-namespace.ts';
 import { bothAgree, requireKernels } from '../../support/vector-queries.ts';
 
 requireKernels();
@@ -134,14 +134,14 @@ function withRows(
 ): void {
   const snapshot = store(rows);
   const relation: Relation = snapshotRelation(snapshot, arenas);
-  const catalog: Catalog = {
+  const namespace: Namespace = {
     dataset: () => relation,
     findUserFunction: () => undefined,
-    builtins: builtinCatalog,
+    builtins: builtinNamespace,
   };
   try {
     use((sql) => {
-      const result = queryRows(sql, { catalog, scope: NO_SCOPE });
+      const result = queryRows(sql, { namespace, scope: NO_CONTEXT });
       return [...result].map(({ name, row }) => `${name}: ${printRow(row)}`);
     });
   } finally {

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { compileExpression, compileSelect } from '../../../src/exec/prepared-row.ts';
 import { atomType } from '../../../src/plan/type/type.ts';
 import { constant, type Row, RowBuilder, type Scalar } from '../../../src/value/value.ts';
-import { NO_SCOPE } from '../../support/memory-catalog.ts';
+import { NO_CONTEXT } from '../../support/memory-namespace.ts';
 import { EMPTY_CATALOG } from '../../support/query.ts';
 
-const options = { catalog: EMPTY_CATALOG, scope: NO_SCOPE };
+const options = { namespace: EMPTY_CATALOG, scope: NO_CONTEXT };
 
 function rowOf(members: Readonly<Record<string, number>>): Row {
   const builder = new RowBuilder();

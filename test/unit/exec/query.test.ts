@@ -3,16 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { ANY_PARAMETERS, prepareQuery, queryRows } from '../../../src/exec/query.ts';
 import { failure } from '../../../src/util/error.ts';
 import { constant, Row, type Value } from '../../../src/value/value.ts';
-import { NO_SCOPE } from '../../support/memory-catalog.ts';
-import { catalogOf, format, rowsOf, write } from '../../support/query.ts';
+import { NO_CONTEXT } from '../../support/memory-namespace.ts';
+import { format, namespaceOf, rowsOf, write } from '../../support/query.ts';
 
-const catalog = catalogOf({ d: rowsOf({ r1: { p: 5 }, r2: { p: 7 }, r3: { p: 9 } }) });
-const scope = NO_SCOPE;
+const namespace = namespaceOf({ d: rowsOf({ r1: { p: 5 }, r2: { p: 7 }, r3: { p: 9 } }) });
+const scope = NO_CONTEXT;
 
 describe('a prepared query', () => {
   it('runs again with other parameters', () => {
     const prepared = prepareQuery('SELECT p + $d AS s FROM d WHERE rowName() = $who', {
-      catalog,
+      namespace,
       scope,
       parameters: ANY_PARAMETERS,
     });
@@ -33,7 +33,7 @@ describe('a prepared query', () => {
   it('reads parameters in FROM and in sub-selects of IN', () => {
     const prepared = prepareQuery(
       'SELECT value FROM row_dataset($row) WHERE value IN (SELECT $keep) ORDER BY value',
-      { catalog, scope, parameters: ANY_PARAMETERS },
+      { namespace, scope, parameters: ANY_PARAMETERS },
     );
     const keep = (atom: number) =>
       format(
@@ -50,7 +50,7 @@ describe('a prepared query', () => {
   });
 
   it('takes a missing parameter for null', () => {
-    const options = { catalog, scope, parameters: ANY_PARAMETERS };
+    const options = { namespace, scope, parameters: ANY_PARAMETERS };
     const prepared = prepareQuery('SELECT $nothing IS NULL AS n', options);
     expect(format(prepared.run(), 'atom')).toBe('1');
   });
@@ -66,13 +66,13 @@ describe('a query', () => {
       orderBy: 'p DESC',
       limit: 1,
     };
-    expect(format(queryRows(clauses, { catalog, scope }), 'table', { headers: false })).toBe(
+    expect(format(queryRows(clauses, { namespace, scope }), 'table', { headers: false })).toBe(
       '[["n9",18]]',
     );
   });
 
   it('stops between rows when it is cancelled', () => {
-    const many = catalogOf({
+    const many = namespaceOf({
       d: rowsOf(Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`r${i}`, { x: i }]))),
     });
     let looks = 0;
@@ -84,7 +84,7 @@ describe('a query', () => {
     };
     let rowCount = 0;
     const read = () => {
-      for (const _ of queryRows('SELECT x FROM d', { catalog: many, scope: cancelling }))
+      for (const _ of queryRows('SELECT x FROM d', { namespace: many, scope: cancelling }))
         rowCount++;
     };
     expect(read).toThrow('cancelled');
@@ -92,7 +92,7 @@ describe('a query', () => {
   });
 
   it('streams rows before the last is known', () => {
-    const rows = queryRows('SELECT 5 % (p - 9) AS m FROM d', { catalog, scope });
+    const rows = queryRows('SELECT 5 % (p - 9) AS m FROM d', { namespace, scope });
     const iterator = rows[Symbol.iterator]();
     expect(iterator.next().done).toBe(false);
     expect(iterator.next().done).toBe(false);

@@ -1,7 +1,7 @@
 // Lines give what single calls give, in ASCII or not, in slices of any length.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { builtinCatalog } from '../../../src/builtin/index.ts';
+import { builtinNamespace } from '../../../src/builtin/index.ts';
 import { applyJson } from '../../../src/function/apply-json.ts';
 import type { CompiledFunction } from '../../../src/function/function-type.ts';
 import { LineApplier } from '../../../src/function/line-applier.ts';
@@ -9,17 +9,17 @@ import { sqlExpression } from '../../../src/function/sql-expression.ts';
 import { parseJson } from '../../../src/util/exact-json.ts';
 
 const scope = { checkCancelled() {}, host: undefined };
-const catalog = {
+const namespace = {
   dataset(name: string): never {
     throw new Error(`no dataset ${name}`);
   },
   findUserFunction: () => undefined,
-  builtins: builtinCatalog,
+  builtins: builtinNamespace,
 };
 
 function compile(expression: string, autoInput: boolean): CompiledFunction {
   const params = { expression, raw: autoInput, autoInput, prepared: true };
-  return sqlExpression.compile(params, { catalog, callScope: scope } as never);
+  return sqlExpression.compile(params, { namespace, callScope: scope } as never);
 }
 
 /** Runs one slice after the other, each over at once. */

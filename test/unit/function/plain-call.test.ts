@@ -1,29 +1,29 @@
 // The short way of a function gives what the general way gives, or leaves the input to it.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { builtinCatalog } from '../../../src/builtin/index.ts';
+import { builtinNamespace } from '../../../src/builtin/index.ts';
 import { compileSelect } from '../../../src/exec/prepared-row.ts';
 import { plainValue, valueFromJson } from '../../../src/function/function-json.ts';
 import { plainCallsOf } from '../../../src/function/plain-call.ts';
-import type { Catalog } from '../../../src/plan/catalog.ts';
+import type { Namespace } from '../../../src/plan/namespace.ts';
 import { atomToJsonText } from '../../../src/value/json.ts';
 import { Row } from '../../../src/value/value.ts';
 
-const catalog: Catalog = {
+const namespace: Namespace = {
   dataset(name) {
     throw new Error(`no dataset ${name}`);
   },
   findUserFunction: () => undefined,
-  builtins: builtinCatalog,
+  builtins: builtinNamespace,
 };
 const scope = { checkCancelled() {}, host: undefined };
 
 function compile(expression: string, kind: { raw?: boolean; autoInput?: boolean } = {}) {
   const { raw = false, autoInput = false } = kind;
-  const select = compileSelect(expression, { catalog, scope });
+  const select = compileSelect(expression, { namespace, scope });
   const [variable] = select.variables as [string];
   return {
-    ...plainCallsOf(select, { raw, autoInput, builtins: builtinCatalog }),
+    ...plainCallsOf(select, { raw, autoInput, builtins: builtinNamespace }),
     general(input: unknown): string {
       try {
         const value = valueFromJson(input, 7);

@@ -1,8 +1,8 @@
 // What the rules make of a plan, read from EXPLAIN.
 import { describe, expect, it } from 'vitest';
-import { catalogOf, explain, rowsOf, run } from '../../support/query.ts';
+import { explain, namespaceOf, rowsOf, run } from '../../support/query.ts';
 
-const catalog = catalogOf({
+const namespace = namespaceOf({
   a: rowsOf({ r1: { x: 1, y: 2, z: 3 }, r2: { x: 4, y: 0 } }),
   b: rowsOf({ s1: { x: 1, w: 5 } }),
 });
@@ -154,11 +154,11 @@ const PLANS: readonly [title: string, sql: string, plan: string[]][] = [
 
 describe('plans', () => {
   it.each(PLANS)('%s', (_title, sql, plan) => {
-    expect(explain(sql, catalog)).toEqual(plan);
+    expect(explain(sql, namespace)).toEqual(plan);
   });
 
   it('are shown by EXPLAIN with paths and estimates', () => {
-    expect(run('EXPLAIN SELECT x FROM a WHERE y = 2', catalog)).toEqual([
+    expect(run('EXPLAIN SELECT x FROM a WHERE y = 2', namespace)).toEqual([
       ['_rowName', 'operator', 'path', 'rows'],
       ['0', 'project x: x', 'general', 1],
       ['1', '  filter (y = 2)', 'general', 1],
@@ -167,7 +167,7 @@ describe('plans', () => {
   });
 
   it('look up instead of scanning', () => {
-    const own = catalogOf({ d: rowsOf({ r1: { x: 1 }, r2: { x: 2 } }) });
+    const own = namespaceOf({ d: rowsOf({ r1: { x: 1 }, r2: { x: 2 } }) });
     expect(run('SELECT x FROM d WHERE rowName() IN (KEYS OF {r2: 1})', own)).toEqual([
       ['_rowName', 'x'],
       ['r2', 2],

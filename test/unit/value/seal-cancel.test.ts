@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ArenaScope, ArenaSet } from '../../../src/value/column/arena-set.ts';
+import { ArenaLease, ArenaSet } from '../../../src/value/column/arena-set.ts';
 import { SparseBuilder } from '../../../src/value/column/sparse-builder.ts';
 import { type RecordedCell, TableBuilder } from '../../../src/value/column/table-builder.ts';
 import { Path } from '../../../src/value/path.ts';
@@ -17,7 +17,7 @@ function* rows(): Iterable<[Path, RecordedCell[]]> {
 
 /** Builds, and gives up at that check. @returns how many checks there were */
 function build(kind: 'columnar' | 'sparse', failAt: number): number {
-  const scope = new ArenaScope(arenas);
+  const scope = new ArenaLease(arenas);
   const builder = kind === 'columnar' ? new TableBuilder(scope) : new SparseBuilder(scope);
   let checkCount = 0;
   try {

@@ -31,7 +31,7 @@ import { mapElements } from './elementwise.ts';
 import { isNull, latestVersions } from './lookup.ts';
 
 export function compileCall(expression: CallExpression, compiler: Compiler): Evaluator {
-  const declaration = compiler.runtime.catalog.builtins.findFunction(expression.name);
+  const declaration = compiler.runtime.namespace.builtins.findFunction(expression.name);
   if (declaration?.kind !== 'scalar' && declaration?.kind !== 'value') {
     throw failure('SQL_BINDING', `Unable to find function '${expression.name}'`);
   }
@@ -207,7 +207,7 @@ let callDepth = 0;
 
 export function compileUserCall(expression: UserCallExpression, compiler: Compiler): Evaluator {
   const { runtime } = compiler;
-  const user = runtime.catalog.findUserFunction(expression.name);
+  const user = runtime.namespace.findUserFunction(expression.name);
   if (user === undefined) {
     throw failure('SQL_BINDING', `Unable to find function '${expression.name}'`);
   }

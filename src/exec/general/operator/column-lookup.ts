@@ -1,9 +1,9 @@
 // Conditions that the cells of a few columns decide, in a sparse dataset: those cells name the rows
 // to look at, so that the cost is that of the columns instead of all rows.
 
-import type { Relation } from '../../../plan/catalog.ts';
 import { cannotFail, conjunctsOf } from '../../../plan/conjunction.ts';
 import type { BoundExpression } from '../../../plan/expression.ts';
+import type { Relation } from '../../../plan/namespace.ts';
 import type { FilterNode } from '../../../plan/plan.ts';
 import type { Atom } from '../../../value/atom.ts';
 import { isTrue } from '../../../value/atom.ts';
@@ -41,7 +41,7 @@ export function compileColumnLookup(
   const matches = matchesOf(node.condition, compiler);
   if (matches === undefined) return undefined;
   return () => {
-    const relation = compiler.runtime.catalog.dataset(input.dataset);
+    const relation = compiler.runtime.namespace.dataset(input.dataset);
     if (relation.snapshot?.layout !== 'sparse') return undefined;
     const names = findNames(matches, relation);
     if (names === undefined) return undefined;

@@ -1,7 +1,8 @@
 // Aggregates of every column of a dataset, like count({*}): one column after the other, where the
 // dataset can give its cells so, instead of a look-up for each cell of each row.
-import type { FlatColumn, Relation } from '../../../plan/catalog.ts';
+
 import type { BoundExpression } from '../../../plan/expression.ts';
+import type { FlatColumn, Relation } from '../../../plan/namespace.ts';
 import { isWholeRow } from '../../../plan/pattern.ts';
 import type { AggregateNode, ScanNode } from '../../../plan/plan.ts';
 import { every } from '../../../util/every.ts';
@@ -34,7 +35,7 @@ export function compileColumnwise(
     );
   if (!isColumnwise) return rowByRow;
   return () => {
-    const relation = compiler.runtime.catalog.dataset((input as ScanNode).dataset);
+    const relation = compiler.runtime.namespace.dataset((input as ScanNode).dataset);
     return columnwiseGroup(node, relation, compiler) ?? rowByRow();
   };
 }

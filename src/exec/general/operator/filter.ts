@@ -29,6 +29,6 @@ export function compileFilter(node: FilterNode, input: RowSource, compiler: Comp
 /** Generated code where the condition is made of atoms, else closures. */
 function compileCondition(node: FilterNode, compiler: Compiler): Predicate {
   const general = compiler.predicate(node.condition);
-  const program = compileScalar(node.condition, compiler.runtime.catalog.builtins);
+  const program = compileScalar(node.condition, compiler.runtime.namespace.builtins);
   return (program && scalarPredicate(program, general)) ?? general;
 }

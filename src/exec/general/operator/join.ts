@@ -187,7 +187,7 @@ function everyPair(all: readonly ExecRow[], leftCount: number): Candidates {
 
 function countOfScan(node: PlanNode, compiler: Compiler): number {
   if (node.kind !== 'scan' || node.lookup !== undefined) return 0;
-  return compiler.runtime.catalog.dataset(node.dataset).rowCount;
+  return compiler.runtime.namespace.dataset(node.dataset).rowCount;
 }
 
 function refuseTooManyPairs(pairCount: number): void {

@@ -13,11 +13,11 @@ export function compileScan(node: ScanNode, compiler: Compiler): RowSource {
   const { runtime } = compiler;
   const { columns, lookup } = node;
   if (lookup === undefined) {
-    return () => withCancellation(runtime.catalog.dataset(node.dataset).scan(columns), runtime);
+    return () => withCancellation(runtime.namespace.dataset(node.dataset).scan(columns), runtime);
   }
   const names = compileNames(lookup, compiler);
   return () => {
-    const relation = runtime.catalog.dataset(node.dataset);
+    const relation = runtime.namespace.dataset(node.dataset);
     return names().flatMap((name): readonly ExecRow[] => relation.findRows(name, columns));
   };
 }

@@ -18,7 +18,7 @@ export function compileTranspose(
     return gathered;
   }
   return () => {
-    const rows = runtime.catalog.dataset(below.dataset).transposedRows?.();
+    const rows = runtime.namespace.dataset(below.dataset).transposedRows?.();
     return rows === undefined ? gathered() : withCancellation(rows, runtime);
   };
 }

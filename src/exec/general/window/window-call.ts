@@ -20,7 +20,7 @@ export type PartitionCall = (
 ) => void;
 
 export function compileWindowCall(call: WindowCall, compiler: Compiler): PartitionCall {
-  const declaration = compiler.runtime.catalog.builtins.findFunction(call.name);
+  const declaration = compiler.runtime.namespace.builtins.findFunction(call.name);
   const run =
     declaration?.kind === 'window' ? compileRanking(call, compiler) : compileFramed(call, compiler);
   return placeErrors(run, call, compiler.runtime.text);

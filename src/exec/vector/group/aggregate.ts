@@ -131,7 +131,7 @@ function openRows(
       }
     );
   }
-  const table = VectorTable.of(compiler.runtime.catalog.dataset(input.scan.dataset));
+  const table = VectorTable.of(compiler.runtime.namespace.dataset(input.scan.dataset));
   return (
     table && {
       canBeNumbered: true,

@@ -56,7 +56,7 @@ export function vectorDistinctOn(
   const match = matchFirstOfGroups(node);
   if (match === undefined) return undefined;
   const { scan, filter } = match.input;
-  const table = VectorTable.of(compiler.runtime.catalog.dataset(scan.dataset));
+  const table = VectorTable.of(compiler.runtime.namespace.dataset(scan.dataset));
   if (table === undefined || table.snapshot.rowCount < Math.max(1, engine.rowCountMin)) {
     return undefined;
   }

@@ -3,7 +3,7 @@ import { TRUTH } from '../../../kernel/generated.ts';
 import { assert, unreachable } from '../../../util/assert.ts';
 import type { ColumnSnapshot, Span } from '../../../value/column/snapshot.ts';
 import { type BatchSource, BatchVectors } from '../../operator/batch-vectors.ts';
-import { type JobScope, registerParallelJob } from '../../parallel.ts';
+import { type JobContext, registerParallelJob } from '../../parallel.ts';
 import { ChunkVectors } from '../chunk.ts';
 import type { ChunkRange } from '../chunk-range.ts';
 import { type JoinSource, JoinVectors } from '../join-vectors.ts';
@@ -62,7 +62,7 @@ export interface Batches {
   forEachBatch(chunkIndex: number, rowCount: number, visit: () => void): void;
 }
 
-export function openBatches(source: GroupSource, scratch: Scratch, scope: JobScope): Batches {
+export function openBatches(source: GroupSource, scratch: Scratch, scope: JobContext): Batches {
   switch (source.kind) {
     case 'batches': {
       const vectors = new BatchVectors(scratch, source.batches, () => scope.checkCancelled());

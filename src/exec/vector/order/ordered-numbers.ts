@@ -1,6 +1,7 @@
 // The stored rows that a query selects, by their numbers in its order: for readers that want no row.
-import type { Catalog } from '../../../plan/catalog.ts';
-import type { CallScope } from '../../../plan/function.ts';
+
+import type { CallContext } from '../../../plan/function.ts';
+import type { Namespace } from '../../../plan/namespace.ts';
 import type { PlanNode, QueryPlan, SortNode } from '../../../plan/plan.ts';
 import type { ColumnarSnapshot } from '../../../value/column/snapshot.ts';
 import { makeCompiler } from '../../general/plan.ts';
@@ -15,8 +16,8 @@ export interface OrderedNumbers {
 }
 
 export interface OrderedNumbersOptions {
-  readonly catalog: Catalog;
-  readonly scope: CallScope;
+  readonly namespace: Namespace;
+  readonly scope: CallContext;
   readonly engine: VectorEngine;
 }
 

@@ -33,7 +33,7 @@ export function vectorSort(
   const input = matchFilteredScan(node.input);
   if (input === undefined || node.late) return undefined;
   if (node.ties !== 'row-hash' || node.keys.length === 0) return undefined;
-  const table = VectorTable.of(compiler.runtime.catalog.dataset(input.scan.dataset));
+  const table = VectorTable.of(compiler.runtime.namespace.dataset(input.scan.dataset));
   if (table === undefined || table.snapshot.rowCount < engine.rowCountMin) return undefined;
   const tables = dictionaryTables(engine.arenas, compiler);
   try {

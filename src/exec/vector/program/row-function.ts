@@ -10,7 +10,7 @@ import { DictionaryTables } from '../dictionary-table.ts';
 /** Tables whose expressions this compiler compiles. */
 export function dictionaryTables(arenas: ArenaAllocator, compiler: Compiler): DictionaryTables {
   const compile = (expression: BoundExpression) => rowFunction(expression, compiler);
-  const { builtins } = compiler.runtime.catalog;
+  const { builtins } = compiler.runtime.namespace;
   const compileScalarOf = (expression: BoundExpression) => compileScalar(expression, builtins);
   const subqueryCells = (index: number) => compiler.runtime.subqueryCells(index);
   const evaluations = { compile, compileScalar: compileScalarOf, subqueryCells };

@@ -6,7 +6,7 @@ import { AtomListWriter } from '../../../function/atom-list-writer.ts';
 import type { CompiledFunction } from '../../../function/function-type.ts';
 import { numberRowReader } from '../../../function/model/number-row-reader.ts';
 import type { NumberRowCall } from '../../../function/plain-call.ts';
-import type { CallScope } from '../../../plan/function.ts';
+import type { CallContext } from '../../../plan/function.ts';
 import { withDetails } from '../../../util/error.ts';
 import { BATCH_PARAMETERS, batchInputOf } from '../../route/call-parameters.ts';
 import { bindBody } from '../../route/parameter-binding.ts';
@@ -44,7 +44,7 @@ export function* applyBatch(
   compiled: CompiledFunction,
   input: unknown,
   ts: number,
-  scope: CallScope,
+  scope: CallContext,
 ): Iterable<string> {
   // One try around all elements costs less than one around each.
   let place: number | string = 0;
@@ -92,7 +92,7 @@ const COMMA = 0x2c;
 function applyToNumberRows(
   call: NumberRowCall,
   body: Uint8Array,
-  scope: CallScope,
+  scope: CallContext,
 ): readonly Uint8Array[] | undefined {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   const head = HEAD.exec(bytes.toString('latin1', 0, HEAD_SIZE_MAX));

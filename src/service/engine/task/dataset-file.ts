@@ -12,7 +12,7 @@ import { readDatasetFile, writeDatasetFile } from '../../../store/dataset-file.t
 import { nodeFileSystem } from '../../../store/durable-file.ts';
 import { assert } from '../../../util/assert.ts';
 import { failure, RowanError } from '../../../util/error.ts';
-import { type ArenaAllocator, ArenaScope } from '../../../value/column/arena-set.ts';
+import { type ArenaAllocator, ArenaLease } from '../../../value/column/arena-set.ts';
 import type { Snapshot } from '../../../value/column/snapshot.ts';
 import { freeSnapshot, snapshotSpans } from '../../../value/column/snapshot-memory.ts';
 import type { EngineTasks } from '../engine-task.ts';
@@ -77,7 +77,7 @@ function indexed(
 ): DatasetContent {
   const { recording } = context.types.datasetType(type);
   if (recording?.index === undefined) return { snapshot, state };
-  const arenas = new ArenaScope(context.arenas);
+  const arenas = new ArenaLease(context.arenas);
   try {
     const checkCancelled = () => task.checkCancelled();
     const added = recording.index(snapshot, {

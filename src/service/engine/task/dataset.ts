@@ -13,11 +13,11 @@ import { snapshotRelation } from '../../../dataset/snapshot-relation.ts';
 import { ChunkSink } from '../../../exec/output/sink.ts';
 import { prepareQuery } from '../../../exec/query.ts';
 import type { Task } from '../../../exec/task.ts';
-import type { Relation } from '../../../plan/catalog.ts';
+import type { Relation } from '../../../plan/namespace.ts';
 import { assert } from '../../../util/assert.ts';
 import { failure, type RowanError, withDetails } from '../../../util/error.ts';
 import { JsonSyntaxError } from '../../../util/exact-json.ts';
-import { ArenaScope } from '../../../value/column/arena-set.ts';
+import { ArenaLease } from '../../../value/column/arena-set.ts';
 import { snapshotSpans } from '../../../value/column/snapshot-memory.ts';
 import type { Path } from '../../../value/path.ts';
 import { readDataset } from '../../entity/dataset-reading.ts';
@@ -140,7 +140,7 @@ export function commitTask(
   context: WorkerContext,
 ): DatasetContent {
   const recording = recordingOf(context, type);
-  const arenas = new ArenaScope(context.arenas);
+  const arenas = new ArenaLease(context.arenas);
   try {
     const writerContext: WriterContext = {
       params,
@@ -192,7 +192,7 @@ export async function loadExternalTask(
   context: WorkerContext,
 ): Promise<DatasetContent> {
   const { external, path } = await externalOf(type, params, context);
-  const arenas = new ArenaScope(context.arenas);
+  const arenas = new ArenaLease(context.arenas);
   try {
     const checkCancelled = () => task.checkCancelled();
     const snapshot = await external.load(path, { arenas, checkCancelled });
@@ -219,7 +219,7 @@ export function viewTask(
   const { types, mirror, callScope, accelerate } = context;
   const { view } = types.datasetType(type);
   assert(view !== undefined, `dataset type ${type} is a view`);
-  const arenas = new ArenaScope(context.arenas);
+  const arenas = new ArenaLease(context.arenas);
   try {
     const content = view.build({
       params,
@@ -231,7 +231,7 @@ export function viewTask(
       },
       arenas,
       query(text) {
-        const prepared = prepareQuery(text, { catalog: mirror, scope: callScope, accelerate });
+        const prepared = prepareQuery(text, { namespace: mirror, scope: callScope, accelerate });
         return { [Symbol.iterator]: () => prepared.run()[Symbol.iterator]() };
       },
       checkCancelled: () => task.checkCancelled(),

@@ -9,9 +9,9 @@ import {
 } from '../../../function/function-json.ts';
 import type { CompiledFunction } from '../../../function/function-type.ts';
 import { LineApplier } from '../../../function/line-applier.ts';
-import type { CallScope } from '../../../plan/function.ts';
+import type { CallContext } from '../../../plan/function.ts';
 import { assert } from '../../../util/assert.ts';
-import { ArenaScope } from '../../../value/column/arena-set.ts';
+import { ArenaLease } from '../../../value/column/arena-set.ts';
 import { APPLICATION_PARAMETERS, applicationOf } from '../../route/call-parameters.ts';
 import { bindBody } from '../../route/parameter-binding.ts';
 import { bytesBody } from '../../route/request-body.ts';
@@ -25,7 +25,7 @@ export async function bindTask(
   { types, mirror, arenas, files }: WorkerContext,
 ): Promise<EngineTasks['bind']['result']> {
   const type = types.functionType(name);
-  const scope = new ArenaScope(arenas);
+  const scope = new ArenaLease(arenas);
   try {
     const loaded =
       known === undefined
@@ -109,7 +109,7 @@ export async function functionRouteTask(
 export function applyFunction(
   compiled: CompiledFunction,
   application: Application,
-  scope: CallScope,
+  scope: CallContext,
 ): string {
   const plain = applyPlain(compiled, application);
   if (plain !== undefined) return plain;

@@ -5,7 +5,7 @@ import { prepareQuery } from '../../../exec/query.ts';
 import type { Task } from '../../../exec/task.ts';
 import type { ProcedureContext, RunEffects } from '../../../procedure/procedure-type.ts';
 import { assert } from '../../../util/assert.ts';
-import { ArenaScope } from '../../../value/column/arena-set.ts';
+import { ArenaLease } from '../../../value/column/arena-set.ts';
 import { snapshotSpans } from '../../../value/column/snapshot-memory.ts';
 import { openOutput } from '../../entity/output-dataset.ts';
 import { StepProgress } from '../../run/step-progress.ts';
@@ -25,7 +25,7 @@ export async function procedureTask(
 ): Promise<EngineTasks['procedure']['result']> {
   const type = context.types.procedureType(name);
   assert(type.execution === 'worker', `procedure ${name} computes`);
-  const arenas = new ArenaScope(context.arenas);
+  const arenas = new ArenaLease(context.arenas);
   const effects: CollectedEffects = { datasets: [], functions: [] };
   const madeIds: string[] = [];
   const log = (message: string): void => {
@@ -54,8 +54,8 @@ function withMadeIds(result: unknown, [id]: readonly string[]): { readonly resul
     : { result: { ...(result as object | undefined), outputDataset: id } };
 }
 
-interface RunScope {
-  readonly arenas: ArenaScope;
+interface RunTaskContext {
+  readonly arenas: ArenaLease;
   readonly effects: CollectedEffects;
   /** ids that outputs without one were given */
   readonly madeIds: string[];
@@ -67,10 +67,10 @@ interface RunScope {
 function makeContext(
   task: Task,
   { types, mirror, callScope, accelerate, files }: WorkerContext,
-  { arenas, effects, madeIds, about, log }: RunScope,
+  { arenas, effects, madeIds, about, log }: RunTaskContext,
 ): ProcedureContext {
   return {
-    catalog: mirror,
+    namespace: mirror,
     files,
     arenas,
     parallel: task.parallel,
@@ -78,7 +78,12 @@ function makeContext(
     ...about,
     checkCancelled: () => task.checkCancelled(),
     query: (query, rewrite) =>
-      prepareQuery(queryTextOf(query), { catalog: mirror, scope: callScope, accelerate, rewrite }),
+      prepareQuery(queryTextOf(query), {
+        namespace: mirror,
+        scope: callScope,
+        accelerate,
+        rewrite,
+      }),
     steps: (steps, options) =>
       new StepProgress(steps, options?.topLevel === true, (document) => task.progress(document)),
     output: (spec, defaultType, options = {}) =>

@@ -1,9 +1,9 @@
 // What the columns of a dataset are like.
 import type { Task } from '../../../exec/task.ts';
-import type { Relation } from '../../../plan/catalog.ts';
+import type { Relation } from '../../../plan/namespace.ts';
 import { PROFILE_QUANTILES } from '../../../procedure/statistics/column-summary.ts';
 import { summaryJob } from '../../../procedure/statistics/summary-job.ts';
-import { ArenaScope } from '../../../value/column/arena-set.ts';
+import { ArenaLease } from '../../../value/column/arena-set.ts';
 import { chunkNullCount } from '../../../value/column/chunk-encoder.ts';
 import { ColumnBuilder } from '../../../value/column/column-builder.ts';
 import type { ColumnarSnapshot, ColumnSnapshot } from '../../../value/column/snapshot.ts';
@@ -20,7 +20,7 @@ export function profileTask(
   { mirror, arenas: allArenas }: WorkerContext,
 ): EngineTasks['profile']['result'] {
   const relation = mirror.dataset(dataset);
-  const arenas = new ArenaScope(allArenas);
+  const arenas = new ArenaLease(allArenas);
   try {
     const columns = names.map((name) => columnOf(relation, Path.parse(name), rows, arenas));
     const job = { columns, options: OPTIONS };
@@ -39,7 +39,7 @@ function columnOf(
   relation: Relation,
   path: Path,
   rows: number | undefined,
-  arenas: ArenaScope,
+  arenas: ArenaLease,
 ): ColumnSnapshot {
   const { snapshot, rowCount } = relation;
   const stored = snapshot?.layout === 'columnar' ? storedColumn(snapshot, path) : undefined;

@@ -20,7 +20,7 @@ export async function queryTask(
   let rowCount: number;
   try {
     rowCount = writeQuery(text, {
-      catalog: mirror,
+      namespace: mirror,
       scope: callScope,
       accelerate,
       pathOf: operatorPaths(engine),

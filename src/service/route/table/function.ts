@@ -2,14 +2,13 @@
 import { isLightInput } from '../../../function/light-expression.ts';
 import { parse } from '../../../schema/parse.ts';
 import { failure } from '../../../util/error.ts';
-import { MAIN_THREAD_SCOPE } from '../../engine/engine.ts';
+import { MAIN_THREAD_CONTEXT } from '../../engine/engine.ts';
 import { applyBatch } from '../../engine/task/batch.ts';
 import { applyFunction } from '../../engine/task/function.ts';
 import { functionCard } from '../../entity/function-card.ts';
 import { functionInfo } from '../../entity/function-info.ts';
 import { nowSeconds } from '../../id.ts';
 import type { Service } from '../../service.ts';
-import { runWithAtMost } from '../call-context.ts';
 import {
   APPLICATION_PARAMETERS,
   type ApplicationValues,
@@ -21,6 +20,7 @@ import {
 import { applyLines } from '../line-stream.ts';
 import { isBodyDeferred } from '../parameter-binding.ts';
 import { jsonReply, type Reply } from '../request.ts';
+import { runWithAtMost } from '../request-context.ts';
 import { type BoundRequest, type Route, route } from '../route.ts';
 import { streamTask } from '../streamed-reply.ts';
 
@@ -40,7 +40,7 @@ function handleApplication(
   const call = applicationOf(request.values);
   if (entity.isLight && isLightInput(call.input)) {
     const compiled = service.engine.mirror.compiledFunction(entity.id);
-    const text = applyFunction(compiled, call, MAIN_THREAD_SCOPE);
+    const text = applyFunction(compiled, call, MAIN_THREAD_CONTEXT);
     return { status: 200, contentType: JSON_TYPE, text };
   }
   return streamTask(service, 'apply', { function: entity.id, ...call }, options);
@@ -66,7 +66,7 @@ function handleBatch(request: BoundRequest<BatchValues>, service: Service): Repl
   const input = batchInputOf(request.values);
   if (entity.isLight && elementCount(input) <= LIGHT_BATCH_MAX && isLightInput(input)) {
     const compiled = service.engine.mirror.compiledFunction(entity.id);
-    const text = [...applyBatch(compiled, input, call.ts, MAIN_THREAD_SCOPE)].join('');
+    const text = [...applyBatch(compiled, input, call.ts, MAIN_THREAD_CONTEXT)].join('');
     return { status: 200, contentType: JSON_TYPE, text };
   }
   return streamTask(service, 'batch', { ...call, input }, options);

@@ -1,14 +1,14 @@
 // Goal: aggregates give the same result however their rows are cut into partitions.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { builtinCatalog } from '../../../../src/builtin/index.ts';
+import { builtinNamespace } from '../../../../src/builtin/index.ts';
 import type { AggregateFunction } from '../../../../src/plan/function.ts';
 import type { Atom } from '../../../../src/value/atom.ts';
 import { cellsOf, Row, Scalar, type Value } from '../../../../src/value/value.ts';
 import { jsonOf, resultOf } from '../../../support/builtin-query.ts';
 
 function find(name: string): AggregateFunction {
-  const declaration = builtinCatalog.findFunction(name);
+  const declaration = builtinNamespace.findFunction(name);
   if (declaration?.kind !== 'aggregate') throw new Error(`${name} is no aggregate`);
   return declaration;
 }

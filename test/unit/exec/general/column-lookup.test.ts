@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { snapshotRelation } from '../../../../src/dataset/snapshot-relation.ts';
 import { queryRows } from '../../../../src/exec/query.ts';
-import type { Catalog, Relation } from '../../../../src/plan/catalog.ts';
+import type { Namespace, Relation } from '../../../../src/plan/namespace.ts';
 import { ArenaSet } from '../../../../src/value/column/arena-set.ts';
 import { freeSnapshot } from '../../../../src/value/column/snapshot-memory.ts';
 import { SparseBuilder } from '../../../../src/value/column/sparse-builder.ts';
 import { Path } from '../../../../src/value/path.ts';
 import { FEW_FUNCTIONS } from '../../../support/few-functions.ts';
-import { NO_SCOPE } from '../../../support/memory-catalog.ts';
+import { NO_CONTEXT } from '../../../support/memory-namespace.ts';
 import { format } from '../../../support/query.ts';
 
 const arenas = ArenaSet.create({ budgetBytes: 100e6, arenaPageCount: 2048 });
@@ -36,12 +36,12 @@ function withDataset(rows: readonly (readonly Point[])[], use: (relation: Relati
 }
 
 function query(sql: string, relation: Relation): string {
-  const catalog: Catalog = {
+  const namespace: Namespace = {
     builtins: FEW_FUNCTIONS,
     dataset: () => relation,
     findUserFunction: () => undefined,
   };
-  return format(queryRows(sql, { catalog, scope: NO_SCOPE }), 'full');
+  return format(queryRows(sql, { namespace, scope: NO_CONTEXT }), 'full');
 }
 
 /** Points of columns `x` and, for some rows, `y` or `x.z`. */

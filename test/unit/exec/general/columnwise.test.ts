@@ -2,11 +2,11 @@
 // are those of rows read one by one.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { builtinCatalog } from '../../../../src/builtin/index.ts';
+import { builtinNamespace } from '../../../../src/builtin/index.ts';
 import { snapshotRelation } from '../../../../src/dataset/snapshot-relation.ts';
 import { queryRows } from '../../../../src/exec/query.ts';
 import { useArenas } from '../../../../src/exec/thread-memory.ts';
-import type { Catalog, Relation } from '../../../../src/plan/catalog.ts';
+import type { Namespace, Relation } from '../../../../src/plan/namespace.ts';
 import { RowanError } from '../../../../src/util/error.ts';
 import type { Atom } from '../../../../src/value/atom.ts';
 import { ArenaSet } from '../../../../src/value/column/arena-set.ts';
@@ -15,7 +15,7 @@ import { SparseBuilder } from '../../../../src/value/column/sparse-builder.ts';
 import { atomToJsonText } from '../../../../src/value/json.ts';
 import { Path } from '../../../../src/value/path.ts';
 import { cellsOf } from '../../../../src/value/value.ts';
-import { NO_SCOPE } from '../../../support/memory-catalog.ts';
+import { NO_CONTEXT } from '../../../support/memory-namespace.ts';
 
 const arenas = ArenaSet.create({ budgetBytes: 1 << 28, arenaPageCount: 4096 });
 useArenas(arenas);
@@ -51,13 +51,13 @@ function ask(rows: readonly (readonly Point[])[], sql: string, byColumns: boolea
   });
   const snapshot = builder.seal();
   const relation = snapshotRelation(snapshot, arenas);
-  const catalog: Catalog = {
+  const namespace: Namespace = {
     dataset: () => (byColumns ? relation : rowByRow(relation)),
     findUserFunction: () => undefined,
-    builtins: builtinCatalog,
+    builtins: builtinNamespace,
   };
   try {
-    return Array.from(queryRows(sql, { catalog, scope: NO_SCOPE }), ({ name, row }) => {
+    return Array.from(queryRows(sql, { namespace, scope: NO_CONTEXT }), ({ name, row }) => {
       const cells = cellsOf(row).map((c) => `${c.path}=${atomToJsonText(c.atom)}@${c.ts}`);
       return `${name} ${cells.join(', ')}`;
     });

@@ -1,9 +1,9 @@
 // Joins: kinds, conditions, names and the bound on pairs.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { catalogOf, rowsOf, run } from '../../../support/query.ts';
+import { namespaceOf, rowsOf, run } from '../../../support/query.ts';
 
-const catalog = catalogOf({
+const namespace = namespaceOf({
   l: rowsOf({ l1: { x: 1, y: 2 }, l2: { x: 2 }, l3: {} }),
   r: rowsOf({ r1: { x: 1, w: 10 }, r2: { x: 5, w: 20 }, r3: { w: 30 } }),
 });
@@ -12,7 +12,7 @@ const TABLES = 'l AS a %KIND% JOIN r AS b';
 
 function names(kind: string, on: string): unknown[] {
   const from = TABLES.replace('%KIND%', kind);
-  const rows = run(`SELECT a.x FROM ${from} ON ${on}`, catalog) as unknown[][];
+  const rows = run(`SELECT a.x FROM ${from} ON ${on}`, namespace) as unknown[][];
   return rows.slice(1).map(([name]) => name);
 }
 
@@ -43,7 +43,7 @@ describe('a join', () => {
   });
 
   it('matches numbers of one value whatever they are written as', () => {
-    const own = catalogOf({
+    const own = namespaceOf({
       a: rowsOf({ p: { k: 2 ** 53 }, q: { k: { num: 'NaN' } } }),
       b: [
         ['s', [['k', 9007199254740992n, 0]]],
@@ -55,7 +55,7 @@ describe('a join', () => {
   });
 
   it('puts columns of a sub-select without alias beside those with one', () => {
-    expect(run('SELECT * FROM (SELECT 1 AS k) JOIN r AS b ON k = b.x', catalog)).toEqual([
+    expect(run('SELECT * FROM (SELECT 1 AS k) JOIN r AS b ON k = b.x', namespace)).toEqual([
       ['_rowName', 'k', 'b.w', 'b.x'],
       ['[result]-[r1]', 1, 10, 1],
     ]);
@@ -64,7 +64,7 @@ describe('a join', () => {
   it('names a missing chain by its tables', () => {
     const sql =
       'SELECT leftRowName() AS l, rightRowName() AS r, b.rowPath() AS p, a.rowHash() AS h FROM l AS a JOIN l AS b ON a.x = b.y FULL JOIN r AS c ON c.x = a.w ORDER BY c.w';
-    expect(run(sql, catalog)).toEqual([
+    expect(run(sql, namespace)).toEqual([
       ['_rowName', 'l', 'r', 'p', 'h'],
       ['[l2]-[l1]-[]', '[l2]-[l1]', '', 'l1', expect.any(Number)],
       ['[]-[]-[r1]', '', 'r1', '', null],
@@ -75,7 +75,7 @@ describe('a join', () => {
 
   it('refuses to try too many pairs', () => {
     const many = Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`r${i}`, {}]));
-    const own = catalogOf({ d: rowsOf(many), e: rowsOf(many) });
+    const own = namespaceOf({ d: rowsOf(many), e: rowsOf(many) });
     expect(() => run('SELECT count(*) FROM d JOIN e', own)).toThrow(/more than 100000000 pairs/);
   });
 
@@ -85,7 +85,7 @@ describe('a join', () => {
     const kinds = fc.constantFrom('INNER', 'LEFT', 'RIGHT', 'FULL');
     fc.assert(
       fc.property(table, table, kinds, (left, right, kind) => {
-        const own = catalogOf({
+        const own = namespaceOf({
           l: left.map((x, i) => [`l${i}`, [['x', x, 0]]]),
           r: right.map((x, i) => [`r${i}`, [['x', x, 0]]]),
         });

@@ -1,18 +1,18 @@
 // Calls into the sandbox are made for many rows at once, and nobody can tell but by the time.
 import { beforeEach, expect, test } from 'vitest';
-import { builtinCatalog } from '../../../../src/builtin/index.ts';
+import { builtinNamespace } from '../../../../src/builtin/index.ts';
 import { DEFAULT_OUTPUT } from '../../../../src/exec/output/options.ts';
 import { writeQuery } from '../../../../src/exec/write-query.ts';
 import type { CallHost } from '../../../../src/plan/function.ts';
 import { OPEN_ROW_TYPE } from '../../../../src/plan/type/type.ts';
 import { failure } from '../../../../src/util/error.ts';
 import { Row, Scalar, type Value } from '../../../../src/value/value.ts';
-import { MemoryCatalog } from '../../../support/memory-catalog.ts';
+import { MemoryNamespace } from '../../../support/memory-namespace.ts';
 import { collect, rowsOf } from '../../../support/query.ts';
 
 const ROW_COUNT = 3000;
-const catalog = new MemoryCatalog(builtinCatalog);
-catalog.add(
+const namespace = new MemoryNamespace(builtinNamespace);
+namespace.add(
   't',
   rowsOf(Object.fromEntries(Array.from({ length: ROW_COUNT }, (_, x) => [`r${x}`, { x }]))),
 );
@@ -43,7 +43,7 @@ function run(sql: string): unknown[] {
   const scope = { checkCancelled() {}, host };
   const output = { ...DEFAULT_OUTPUT, headers: false, rowNames: false };
   const text = collect((emit) =>
-    writeQuery(sql, { catalog, scope, format: 'table', output, emit }),
+    writeQuery(sql, { namespace, scope, format: 'table', output, emit }),
   );
   return JSON.parse(text) as unknown[];
 }
@@ -71,7 +71,7 @@ test('functions that take several inputs at once get those of many rows', () => 
     if (atom === 2990) throw failure('SQL_EXECUTION', 'no more');
     return new Row(['y'], [new Scalar(Number(atom) * 3, ts)]);
   };
-  catalog.functions.set('triple', {
+  namespace.functions.set('triple', {
     name: 'triple',
     deterministic: true,
     outputType: OPEN_ROW_TYPE,

@@ -1,8 +1,8 @@
 // Select lists: points, wildcards, renaming, COLUMN EXPR, sub-selects and ORDER BY.
 import { describe, expect, it } from 'vitest';
-import { catalogOf, rowsOf, run, write } from '../../../support/query.ts';
+import { namespaceOf, rowsOf, run, write } from '../../../support/query.ts';
 
-const catalog = catalogOf({
+const namespace = namespaceOf({
   d: rowsOf({ r1: { 'a.b': 1, 'a.bc': 2, 'a.c.d': 3, x1: 4, x2: 5 }, r2: { x1: 6 } }),
   h: [
     [
@@ -18,7 +18,7 @@ const catalog = catalogOf({
 });
 
 function columns(items: string): unknown {
-  return run(`SELECT ${items} FROM d WHERE rowName() = 'r1'`, catalog, 'aos');
+  return run(`SELECT ${items} FROM d WHERE rowName() = 'r1'`, namespace, 'aos');
 }
 
 describe('wildcards', () => {
@@ -101,7 +101,7 @@ describe('cells with several points', () => {
     ['{v} = {0 AS v} AS u', [['u', 1, 20]]],
     ['{*}[v] + 1 AS u', [['u', 1, 20]]],
   ])('%s', (items, expected) => {
-    const rows = run(`SELECT ${items} FROM h`, catalog, 'full') as {
+    const rows = run(`SELECT ${items} FROM h`, namespace, 'full') as {
       columns: [string, unknown, string][];
     }[];
     const seconds = (text: string) => (text === '-Inf' ? -1 : Date.parse(text) / 1000);
@@ -130,12 +130,12 @@ describe('sub-selects', () => {
   it('keep rows and embeddings whole', () => {
     const sql =
       'SELECT width(v) AS n, v."1" AS e, r.s AS m FROM (SELECT [7, 8] AS v, {1 AS s} AS r)';
-    expect(run(sql, catalog, 'aos')).toEqual([{ _rowName: 'result', n: 2, e: 8, m: 1 }]);
+    expect(run(sql, namespace, 'aos')).toEqual([{ _rowName: 'result', n: 2, e: 8, m: 1 }]);
   });
 
   it('in IN are cells of any column, without nulls', () => {
     const sql = 'SELECT x1 IN (SELECT 6 AS a, null AS b) AS hit FROM d';
-    expect(run(sql, catalog, 'aos')).toEqual([
+    expect(run(sql, namespace, 'aos')).toEqual([
       { _rowName: 'r1', hit: 0 },
       { _rowName: 'r2', hit: 1 },
     ]);
@@ -143,12 +143,12 @@ describe('sub-selects', () => {
 
   it('in IN name rows by their path', () => {
     const sql = "SELECT 1 AS one FROM d WHERE rowPath() IN (SELECT 'r2')";
-    expect(run(sql, catalog, 'aos')).toEqual([{ _rowName: 'r2', one: 1 }]);
+    expect(run(sql, namespace, 'aos')).toEqual([{ _rowName: 'r2', one: 1 }]);
   });
 });
 
 describe('ORDER BY', () => {
-  const numbers = catalogOf({
+  const numbers = namespaceOf({
     n: rowsOf(
       Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`r${i}`, { v: i % 7, i }])),
     ),
@@ -181,25 +181,25 @@ describe('ORDER BY', () => {
 
 describe('evaluation', () => {
   it('catches errors while running, not while binding', () => {
-    expect(write("SELECT try(refuse(1), 'caught')", catalog, 'atom')).toBe('"caught"');
-    expect(write('SELECT try(refuse(1))', catalog, 'atom')).toBe(
+    expect(write("SELECT try(refuse(1), 'caught')", namespace, 'atom')).toBe('"caught"');
+    expect(write('SELECT try(refuse(1))', namespace, 'atom')).toBe(
       '"Executing builtin function refuse: refused"',
     );
     expect(() => write('SELECT try(nofn(1), 2)')).toThrow(/Unable to find function/);
   });
 
   it('does not hide the error of one operand behind another', () => {
-    expect(() => run('SELECT x1 FROM d WHERE x1 = 0 AND 5 % (x1 - 4) = 1', catalog)).toThrow(
+    expect(() => run('SELECT x1 FROM d WHERE x1 = 0 AND 5 % (x1 - 4) = 1', namespace)).toThrow(
       /zero/,
     );
-    expect(run('SELECT x1 FROM d WHERE false AND 5 % (x1 - 4) = 1', catalog)).toEqual([
+    expect(run('SELECT x1 FROM d WHERE false AND 5 % (x1 - 4) = 1', namespace)).toEqual([
       ['_rowName', 'x1'],
     ]);
   });
 
   it('maps scalar functions over rows and embeddings', () => {
     const sql = 'SELECT double([1, [2][0]]) AS v, double({x: 3, y: {z: null}}) AS r';
-    expect(run(sql.replace('[1, [2][0]]', '[1, 2]'), catalog, 'aos')).toEqual([
+    expect(run(sql.replace('[1, [2][0]]', '[1, 2]'), namespace, 'aos')).toEqual([
       { _rowName: 'result', 'v.0': 2, 'v.1': 4, 'r.x': 6, 'r.y.z': null },
     ]);
     expect(() => run('SELECT upper([1])')).toThrow(

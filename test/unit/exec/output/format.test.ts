@@ -8,15 +8,15 @@ import { queryRows } from '../../../../src/exec/query.ts';
 import { Path } from '../../../../src/value/path.ts';
 import { hashPathHex } from '../../../../src/value/path-hash.ts';
 import { constant, Row } from '../../../../src/value/value.ts';
-import { NO_SCOPE } from '../../../support/memory-catalog.ts';
-import { catalogOf, collect, EMPTY_CATALOG, write } from '../../../support/query.ts';
+import { NO_CONTEXT } from '../../../support/memory-namespace.ts';
+import { collect, EMPTY_CATALOG, namespaceOf, write } from '../../../support/query.ts';
 
 beforeAll(() => loadFormat('arrow'));
 
 const ATOMS =
   "SELECT 1 AS a, 2.5 AS b, 'x' AS c, TIMESTAMP 0 AS d, INTERVAL '1 month 2 day 3s' AS e, CAST('hi' AS blob) AS f, CAST('p.q' AS path) AS g, null AS h, nan AS i";
 
-const catalog = catalogOf({
+const namespace = namespaceOf({
   d: [
     ['r1', [['b', 1, 0]]],
     [
@@ -64,7 +64,7 @@ describe('csv', () => {
   });
 
   it('quotes what needs it', () => {
-    expect(write('SELECT * FROM d', catalog, 'csv')).toBe(
+    expect(write('SELECT * FROM d', namespace, 'csv')).toBe(
       '_rowName,a,b,c\nr1,,1,\n"""r""""2""","say ""x"", y",1,\nr3," lead",,""\n',
     );
   });
@@ -77,7 +77,7 @@ describe('csv', () => {
 
   it('may have hashes, sorted columns and no header', () => {
     const options = { headers: false, rowHashes: true, sortColumns: true };
-    expect(write('SELECT * FROM d LIMIT 2', catalog, 'csv', options).split('\n')).toEqual([
+    expect(write('SELECT * FROM d LIMIT 2', namespace, 'csv', options).split('\n')).toEqual([
       `r1,${hashPathHex(Path.of('r1'))},,1`,
       `"""r""""2""",${hashPathHex(Path.of('r"2'))},"say ""x"", y",1`,
       '',
@@ -87,7 +87,7 @@ describe('csv', () => {
 
 describe('ndjson', () => {
   it('is one object a line', () => {
-    expect(write('SELECT b, c FROM d', catalog, 'ndjson', { rowNames: false })).toBe(
+    expect(write('SELECT b, c FROM d', namespace, 'ndjson', { rowNames: false })).toBe(
       '{"b":1,"c":null}\n{"b":1,"c":null}\n{"b":null,"c":""}\n',
     );
   });
@@ -95,7 +95,7 @@ describe('ndjson', () => {
 
 describe('json formats', () => {
   it('full shows all points in order of value', () => {
-    const rows = JSON.parse(write('SELECT b FROM d LIMIT 1 OFFSET 1', catalog, 'full'));
+    const rows = JSON.parse(write('SELECT b FROM d LIMIT 1 OFFSET 1', namespace, 'full'));
     expect(rows[0].columns).toEqual([
       ['b', 1, '1970-01-01T00:00:05Z'],
       ['b', 2, '1970-01-01T00:00:00Z'],
@@ -104,7 +104,7 @@ describe('json formats', () => {
   });
 
   it('one value a cell is the latest, the greatest of equally late ones', () => {
-    const own = catalogOf({
+    const own = namespaceOf({
       d: [
         [
           'r',
@@ -149,7 +149,7 @@ describe('json formats', () => {
 describe('arrow', () => {
   function tableOf(sql: string, own = EMPTY_CATALOG) {
     const chunks: Uint8Array[] = [];
-    const rows = queryRows(sql, { catalog: own, scope: NO_SCOPE });
+    const rows = queryRows(sql, { namespace: own, scope: NO_CONTEXT });
     writeRows(rows, 'arrow', DEFAULT_OUTPUT, (bytes) => chunks.push(bytes));
     return tableFromIPC(Buffer.concat(chunks));
   }
@@ -177,7 +177,7 @@ describe('arrow', () => {
   });
 
   it('writes cells of mixed kinds as JSON', () => {
-    const table = tableOf('SELECT a, b FROM d', catalog);
+    const table = tableOf('SELECT a, b FROM d', namespace);
     expect(table.toArray().map((row) => row.toJSON().a)).toEqual([null, 'say "x", y', ' lead']);
     const mixed = tableOf("SELECT value FROM row_dataset({a: 1, b: 'x', c: null})");
     expect(mixed.schema.fields[1]?.metadata.get('rowan.mixed')).toBe('true');

@@ -17,15 +17,15 @@ import { Timestamp } from '../../../../src/value/timestamp.ts';
 import { Row, Scalar } from '../../../../src/value/value.ts';
 import { arbitraryAtom } from '../../../support/atoms.ts';
 import { FEW_FUNCTIONS } from '../../../support/few-functions.ts';
-import { MemoryCatalog, NO_SCOPE } from '../../../support/memory-catalog.ts';
+import { MemoryNamespace, NO_CONTEXT } from '../../../support/memory-namespace.ts';
 
-const catalog = new MemoryCatalog(FEW_FUNCTIONS);
-const compiler = makeCompiler(makeRuntime([], { catalog, scope: NO_SCOPE }), () => []);
+const namespace = new MemoryNamespace(FEW_FUNCTIONS);
+const compiler = makeCompiler(makeRuntime([], { namespace, scope: NO_CONTEXT }), () => []);
 
 /** Bound without folding, so that generated code meets the constants. */
 function bind(text: string): BoundExpression {
   return bindSingleExpression(parseExpression(text), text, new InputScope(OPEN_ROW_TYPE), {
-    catalog,
+    namespace,
     evaluate() {
       throw new Error('not folded');
     },

@@ -1,18 +1,18 @@
 // EXPLAIN names the operators that kernels will run over the data as they are.
 import { expect, test } from 'vitest';
-import { builtinCatalog } from '../../../../src/builtin/index.ts';
+import { builtinNamespace } from '../../../../src/builtin/index.ts';
 import { snapshotRelation } from '../../../../src/dataset/snapshot-relation.ts';
 import { operatorAccelerator } from '../../../../src/exec/operator/accelerate.ts';
 import { operatorPaths } from '../../../../src/exec/operator/explain.ts';
 import { serialParallel } from '../../../../src/exec/parallel.ts';
 import { useArenas } from '../../../../src/exec/thread-memory.ts';
 import { writeQuery } from '../../../../src/exec/write-query.ts';
-import type { Catalog, Relation } from '../../../../src/plan/catalog.ts';
+import type { Namespace, Relation } from '../../../../src/plan/namespace.ts';
 import { ArenaSet } from '../../../../src/value/column/arena-set.ts';
 import { SparseBuilder } from '../../../../src/value/column/sparse-builder.ts';
 import { TableBuilder } from '../../../../src/value/column/table-builder.ts';
 import { Path } from '../../../../src/value/path.ts';
-import { NO_SCOPE } from '../../../support/memory-catalog.ts';
+import { NO_CONTEXT } from '../../../support/memory-namespace.ts';
 
 const arenas = ArenaSet.create({ budgetBytes: 1 << 28, arenaPageCount: 4096 });
 useArenas(arenas);
@@ -36,19 +36,19 @@ const relations: Readonly<Record<string, Relation>> = {
   small: fill(new TableBuilder(arenas), 10),
   sparse: fill(new SparseBuilder(arenas), 3000),
 };
-const catalog: Catalog = {
+const namespace: Namespace = {
   dataset: (name) => relations[name] as Relation,
   findUserFunction: () => undefined,
-  builtins: builtinCatalog,
+  builtins: builtinNamespace,
 };
-const engine = { arenas, parallel: serialParallel(NO_SCOPE), rowCountMin: 1024 };
+const engine = { arenas, parallel: serialParallel(NO_CONTEXT), rowCountMin: 1024 };
 
 /** The path of each operator, by its first word. */
 function paths(sql: string): string[] {
   const pieces: Uint8Array[] = [];
   writeQuery(`EXPLAIN ${sql}`, {
-    catalog,
-    scope: NO_SCOPE,
+    namespace,
+    scope: NO_CONTEXT,
     accelerate: operatorAccelerator(engine),
     pathOf: operatorPaths(engine),
     format: 'table',
@@ -63,7 +63,7 @@ test('EXPLAIN ANALYZE tells the rows of operators that make all of them, and of 
   const pieces: Uint8Array[] = [];
   const sql = `SELECT sum(n) AS s FROM (SELECT s, count(*) AS n FROM large WHERE x < 100 GROUP BY s) AS t`;
   writeQuery(`EXPLAIN ANALYZE ${sql}`, {
-    ...{ catalog, scope: NO_SCOPE, accelerate: operatorAccelerator(engine), format: 'aos' },
+    ...{ namespace, scope: NO_CONTEXT, accelerate: operatorAccelerator(engine), format: 'aos' },
     output: { headers: false, rowNames: false, rowHashes: false, sortColumns: false },
     emit: (bytes) => pieces.push(bytes),
   });

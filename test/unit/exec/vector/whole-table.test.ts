@@ -2,13 +2,13 @@
 // gives: chunks of many blocks, integers near the ends of their range, joins by distinct keys.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { builtinCatalog } from '../../../../src/builtin/index.ts';
+import { builtinNamespace } from '../../../../src/builtin/index.ts';
 import { snapshotRelation } from '../../../../src/dataset/snapshot-relation.ts';
 import { operatorAccelerator } from '../../../../src/exec/operator/accelerate.ts';
 import { type Parallel, serialParallel } from '../../../../src/exec/parallel.ts';
 import { queryRows } from '../../../../src/exec/query.ts';
 import { useArenas } from '../../../../src/exec/thread-memory.ts';
-import type { Catalog, Relation } from '../../../../src/plan/catalog.ts';
+import type { Namespace, Relation } from '../../../../src/plan/namespace.ts';
 import type { Atom } from '../../../../src/value/atom.ts';
 import { ArenaSet } from '../../../../src/value/column/arena-set.ts';
 import { freeSnapshot } from '../../../../src/value/column/snapshot-memory.ts';
@@ -17,7 +17,7 @@ import { atomToJsonText } from '../../../../src/value/json.ts';
 import { Path } from '../../../../src/value/path.ts';
 import { Timestamp } from '../../../../src/value/timestamp.ts';
 import { cellsOf } from '../../../../src/value/value.ts';
-import { NO_SCOPE } from '../../../support/memory-catalog.ts';
+import { NO_CONTEXT } from '../../../support/memory-namespace.ts';
 
 const arenas = ArenaSet.create({ budgetBytes: 1 << 30, arenaPageCount: 16_384 });
 useArenas(arenas);
@@ -53,13 +53,13 @@ function ask(
   const relations = new Map<string, Relation>(
     snapshots.map(([name, snapshot]) => [name, snapshotRelation(snapshot, arenas)]),
   );
-  const catalogOf = (wrap: (relation: Relation) => Relation): Catalog => ({
+  const namespaceOf = (wrap: (relation: Relation) => Relation): Namespace => ({
     dataset: (name) => wrap(relations.get(name) as Relation),
     findUserFunction: () => undefined,
-    builtins: builtinCatalog,
+    builtins: builtinNamespace,
   });
   const jobs = new Set<string>();
-  const serial = serialParallel(NO_SCOPE);
+  const serial = serialParallel(NO_CONTEXT);
   const parallel: Parallel = {
     threadCount: 1,
     run(job, args, unitCount) {
@@ -71,12 +71,12 @@ function ask(
   const usedBefore = arenas.usedBytes;
   try {
     const general = print(
-      queryRows(sql, { catalog: catalogOf((relation) => relation), scope: NO_SCOPE }),
+      queryRows(sql, { namespace: namespaceOf((relation) => relation), scope: NO_CONTEXT }),
     );
     const kernels = print(
       queryRows(sql, {
-        catalog: catalogOf(mayScan ? (relation) => relation : withoutScan),
-        scope: NO_SCOPE,
+        namespace: namespaceOf(mayScan ? (relation) => relation : withoutScan),
+        scope: NO_CONTEXT,
         accelerate,
       }),
     );

@@ -2,14 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { prepareQuery } from '../../../../src/exec/query.ts';
 import { RowanError } from '../../../../src/util/error.ts';
-import { NO_SCOPE } from '../../../support/memory-catalog.ts';
-import { catalogOf, rowsOf } from '../../../support/query.ts';
+import { NO_CONTEXT } from '../../../support/memory-namespace.ts';
+import { namespaceOf, rowsOf } from '../../../support/query.ts';
 
-const catalog = catalogOf({ d: rowsOf({ r: { x: 1 } }), e: rowsOf({ r: { x: 1 } }) });
+const namespace = namespaceOf({ d: rowsOf({ r: { x: 1 } }), e: rowsOf({ r: { x: 1 } }) });
 
 function errorOf(sql: string): RowanError {
   try {
-    prepareQuery(sql, { catalog, scope: NO_SCOPE });
+    prepareQuery(sql, { namespace, scope: NO_CONTEXT });
   } catch (error) {
     if (error instanceof RowanError) return error;
     throw error;

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Arena } from '../../../../src/value/column/arena.ts';
-import { ArenaScope, ArenaSet } from '../../../../src/value/column/arena-set.ts';
+import { ArenaLease, ArenaSet } from '../../../../src/value/column/arena-set.ts';
 import type { Span } from '../../../../src/value/column/snapshot.ts';
 import { compiledModule } from '../../../support/project.ts';
 
@@ -139,7 +139,7 @@ describe('ArenaSet', () => {
 
   test('a scope frees what was neither freed nor kept', () => {
     const set = ArenaSet.create({ budgetBytes: 1e6, arenaPageCount: SMALL });
-    const scope = new ArenaScope(set);
+    const scope = new ArenaLease(set);
     const [kept, freed] = [scope.allocate(10), scope.allocate(20)] as [Span, Span];
     scope.allocate(30);
     scope.free(freed);

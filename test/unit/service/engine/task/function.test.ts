@@ -1,8 +1,11 @@
 // Applications answer the same whether or not the function has a short way.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { builtinCatalog } from '../../../../../src/builtin/index.ts';
-import type { CompiledFunction, FunctionScope } from '../../../../../src/function/function-type.ts';
+import { builtinNamespace } from '../../../../../src/builtin/index.ts';
+import type {
+  CompiledFunction,
+  FunctionContext,
+} from '../../../../../src/function/function-type.ts';
 import { sqlExpression } from '../../../../../src/function/sql-expression.ts';
 import { applyFunction } from '../../../../../src/service/engine/task/function.ts';
 import { errorBody } from '../../../../../src/util/error.ts';
@@ -10,8 +13,8 @@ import { errorBody } from '../../../../../src/util/error.ts';
 const callScope = { checkCancelled() {}, host: undefined };
 
 function compile(expression: string, options: object): CompiledFunction {
-  const catalog = { builtins: builtinCatalog, findUserFunction: () => undefined };
-  const scope = { catalog, callScope } as unknown as FunctionScope;
+  const namespace = { builtins: builtinNamespace, findUserFunction: () => undefined };
+  const scope = { namespace, callScope } as unknown as FunctionContext;
   const params = { expression, prepared: true, raw: false, autoInput: false, ...options };
   return sqlExpression.compile(params, scope);
 }

@@ -1,18 +1,18 @@
 // What SQL functions may reach while a task runs in this thread: its cancel flag, and the service.
 import { type Parallel, serialParallel } from '../../exec/parallel.ts';
 import type { Task } from '../../exec/task.ts';
-import type { CallHost, CallScope } from '../../plan/function.ts';
+import type { CallContext, CallHost } from '../../plan/function.ts';
 import { assert } from '../../util/assert.ts';
 import type { Value } from '../../value/value.ts';
-import { lowerRole } from '../route/call-context.ts';
 import type { Role } from '../route/request.ts';
+import { lowerRole } from '../route/request-context.ts';
 import type { HostReplies, HostRequest } from './host-call.ts';
 import { valueFromWire, valueToWire } from './wire-value.ts';
 
 /** How often a task that waits looks at its cancel flag. */
 const CANCEL_CHECK_INTERVAL_MS = 20;
 
-export class TaskScope implements CallScope {
+export class TaskContext implements CallContext {
   #task: Task | undefined;
   /** of whoever made what is being evaluated; undefined: nobody limits it */
   #roleMax: Role | undefined;

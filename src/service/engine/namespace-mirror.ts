@@ -3,9 +3,9 @@
 import type { DatasetContent } from '../../dataset/dataset-type.ts';
 import { snapshotRelation } from '../../dataset/snapshot-relation.ts';
 import type { Accelerator } from '../../exec/general/compiler.ts';
-import type { CompiledFunction, FunctionScope } from '../../function/function-type.ts';
-import type { Catalog, Relation } from '../../plan/catalog.ts';
-import type { CallScope, FunctionCatalog, UserFunction } from '../../plan/function.ts';
+import type { CompiledFunction, FunctionContext } from '../../function/function-type.ts';
+import type { CallContext, FunctionNamespace, UserFunction } from '../../plan/function.ts';
+import type { Namespace, Relation } from '../../plan/namespace.ts';
 import { assert } from '../../util/assert.ts';
 import { failure, type RowanError } from '../../util/error.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
@@ -38,12 +38,12 @@ interface CachedFunction {
 /** Functions that call one another more deeply than this are taken for endless recursion. */
 const COMPILE_DEPTH_MAX = 200;
 
-export interface CatalogMirrorOptions {
+export interface NamespaceMirrorOptions {
   readonly types: TypeRegistry;
-  readonly builtins: FunctionCatalog;
+  readonly builtins: FunctionNamespace;
   readonly arenas: ArenaAllocator;
   /** what functions may reach when they are called in this thread */
-  readonly callScope: CallScope;
+  readonly callScope: CallContext;
   /** true: only functions whose calls are cheap are compiled in this thread */
   readonly lightOnly: boolean;
   /** Reads the content of a dataset that was kept. */
@@ -54,10 +54,10 @@ export interface CatalogMirrorOptions {
   withAtMost?<Result>(role: Role, work: () => Result): Result;
 }
 
-export class CatalogMirror implements Catalog {
-  readonly builtins: FunctionCatalog;
+export class NamespaceMirror implements Namespace {
+  readonly builtins: FunctionNamespace;
   readonly arenas: ArenaAllocator;
-  readonly #options: CatalogMirrorOptions;
+  readonly #options: NamespaceMirrorOptions;
   readonly #types: TypeRegistry;
   readonly #datasets = new Map<string, DatasetDefinition>();
   readonly #functions = new Map<string, FunctionDefinition>();
@@ -69,7 +69,7 @@ export class CatalogMirror implements Catalog {
   /** functions that are being compiled, each for the one before it */
   readonly #compiling: string[] = [];
 
-  constructor(options: CatalogMirrorOptions) {
+  constructor(options: NamespaceMirrorOptions) {
     this.#types = options.types;
     this.builtins = options.builtins;
     this.arenas = options.arenas;
@@ -239,9 +239,9 @@ export class CatalogMirror implements Catalog {
     };
   }
 
-  functionScope(): FunctionScope {
+  functionScope(): FunctionContext {
     return {
-      catalog: this,
+      namespace: this,
       arenas: this.arenas,
       callScope: this.#options.callScope,
       accelerate: this.#options.accelerate,

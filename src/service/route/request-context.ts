@@ -3,7 +3,7 @@ import { contextValue, runWithContext } from '../../util/async-context.ts';
 import { automaticRequestId } from '../id.ts';
 import { ROLES, type Role } from './request.ts';
 
-export interface CallContext {
+export interface RequestContext {
   /** what the caller may do */
   readonly role: Role;
   /** aborted when nobody waits for the answer any more */
@@ -14,11 +14,11 @@ export interface CallContext {
 }
 
 /** The context of the running work; undefined for work that nobody has asked for. */
-export function callContext(): CallContext | undefined {
-  return contextValue() as CallContext | undefined;
+export function callContext(): RequestContext | undefined {
+  return contextValue() as RequestContext | undefined;
 }
 
-export function runInContext<Result>(context: CallContext, work: () => Result): Result {
+export function runInContext<Result>(context: RequestContext, work: () => Result): Result {
   return runWithContext(context, work);
 }
 

@@ -3,7 +3,7 @@
 import type { Snapshot } from '../value/column/snapshot.ts';
 import type { Path } from '../value/path.ts';
 import type { Cell, Row, Scalar } from '../value/value.ts';
-import type { FunctionCatalog, UserFunction } from './function.ts';
+import type { FunctionNamespace, UserFunction } from './function.ts';
 
 /**
  * Column paths that a scan needs, each with everything below it (`a` stands for `a.b` too); `all`
@@ -56,11 +56,11 @@ export interface ColumnCell extends Cell {
   readonly position: number;
 }
 
-export interface Catalog {
+export interface Namespace {
   /** @throws ENTITY_NOT_FOUND (404) or ENTITY_NOT_READY (409) */
   dataset(name: string): Relation;
   /** names of all datasets that the caller may read; absent: they cannot be listed here */
   datasetNames?(): readonly string[];
   findUserFunction(name: string): UserFunction | undefined;
-  readonly builtins: FunctionCatalog;
+  readonly builtins: FunctionNamespace;
 }

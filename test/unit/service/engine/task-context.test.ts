@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { serialParallel } from '../../../../src/exec/parallel.ts';
 import type { Task } from '../../../../src/exec/task.ts';
 import { type ByteStream, collectBytes, interruptible } from '../../../../src/file/byte-stream.ts';
-import { TaskScope } from '../../../../src/service/engine/task-scope.ts';
+import { TaskContext } from '../../../../src/service/engine/task-context.ts';
 import { failure } from '../../../../src/util/error.ts';
 
 /** A task that is cancelled at that look. */
@@ -46,7 +46,7 @@ function stalled(): ByteStream {
 }
 
 test('a stream that gives nothing more is left by a cancel', async () => {
-  const scope = new TaskScope();
+  const scope = new TaskContext();
   const read: number[] = [];
   const reading = scope.during(taskCancelledAt(2), async () => {
     for await (const piece of interruptible(stalled(), (promise) => scope.waitFor(promise))) {
@@ -59,7 +59,7 @@ test('a stream that gives nothing more is left by a cancel', async () => {
 });
 
 test('a reader that stops by itself ends the source', async () => {
-  const scope = new TaskScope();
+  const scope = new TaskContext();
   let isEnded = false;
   async function* source() {
     try {
@@ -80,7 +80,7 @@ test('a reader that stops by itself ends the source', async () => {
 });
 
 test('what comes in time is handed on, failures too', async () => {
-  const scope = new TaskScope();
+  const scope = new TaskContext();
   async function* source() {
     yield Uint8Array.of(1, 2);
     yield Uint8Array.of(3);

@@ -1,15 +1,16 @@
-// A catalog of relations and functions written in a test.
-import type { Catalog } from '../../src/plan/catalog.ts';
-import type { CallScope, FunctionCatalog, UserFunction } from '../../src/plan/function.ts';
+// A namespace of relations and functions written in a test.
+
+import type { CallContext, FunctionNamespace, UserFunction } from '../../src/plan/function.ts';
+import type { Namespace } from '../../src/plan/namespace.ts';
 import { failure } from '../../src/util/error.ts';
 import { MemoryRelation, type RowJson } from './memory-relation.ts';
 
-export class MemoryCatalog implements Catalog {
+export class MemoryNamespace implements Namespace {
   readonly datasets = new Map<string, MemoryRelation>();
   readonly functions = new Map<string, UserFunction>();
-  readonly builtins: FunctionCatalog;
+  readonly builtins: FunctionNamespace;
 
-  constructor(builtins: FunctionCatalog) {
+  constructor(builtins: FunctionNamespace) {
     this.builtins = builtins;
   }
 
@@ -32,4 +33,4 @@ export class MemoryCatalog implements Catalog {
   }
 }
 
-export const NO_SCOPE: CallScope = { checkCancelled: () => undefined, host: undefined };
+export const NO_CONTEXT: CallContext = { checkCancelled: () => undefined, host: undefined };
