@@ -1,4 +1,4 @@
-// HighwayHash with 64 bits of output, as kernel/assembly/highway-hash.ts computes it.
+// HighwayHash with 64 bits of output, as kernel/assembly/hash/highway-hash.ts computes it.
 import { HIGHWAY_PACKET_SIZE, HIGHWAY_STATE_SIZE } from '../kernel/generated.ts';
 import { HASH_BASE, hashMemory } from './hash-memory.ts';
 

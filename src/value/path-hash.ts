@@ -1,6 +1,6 @@
 // The hash of paths: rowHash(), columnHash(), samples by row name. It never changes.
 //
-// CityHash64 of the UTF-8 bytes of each element (kernel/assembly/city-hash.ts); the elements of a
+// CityHash64 of the UTF-8 bytes of each element (kernel/assembly/hash/city-hash.ts); the elements of a
 // path are combined from the left.
 import { HASH_BASE, hashMemory } from './hash-memory.ts';
 import type { Path } from './path.ts';

@@ -1,7 +1,7 @@
 // Sorting of pairs { key: u64, row: u64 } beyond radix passes: short runs, and ties that go by the
 // hash of the row's name.
 import { radixPass, varyingBits } from './order';
-import { decimalNameHash } from './row-name';
+import { decimalNameHash } from './hash/row-name';
 
 /** Stable insertion sort, for few pairs. */
 function sortFewPairs(pairs: usize, count: i32): void {
