@@ -1,6 +1,12 @@
 // Configurations of learners: a tree of objects, one of which is chosen by its path.
+import type { TObject, TSchema } from 'typebox';
+import { acceptedText } from '../schema/accepted.ts';
+import { fromText } from '../schema/from-text.ts';
+import { matches } from '../schema/parse.ts';
+import { schemaData } from '../schema/schema-data.ts';
 import { failure } from '../util/error.ts';
-import { COMMON_OPTIONS, type OptionSpec, type OptionValue, type OptionValues } from './learner.ts';
+import { previewJson } from '../value/json.ts';
+import { COMMON_OPTIONS, type OptionsOf } from './learner.ts';
 
 /** An object of a configuration and where it stands. */
 export interface ConfigurationEntry {
@@ -45,8 +51,8 @@ export function nestedEntry(outer: ConfigurationEntry, key = 'weak_learner'): Co
   return { path, type: readType(values.type, path), values, enclosing };
 }
 
-export interface ReadOptions {
-  readonly options: OptionValues;
+export interface ReadOptions<Schema extends TObject> {
+  readonly options: OptionsOf<Schema>;
   /** full paths of keys of the root entry that the learner does not know */
   readonly unknownKeys: readonly string[];
 }
@@ -54,17 +60,22 @@ export interface ReadOptions {
 /**
  * The options of an entry: its own keys, then those of the objects around it, then defaults.
  * Values may be written as texts. Keys that start with `_` are comments.
+ * @param schema the learner's own options; the common ones are added
  * @param nested keys that hold other learners
  * @throws INVALID_PARAMETER for unknown keys unless the entry is the root, and for bad values
  */
-export function readOptions(
+export function readOptions<Schema extends TObject>(
   entry: ConfigurationEntry,
-  specs: readonly OptionSpec[],
+  schema: Schema,
   nested: readonly string[] = [],
-): ReadOptions {
-  const all = [...specs, ...COMMON_OPTIONS];
-  const keysOf = ({ key, aliases = [] }: OptionSpec) => [key, ...aliases];
-  const known = new Set(['type', ...nested, ...all.flatMap(keysOf)]);
+): ReadOptions<Schema> {
+  const all = Object.entries({ ...schema.properties, ...COMMON_OPTIONS.properties }).map(
+    ([name, option]) => {
+      const { aliases = [], default: initial } = schemaData(option);
+      return { name, option, keys: [name, ...aliases], initial };
+    },
+  );
+  const known = new Set(['type', ...nested, ...all.flatMap(({ keys }) => keys)]);
   const isSetting = (key: string) =>
     // At the root, objects are the other entries.
     !key.startsWith('_') && !known.has(key) && !(entry.path === '' && isObject(entry.values[key]));
@@ -77,56 +88,25 @@ export function readOptions(
       `Unknown key(s) encountered in config: ${unknownKeys.join(' ')}`,
     );
   }
-  const options: Record<string, OptionValue> = {};
-  for (const spec of all) {
-    const found = [entry.values, ...entry.enclosing].flatMap((values) =>
-      keysOf(spec).flatMap((key) => (Object.hasOwn(values, key) ? [{ key, values }] : [])),
+  const options = all.map(({ name, option, keys, initial }) => {
+    const given = [entry.values, ...entry.enclosing].flatMap((values) =>
+      keys.flatMap((key) => (Object.hasOwn(values, key) ? [{ key, value: values[key] }] : [])),
     );
-    const [first] = found;
-    options[spec.key] =
-      first === undefined
-        ? spec.default
-        : readValue(first.values[first.key], spec, keyPath(entry.path, first.key));
-  }
-  return { options, unknownKeys };
+    const [first] = given;
+    if (first === undefined) return [name, initial];
+    return [name, readValue(first.value, option, keyPath(entry.path, first.key))];
+  });
+  return { options: Object.fromEntries(options) as OptionsOf<Schema>, unknownKeys };
 }
 
-function readValue(value: unknown, { value: range }: OptionSpec, path: string): OptionValue {
-  const refuse = (accepted: string) =>
-    failure(
-      'INVALID_PARAMETER',
-      `configuration key '${path}' must be ${accepted}: ${JSON.stringify(value)}`,
-    );
-  const text = String(value).trim();
-  if (range.kind === 'boolean') {
-    if (text === 'true' || text === '1') return true;
-    if (text === 'false' || text === '0') return false;
-    throw refuse('true or false');
-  }
-  if (range.kind === 'choice') {
-    if (range.choices.includes(text)) return text;
-    throw refuse(`one of ${range.choices.join(', ')}`);
-  }
-  if (range.kind === 'text') {
-    if (typeof value !== 'object' && range.pattern.test(text)) return text;
-    throw refuse(range.accepted);
-  }
-  if (range.kind === 'object') {
-    const fits = (member: unknown) =>
-      Number.isInteger(member) &&
-      (member as number) >= range.low &&
-      (member as number) <= range.high;
-    if (isObject(value) && Object.values(value).every(fits)) return JSON.stringify(value);
-    throw refuse(`an object of whole numbers from ${range.low} to ${range.high}`);
-  }
-  const isScalar = typeof value === 'number' || (typeof value === 'string' && text !== '');
-  const number = isScalar ? Number(text) : Number.NaN;
-  const { low, isLowOpen = false, high = Number.POSITIVE_INFINITY } = range;
-  const fits = number <= high && (isLowOpen ? number > low : number >= low);
-  if (fits && (range.kind === 'number' || Number.isInteger(number))) return number;
-  const what = range.kind === 'integer' ? 'a whole number' : 'a number';
-  const from = isLowOpen ? `above ${low}` : `from ${low}`;
-  throw refuse(Number.isFinite(high) ? `${what} ${from} to ${high}` : `${what} ${from}`);
+function readValue(value: unknown, option: TSchema, path: string): unknown {
+  const schema = schemaData(option);
+  const read = fromText(schema, value);
+  if (matches(option, read)) return read;
+  throw failure(
+    'INVALID_PARAMETER',
+    `configuration key '${path}' must be ${acceptedText(schema)}: ${previewJson(value)}`,
+  );
 }
 
 function entryAt(document: unknown, path: string): unknown {

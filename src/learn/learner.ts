@@ -1,38 +1,32 @@
 // The contract of every learner: described options, then a fit, then a plain model.
+import { type Static, type TObject, Type } from 'typebox';
 import type { FeatureMatrix } from './feature/matrix.ts';
 import type { SourceColumn } from './feature/source.ts';
 import type { Mode } from './label.ts';
 import type { Algorithm } from './model/classifier.ts';
 import type { FitContext } from './workspace.ts';
 
-/** One option as configurations name it. */
-export interface OptionSpec {
-  readonly key: string;
-  readonly summary: string;
-  readonly value: OptionRange;
-  readonly default: OptionValue;
-  /** other names of the key */
-  readonly aliases?: readonly string[];
-}
+/** Options that every learner takes; they change what is logged and checked, never the model. */
+export const COMMON_OPTIONS = Type.Object({
+  verbosity: Type.Integer({
+    description: 'log detail; from 3 on, the log tells what is learned from',
+    minimum: 0,
+    maximum: 5,
+    default: 2,
+  }),
+  profile: Type.Boolean({ description: 'the log tells how long each step took', default: false }),
+  validate: Type.Boolean({ description: 'accepted, and changes nothing', default: false }),
+});
 
-export type OptionValue = number | boolean | string;
+/** Configurations of some learners have it. */
+export const TRACE = Type.Integer({
+  description: 'accepted, and changes nothing',
+  minimum: 0,
+  default: 0,
+});
 
-export type OptionRange =
-  | {
-      readonly kind: 'number' | 'integer';
-      readonly low: number;
-      /** the low end itself is refused */
-      readonly isLowOpen?: boolean;
-      readonly high?: number;
-    }
-  | { readonly kind: 'boolean' }
-  | { readonly kind: 'choice'; readonly choices: readonly string[] }
-  | { readonly kind: 'text'; readonly accepted: string; readonly pattern: RegExp }
-  /** an object of whole numbers by name, kept as JSON text */
-  | { readonly kind: 'object'; readonly low: number; readonly high: number };
-
-/** Options by key, complete and checked. */
-export type OptionValues = Readonly<Record<string, OptionValue>>;
+/** What a learner is told: the options of its schema and the common ones, complete and checked. */
+export type OptionsOf<Schema extends TObject> = Static<Schema> & Static<typeof COMMON_OPTIONS>;
 
 /** What rows teach: one of the classes, or a number. */
 export type Target =
@@ -57,9 +51,9 @@ export interface TrainingData {
 }
 
 /** A learner with everything that it was told, and the learner inside it. */
-export interface Recipe {
+export interface Recipe<Schema extends TObject = TObject> {
   readonly learner: Learner;
-  readonly options: OptionValues;
+  readonly options: OptionsOf<Schema>;
   /** where it stands in the configuration */
   readonly path: string;
   readonly weak?: Recipe;
@@ -79,12 +73,12 @@ export interface LearnContext extends FitContext {
   reportIteration?(iteration: Iteration): void;
 }
 
-/** A type of learner that configurations can name. */
-export interface Learner {
+/** A type of learner that configurations can name, with the options that its schema describes. */
+export interface Learner<Schema extends TObject = TObject> {
   readonly type: string;
   readonly summary: string;
   readonly modes: readonly Mode[];
-  readonly options: readonly OptionSpec[];
+  readonly options: Schema;
   /** how categories must be coded in the matrix; `none`: it reads the values, and no codes */
   readonly coding: 'rank' | 'each' | 'none';
   /** has a learner inside, `weak_learner`, whose coding is its own */
@@ -92,20 +86,8 @@ export interface Learner {
   /** understands `pairs` */
   readonly takesPairs?: boolean;
   /** codes a feature has at most, where the options say */
-  bucketCountMax?(options: OptionValues): number;
+  bucketCountMax?(options: OptionsOf<Schema>): number;
   /** @throws INVALID_PARAMETER for options that contradict one another or the mode */
-  check?(recipe: Recipe, mode: Mode): void;
-  fit(context: LearnContext, data: TrainingData, recipe: Recipe, seed: number): Algorithm;
+  check?(recipe: Recipe<Schema>, mode: Mode): void;
+  fit(context: LearnContext, data: TrainingData, recipe: Recipe<Schema>, seed: number): Algorithm;
 }
-
-/** Options that every learner takes; they change what is logged and checked, never the model. */
-export const COMMON_OPTIONS: readonly OptionSpec[] = [
-  {
-    key: 'verbosity',
-    summary: 'log detail',
-    value: { kind: 'integer', low: 0, high: 5 },
-    default: 2,
-  },
-  { key: 'profile', summary: 'log timings', value: { kind: 'boolean' }, default: false },
-  { key: 'validate', summary: 'expensive self-checks', value: { kind: 'boolean' }, default: false },
-];

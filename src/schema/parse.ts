@@ -26,6 +26,14 @@ export function parse<Schema extends TSchema>(
   throw explainErrors(errors, schemaData(schema), completed, path);
 }
 
+/** Whether a value is what the schema describes, as it stands. */
+export function matches<Schema extends TSchema>(
+  schema: Schema,
+  value: unknown,
+): value is Static<Schema> {
+  return validatorOf(schema).Check(value);
+}
+
 /**
  * A value whose members are replaced, at every depth, by those of an override, parsed once. Objects
  * merge; everything else is replaced.

@@ -20,8 +20,13 @@ export interface SchemaData {
   readonly exclusiveMinimum?: number;
   readonly exclusiveMaximum?: number;
   readonly minLength?: number;
+  readonly pattern?: string;
   readonly default?: unknown;
   readonly description?: string;
+  /** what a text of the pattern is, in words */
+  readonly accepted?: string;
+  /** page of the documentation, below /doc, that says what the value may be */
+  readonly page?: string;
   /** values that show in the documentation what the parameter is for */
   readonly examples?: readonly unknown[];
   /** other names of a property */

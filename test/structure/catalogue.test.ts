@@ -1,6 +1,7 @@
 // The catalogue of errors is complete, and its page is what it derives from the catalogue.
 import { describe, expect, test } from 'vitest';
 import { errorReference } from '../../src/rest/doc/error-reference.ts';
+import { learnerReference } from '../../src/rest/doc/learner-reference.ts';
 import { optionReference } from '../../src/rest/doc/option-reference.ts';
 import { ERRORS } from '../../src/util/error-catalogue.ts';
 import { projectFiles, readProjectFile } from '../support/project.ts';
@@ -28,6 +29,10 @@ describe('the catalogue of errors', () => {
   test('is the page of errors; after a change, take it over with -u', async () => {
     await expect(errorReference()).toMatchFileSnapshot('../../docs/reference/errors.md');
   });
+});
+
+test('the page of learners is what their declarations say; take it over with -u', async () => {
+  await expect(learnerReference()).toMatchFileSnapshot('../../docs/reference/learners.md');
 });
 
 test('the page of server options is what their declarations say; take it over with -u', async () => {

@@ -1,4 +1,6 @@
 // Boosted stumps: boosting whose members are tests of one feature.
+import { Type } from 'typebox';
+import { choice } from '../../schema/declare.ts';
 import { fitStumps, type Stump } from '../decision-tree/stump.ts';
 import {
   type DecisionTree,
@@ -15,45 +17,39 @@ const OUTPUTS = ['raw', 'logit', 'logit_norm'] as const;
 /** Scores that differ by less are a tie, for `fair`. */
 const TIE = 1e-12;
 
-export const boostedStumpsLearner: Learner = {
+const OPTIONS = Type.Object({
+  ...ITERATION_OPTIONS.properties,
+  true_only: Type.Boolean({
+    description: 'a test that does not hold says nothing',
+    default: false,
+  }),
+  fair: Type.Boolean({
+    description: 'stumps that are equally good are added together',
+    default: false,
+  }),
+  output_function: choice(OUTPUTS, {
+    description: 'scores are sums, logistic functions of them, or those divided by their total',
+    default: 'raw',
+  }),
+  update_alg: choice(UPDATE_ALGORITHMS, {
+    description: 'what an outcome says: share, log-odds or margin of its weights',
+    default: 'normal',
+  }),
+});
+
+export const boostedStumpsLearner: Learner<typeof OPTIONS> = {
   type: 'boosted_stumps',
   summary: 'tests of one feature each, trained on what those before got wrong, added up',
   modes: ['boolean', 'categorical'],
   coding: 'each',
-  options: [
-    ...ITERATION_OPTIONS,
-    {
-      key: 'true_only',
-      summary: 'a test that does not hold says nothing',
-      value: { kind: 'boolean' },
-      default: false,
-    },
-    {
-      key: 'fair',
-      summary: 'stumps that are equally good are added together',
-      value: { kind: 'boolean' },
-      default: false,
-    },
-    {
-      key: 'output_function',
-      summary: 'scores are sums, logistic functions of them, or those divided by their total',
-      value: { kind: 'choice', choices: OUTPUTS },
-      default: 'raw',
-    },
-    {
-      key: 'update_alg',
-      summary: 'what an outcome says: share, log-odds or margin of its weights',
-      value: { kind: 'choice', choices: UPDATE_ALGORITHMS },
-      default: 'normal',
-    },
-  ],
+  options: OPTIONS,
   check: checkIterations,
   fit(context, data, { options }, seed): BoostedStumpsModel {
-    const updateAlgorithm = options.update_alg as UpdateAlgorithm;
+    const updateAlgorithm = options.update_alg;
     const committee = fitBoosting(context, data, boostingOptions(options), seed, (own) => {
-      const stumps = bestStumps(context, own, updateAlgorithm, options.fair === true);
+      const stumps = bestStumps(context, own, updateAlgorithm, options.fair);
       const members = stumps.map(({ tree, z }): Algorithm => {
-        const kept = options.true_only === true ? withTrueOnly(tree) : tree;
+        const kept = options.true_only ? withTrueOnly(tree) : tree;
         return { type: 'stump', tree: kept, updateAlgorithm, z };
       });
       const share = 1 / members.length;
@@ -64,7 +60,7 @@ export const boostedStumpsLearner: Learner = {
           : { type: 'committee', members, weights: members.map(() => share) };
       return { algorithm, scores: trainingScores(context, data, algorithm) };
     });
-    const output = options.output_function as BoostedStumpsModel['output'];
+    const output = options.output_function;
     return { type: 'boosted_stumps', committee, output };
   },
 };

@@ -1,10 +1,43 @@
 // Boosting: members that are trained one after another on what those before got wrong.
+import { type Static, Type } from 'typebox';
+import { choice } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
 import type { LearnContext, Learner, Recipe, TrainingData } from '../learner.ts';
 import type { Algorithm, CommitteeModel } from '../model/classifier.ts';
 import { normalized } from '../weight.ts';
 import { drawSample } from './sampling.ts';
 import { trainingScores } from './training-scores.ts';
+
+/** What boosting and boosted stumps are both told. */
+export const ITERATION_OPTIONS = Type.Object({
+  min_iter: Type.Integer({ description: 'rounds at least', minimum: 1, default: 10 }),
+  max_iter: Type.Integer({
+    description: 'rounds at most',
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 500,
+  }),
+  cost_function: choice(['exponential', 'logistic'], {
+    description: 'how rows that are wrong gain weight',
+    default: 'exponential',
+  }),
+  short_circuit_window: Type.Integer({
+    description: 'rounds without improvement that end it; 0: none does',
+    minimum: 0,
+    default: 0,
+  }),
+  trace_training_acc: Type.Boolean({
+    description:
+      'accepted, and changes nothing: the details of the run tell the accuracy of each round',
+    default: false,
+  }),
+  validate_split: Type.Number({
+    description: 'share of the rows that is set aside to choose the last round',
+    minimum: 0,
+    maximum: 1,
+    default: 0.3,
+  }),
+});
 
 export interface BoostingOptions {
   readonly minIterations: number;
@@ -164,65 +197,26 @@ function isSeparated(
   return true;
 }
 
-export function boostingOptions(options: Recipe['options']): BoostingOptions {
+export function boostingOptions(options: Static<typeof ITERATION_OPTIONS>): BoostingOptions {
   return {
-    minIterations: options.min_iter as number,
-    maxIterations: options.max_iter as number,
-    costFunction: options.cost_function as BoostingOptions['costFunction'],
-    window: options.short_circuit_window as number,
-    validationShare: options.validate_split as number,
+    minIterations: options.min_iter,
+    maxIterations: options.max_iter,
+    costFunction: options.cost_function,
+    window: options.short_circuit_window,
+    validationShare: options.validate_split,
   };
 }
 
 /** @throws INVALID_PARAMETER when there would be less than the least */
-export function checkIterations({ options, path }: Recipe): void {
-  if ((options.min_iter as number) <= (options.max_iter as number)) return;
+export function checkIterations({ options, path }: Recipe<typeof ITERATION_OPTIONS>): void {
+  if (options.min_iter <= (options.max_iter as number)) return;
   throw failure(
     'INVALID_PARAMETER',
     `min_iter is greater than max_iter (${options.min_iter} > ${options.max_iter}) at '${path}'`,
   );
 }
 
-export const ITERATION_OPTIONS: Learner['options'] = [
-  {
-    key: 'min_iter',
-    summary: 'rounds at least',
-    value: { kind: 'integer', low: 1 },
-    default: 10,
-  },
-  {
-    key: 'max_iter',
-    summary: 'rounds at most',
-    value: { kind: 'integer', low: 1, high: 1_000_000 },
-    default: 500,
-  },
-  {
-    key: 'cost_function',
-    summary: 'how rows that are wrong gain weight',
-    value: { kind: 'choice', choices: ['exponential', 'logistic'] },
-    default: 'exponential',
-  },
-  {
-    key: 'short_circuit_window',
-    summary: 'rounds without improvement that end it; 0: none does',
-    value: { kind: 'integer', low: 0 },
-    default: 0,
-  },
-  {
-    key: 'trace_training_acc',
-    summary: 'tell the accuracy of each round in the details of the run',
-    value: { kind: 'boolean' },
-    default: false,
-  },
-  {
-    key: 'validate_split',
-    summary: 'share of the rows that is set aside to choose the last round',
-    value: { kind: 'number', low: 0, high: 1 },
-    default: 0.3,
-  },
-];
-
-export const boostingLearner: Learner = {
+export const boostingLearner: Learner<typeof ITERATION_OPTIONS> = {
   type: 'boosting',
   summary: 'members trained one after another on what those before got wrong, added up',
   modes: ['boolean', 'categorical'],

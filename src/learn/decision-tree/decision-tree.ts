@@ -1,7 +1,9 @@
 // Decision trees for classes and for numbers.
+import { Type } from 'typebox';
+import { choice } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
 import type { FeatureMatrix } from '../feature/matrix.ts';
-import type { Learner, TrainingData } from '../learner.ts';
+import { type Learner, TRACE, type TrainingData } from '../learner.ts';
 import { Random } from '../random.ts';
 import {
   type FitContext,
@@ -244,44 +246,38 @@ function checkOptions(options: DecisionTreeOptions): void {
   }
 }
 
-export const decisionTreeLearner: Learner = {
+const OPTIONS = Type.Object({
+  max_depth: Type.Integer({
+    description: 'tests from root to leaf at most; -1: until rows are told apart, at most 50',
+    minimum: -1,
+    default: DECISION_TREE_DEFAULTS.maxDepth,
+  }),
+  update_alg: choice(UPDATE_ALGORITHMS, {
+    description: 'what a leaf says: share, log-odds or margin of its weights',
+    default: DECISION_TREE_DEFAULTS.updateAlgorithm,
+  }),
+  random_feature_propn: Type.Number({
+    description: 'probability of each feature to be seen by the tree',
+    exclusiveMinimum: 0,
+    maximum: 1,
+    default: DECISION_TREE_DEFAULTS.randomFeatureProportion,
+  }),
+  trace: TRACE,
+});
+
+export const decisionTreeLearner: Learner<typeof OPTIONS> = {
   type: 'decision_tree',
   summary: 'a tree of tests, each true, false or undecided for a row',
   modes: ['boolean', 'regression', 'categorical'],
   coding: 'each',
   takesPairs: true,
-  options: [
-    {
-      key: 'max_depth',
-      summary: 'tests from root to leaf at most; -1: until rows are told apart, at most 50',
-      value: { kind: 'integer', low: -1 },
-      default: DECISION_TREE_DEFAULTS.maxDepth,
-    },
-    {
-      key: 'update_alg',
-      summary: 'what a leaf says: share, log-odds or margin of its weights',
-      value: { kind: 'choice', choices: UPDATE_ALGORITHMS },
-      default: DECISION_TREE_DEFAULTS.updateAlgorithm,
-    },
-    {
-      key: 'random_feature_propn',
-      summary: 'probability of each feature to be seen by the tree',
-      value: { kind: 'number', low: 0, isLowOpen: true, high: 1 },
-      default: DECISION_TREE_DEFAULTS.randomFeatureProportion,
-    },
-    {
-      key: 'trace',
-      summary: 'log detail',
-      value: { kind: 'integer', low: 0 },
-      default: 0,
-    },
-  ],
+  options: OPTIONS,
   fit(context, data, { options }, seed) {
-    const updateAlgorithm = options.update_alg as UpdateAlgorithm;
+    const updateAlgorithm = options.update_alg;
     const tree = fitDecisionTree(context, data, {
-      maxDepth: options.max_depth as number,
+      maxDepth: options.max_depth,
       updateAlgorithm,
-      randomFeatureProportion: options.random_feature_propn as number,
+      randomFeatureProportion: options.random_feature_propn,
       randomSeed: seed,
     });
     return { type: 'decision_tree', tree, updateAlgorithm };

@@ -1,6 +1,8 @@
 // Stumps: trees of one test, each outcome with what its own rows say.
+import { Type } from 'typebox';
+import { choice } from '../../schema/declare.ts';
 import type { FeatureMatrix } from '../feature/matrix.ts';
-import type { LearnContext, Learner } from '../learner.ts';
+import { type LearnContext, type Learner, TRACE } from '../learner.ts';
 import type { Algorithm, CommitteeModel } from '../model/classifier.ts';
 import { Random } from '../random.ts';
 import { Layout, withScratch } from '../workspace.ts';
@@ -165,46 +167,45 @@ export function stumpCommittee(
   };
 }
 
-export const stumpLearner: Learner = {
+const OPTIONS = Type.Object({
+  committee_size: Type.Integer({
+    description: 'the best stumps vote, weighted by 1 / Z',
+    minimum: 1,
+    default: STUMP_DEFAULTS.committeeSize,
+  }),
+  feature_prop: Type.Number({
+    description: 'probability of each feature to be tried',
+    exclusiveMinimum: 0,
+    maximum: 1,
+    default: STUMP_DEFAULTS.featureProportion,
+  }),
+  update_alg: choice(UPDATE_ALGORITHMS, {
+    description: 'what an outcome says: share, log-odds or margin of its weights',
+    default: STUMP_DEFAULTS.updateAlgorithm,
+  }),
+  ignore_highest: Type.Number({
+    description: 'share of the heaviest rows that is left out',
+    minimum: 0,
+    maximum: 0.999999,
+    default: STUMP_DEFAULTS.ignoreHighest,
+  }),
+  trace: TRACE,
+});
+
+export const stumpLearner: Learner<typeof OPTIONS> = {
   type: 'stump',
   summary: 'one test of one feature',
   modes: ['boolean', 'regression', 'categorical'],
   coding: 'each',
   takesPairs: true,
-  options: [
-    {
-      key: 'committee_size',
-      summary: 'the best stumps vote, weighted by 1 / Z',
-      value: { kind: 'integer', low: 1 },
-      default: STUMP_DEFAULTS.committeeSize,
-    },
-    {
-      key: 'feature_prop',
-      summary: 'probability of each feature to be tried',
-      value: { kind: 'number', low: 0, isLowOpen: true, high: 1 },
-      default: STUMP_DEFAULTS.featureProportion,
-    },
-    {
-      key: 'update_alg',
-      summary: 'what an outcome says: share, log-odds or margin of its weights',
-      value: { kind: 'choice', choices: UPDATE_ALGORITHMS },
-      default: STUMP_DEFAULTS.updateAlgorithm,
-    },
-    {
-      key: 'ignore_highest',
-      summary: 'share of the heaviest rows that is left out',
-      value: { kind: 'number', low: 0, high: 0.999999 },
-      default: STUMP_DEFAULTS.ignoreHighest,
-    },
-    { key: 'trace', summary: 'log detail', value: { kind: 'integer', low: 0 }, default: 0 },
-  ],
+  options: OPTIONS,
   fit(context, data, { options }, seed): Algorithm {
-    const updateAlgorithm = options.update_alg as UpdateAlgorithm;
+    const updateAlgorithm = options.update_alg;
     const stumps = fitStumps(context, data, {
-      committeeSize: options.committee_size as number,
-      featureProportion: options.feature_prop as number,
+      committeeSize: options.committee_size,
+      featureProportion: options.feature_prop,
       updateAlgorithm,
-      ignoreHighest: options.ignore_highest as number,
+      ignoreHighest: options.ignore_highest,
       randomSeed: seed,
     });
     const [only] = stumps;

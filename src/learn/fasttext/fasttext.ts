@@ -1,4 +1,5 @@
 // A text classifier: words and labels as vectors in one space.
+import { Type } from 'typebox';
 import { TEXT_TASK, TEXT_TASK_SIZE } from '../../kernel/generated.ts';
 import { readValues } from '../feature/values.ts';
 import type { LearnContext, Learner, TrainingData } from '../learner.ts';
@@ -177,30 +178,27 @@ function readBag(context: LearnContext, { matrix, sources }: TrainingData) {
   return { positions, vectorCount: entries.length, starts, features: vectors, counts };
 }
 
-export const fastTextLearner: Learner = {
+const OPTIONS = Type.Object({
+  epoch: Type.Integer({
+    description: 'passes over the rows',
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 5,
+  }),
+  dims: Type.Integer({
+    description: 'numbers in a vector',
+    minimum: 1,
+    maximum: 10_000,
+    default: 100,
+  }),
+});
+
+export const fastTextLearner: Learner<typeof OPTIONS> = {
   type: 'fasttext',
   summary: 'a text classifier: words and labels as vectors in one space',
   modes: ['boolean', 'categorical'],
   coding: 'none',
-  options: [
-    {
-      key: 'epoch',
-      summary: 'passes over the rows',
-      value: { kind: 'integer', low: 1, high: 1_000_000 },
-      default: 5,
-    },
-    {
-      key: 'dims',
-      summary: 'numbers in a vector',
-      value: { kind: 'integer', low: 1, high: 10_000 },
-      default: 100,
-    },
-  ],
+  options: OPTIONS,
   fit: (context, data, { options }, seed) =>
-    fitFastText(
-      context,
-      data,
-      { epochCount: options.epoch as number, dimensionCount: options.dims as number },
-      seed,
-    ),
+    fitFastText(context, data, { epochCount: options.epoch, dimensionCount: options.dims }, seed),
 };

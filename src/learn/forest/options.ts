@@ -1,65 +1,65 @@
 // Options of random forests.
+import { type Static, Type } from 'typebox';
+import { acceptedText } from '../../schema/accepted.ts';
+import { matches } from '../../schema/parse.ts';
+import { schemaData } from '../../schema/schema-data.ts';
 import { failure } from '../../util/error.ts';
 
-export interface ForestOptions {
-  /** samples of rows */
-  readonly featureVectorSamplings: number;
-  /** size of each, as a share of the rows, drawn with replacement */
-  readonly featureVectorSamplingProp: number;
-  /** trees grown on each sample */
-  readonly featureSamplings: number;
-  /** probability of each feature to be seen by a tree */
-  readonly featureSamplingProp: number;
-  readonly maxDepth: number;
-  readonly randomSeed: number;
-  /** features tried at a node, drawn anew at each; default all that the tree sees */
-  readonly featuresPerNode?: number;
-}
-
-export const FOREST_DEFAULTS: ForestOptions = {
-  featureVectorSamplings: 5,
-  featureVectorSamplingProp: 0.3,
-  featureSamplings: 20,
-  featureSamplingProp: 0.3,
-  maxDepth: 20,
-  randomSeed: 1,
-};
-
 /** Growing recurses once a level. */
-export const FOREST_DEPTH_MAX = 1000;
+const FOREST_DEPTH_MAX = 1000;
 
-type NumericOption = Exclude<keyof ForestOptions, 'featuresPerNode'>;
-
-const RANGES: Readonly<Record<NumericOption, { low: number; high: number; whole: boolean }>> = {
-  featureVectorSamplings: { low: 1, high: 1_000_000, whole: true },
-  featureVectorSamplingProp: { low: Number.MIN_VALUE, high: 1, whole: false },
-  featureSamplings: { low: 1, high: 1_000_000, whole: true },
-  featureSamplingProp: { low: 0, high: 1, whole: false },
-  maxDepth: { low: 0, high: FOREST_DEPTH_MAX, whole: true },
-  randomSeed: { low: 0, high: Number.MAX_SAFE_INTEGER, whole: true },
+/** What a procedure that trains forests takes as parameters. */
+export const FOREST_OPTIONS = {
+  featureVectorSamplings: Type.Integer({
+    description: 'samples of rows; on each as many trees grow as featureSamplings says',
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 5,
+  }),
+  featureVectorSamplingProp: Type.Number({
+    description: 'size of each sample as a share of the rows, drawn with replacement',
+    exclusiveMinimum: 0,
+    maximum: 1,
+    default: 0.3,
+  }),
+  featureSamplings: Type.Integer({
+    description: 'trees on each sample of rows',
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 20,
+  }),
+  featureSamplingProp: Type.Number({
+    description: 'probability of each feature to be seen by a tree',
+    minimum: 0,
+    maximum: 1,
+    default: 0.3,
+  }),
+  maxDepth: Type.Integer({
+    description: 'levels of tests in a tree',
+    minimum: 0,
+    maximum: FOREST_DEPTH_MAX,
+    default: 20,
+  }),
 };
+
+const CHECKED = Type.Object({
+  ...FOREST_OPTIONS,
+  randomSeed: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 1 }),
+  /** features tried at a node, drawn anew at each; default all that the tree sees */
+  featuresPerNode: Type.Optional(Type.Integer({ minimum: 1, accepted: 'a whole number above 0' })),
+});
+
+export type ForestOptions = Readonly<Static<typeof CHECKED>>;
 
 /** @throws INVALID_PARAMETER naming the option, what is accepted and what was given */
 export function checkForestOptions(options: ForestOptions): void {
-  for (const [name, range] of Object.entries(RANGES)) {
-    const value = options[name as NumericOption];
-    if (value >= range.low && value <= range.high && (!range.whole || Number.isInteger(value))) {
-      continue;
-    }
-    const low = range.low === Number.MIN_VALUE ? 'above 0' : `from ${range.low}`;
+  for (const [name, option] of Object.entries(CHECKED.properties)) {
+    const value = options[name as keyof ForestOptions];
+    const isAbsent = value === undefined && Type.IsOptional(option);
+    if (isAbsent || matches(option, value)) continue;
     throw failure(
       'INVALID_PARAMETER',
-      `${name} must be a ${range.whole ? 'whole ' : ''}number ${low} to ${range.high}: ${value}`,
-    );
-  }
-  const { featuresPerNode } = options;
-  if (
-    featuresPerNode !== undefined &&
-    !(Number.isInteger(featuresPerNode) && featuresPerNode > 0)
-  ) {
-    throw failure(
-      'INVALID_PARAMETER',
-      `featuresPerNode must be a whole number above 0: ${featuresPerNode}`,
+      `${name} must be ${acceptedText(schemaData(option))}: ${value}`,
     );
   }
 }

@@ -342,16 +342,16 @@ function monotoneOf({ matrix }: TrainingData, { monotone }: GbtOptions): number[
   return matrix.columns.map(({ feature }) => monotone[matrix.features[feature]?.name ?? ''] ?? 0);
 }
 
-export const gbtLearner: Learner = {
+export const gbtLearner: Learner<typeof GBT_OPTIONS> = {
   type: 'gbt',
   summary: 'trees fitted one after another to the gradients of a loss',
   modes: ['boolean', 'regression', 'categorical'],
   coding: 'rank',
   options: GBT_OPTIONS,
-  bucketCountMax: (options) => options.max_bins as number,
+  bucketCountMax: (options) => options.max_bins,
   check({ options }, mode) {
     objectiveOf(gbtOptions(options), mode);
   },
   fit: (context, data, { options }, seed) =>
-    fitGbt(context, data, gbtOptions(options), seed + (options.randomSeed as number) - 1),
+    fitGbt(context, data, gbtOptions(options), seed + options.randomSeed - 1),
 };

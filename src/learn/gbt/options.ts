@@ -1,5 +1,6 @@
 // Options of gradient boosting.
-import type { Learner, OptionValues } from '../learner.ts';
+import { type Static, Type } from 'typebox';
+import { choice } from '../../schema/declare.ts';
 import { OBJECTIVES, type Objective } from './model.ts';
 
 export interface GbtOptions {
@@ -41,190 +42,136 @@ export type EvalMetric = (typeof EVAL_METRICS)[number];
 /** Codes are bytes, and one stands for missing values. */
 const BIN_COUNT_MAX = 255;
 
-const share = (key: string, summary: string): Learner['options'][number] => ({
-  key,
-  summary,
-  value: { kind: 'number', low: 0, isLowOpen: true, high: 1 },
-  default: 1,
-});
+const share = (description: string) =>
+  Type.Number({ description, exclusiveMinimum: 0, maximum: 1, default: 1 });
 
-const atLeastZero = (
-  key: string,
-  summary: string,
-  initial: number,
-): Learner['options'][number] => ({
-  key,
-  summary,
-  value: { kind: 'number', low: 0 },
-  default: initial,
-});
+const count = (description: string, minimum: number, initial: number) =>
+  Type.Integer({ description, minimum, default: initial });
 
-export const GBT_OPTIONS: Learner['options'] = [
-  {
-    key: 'num_rounds',
+const atLeastZero = (description: string, initial: number, aliases?: readonly string[]) =>
+  Type.Number({
+    description,
+    ...(aliases === undefined ? {} : { aliases }),
+    minimum: 0,
+    default: initial,
+  });
+
+export const GBT_OPTIONS = Type.Object({
+  num_rounds: Type.Integer({
     aliases: ['max_iter', 'n_estimators'],
-    summary: 'rounds; each adds a tree a score',
-    value: { kind: 'integer', low: 1, high: 100_000 },
+    description: 'rounds; each adds a tree a score',
+    minimum: 1,
+    maximum: 100_000,
     default: 100,
-  },
-  {
-    key: 'learning_rate',
+  }),
+  learning_rate: Type.Number({
     aliases: ['eta'],
-    summary: 'what each tree is multiplied by',
-    value: { kind: 'number', low: 0, isLowOpen: true, high: 1 },
+    description: 'what each tree is multiplied by',
+    exclusiveMinimum: 0,
+    maximum: 1,
     default: 0.1,
-  },
-  {
-    key: 'max_depth',
-    summary: 'tests from root to leaf at most; -1: no limit',
-    value: { kind: 'integer', low: -1 },
-    default: 6,
-  },
-  {
-    key: 'num_leaves',
-    summary: 'leaves of a tree at most',
-    value: { kind: 'integer', low: 2, high: 131_072 },
+  }),
+  max_depth: count('tests from root to leaf at most; -1: no limit', -1, 6),
+  num_leaves: Type.Integer({
+    description: 'leaves of a tree at most',
+    minimum: 2,
+    maximum: 131_072,
     default: 31,
-  },
-  {
-    key: 'growth',
-    summary: 'leaf: the leaf with the largest gain is split next; depth: level by level',
-    value: { kind: 'choice', choices: ['leaf', 'depth'] },
+  }),
+  growth: choice(['leaf', 'depth'], {
+    description: 'leaf: the leaf with the largest gain is split next; depth: level by level',
     default: 'leaf',
-  },
-  atLeastZero('min_child_weight', 'sum of hessians in a child at least', 1e-3),
-  {
-    key: 'min_child_samples',
-    summary: 'rows in a child at least, and no more than a tenth of all rows',
-    value: { kind: 'integer', low: 1 },
-    default: 20,
-  },
-  atLeastZero('lambda', 'penalty on squares of leaf values', 1),
-  atLeastZero('alpha', 'penalty on absolute leaf values', 0),
-  {
-    ...atLeastZero('gamma', 'gain that a split has to exceed', 0),
-    aliases: ['min_split_gain'],
-  },
-  share('subsample', 'share of the rows that a round sees'),
-  {
-    key: 'subsample_freq',
-    summary: 'rounds between two draws of rows; 0: none are drawn',
-    value: { kind: 'integer', low: 0 },
-    default: 1,
-  },
-  share('colsample', 'share of the features that a tree sees'),
-  share('colsample_bynode', 'share of the features that a node sees'),
-  {
-    key: 'max_bins',
-    summary: 'bins of a number at most',
-    value: { kind: 'integer', low: 2, high: BIN_COUNT_MAX },
+  }),
+  min_child_weight: atLeastZero('sum of hessians in a child at least', 1e-3),
+  min_child_samples: count('rows in a child at least, and no more than a tenth of all rows', 1, 20),
+  lambda: atLeastZero('penalty on squares of leaf values', 1),
+  alpha: atLeastZero('penalty on absolute leaf values', 0),
+  gamma: atLeastZero('gain that a split has to exceed', 0, ['min_split_gain']),
+  subsample: share('share of the rows that a round sees'),
+  subsample_freq: count('rounds between two draws of rows; 0: none are drawn', 0, 1),
+  colsample: share('share of the features that a tree sees'),
+  colsample_bynode: share('share of the features that a node sees'),
+  max_bins: Type.Integer({
+    description: 'bins of a number at most',
+    minimum: 2,
+    maximum: BIN_COUNT_MAX,
     default: BIN_COUNT_MAX,
-  },
-  {
-    key: 'objective',
-    summary: 'what is minimised; auto: logistic, squared or softmax by mode',
-    value: { kind: 'choice', choices: ['auto', ...OBJECTIVES] },
+  }),
+  objective: choice(['auto', ...OBJECTIVES], {
+    description: 'what is minimised; auto: logistic, squared or softmax by mode',
     default: 'auto',
-  },
-  {
-    key: 'objective_alpha',
-    summary: 'quantile: which one; huber: where errors begin to count linearly',
-    value: { kind: 'number', low: 0, isLowOpen: true, high: 1 },
+  }),
+  objective_alpha: Type.Number({
+    description: 'quantile: which one; huber: where errors begin to count linearly',
+    exclusiveMinimum: 0,
+    maximum: 1,
     default: 0.9,
-  },
-  {
-    key: 'early_stopping_rounds',
-    summary: 'rounds without improvement on rows set aside that end it; 0: none do',
-    value: { kind: 'integer', low: 0 },
-    default: 0,
-  },
-  {
-    key: 'validation_fraction',
-    summary: 'with early stopping: share of the rows that is set aside',
-    value: { kind: 'number', low: 0, isLowOpen: true, high: 0.5 },
+  }),
+  early_stopping_rounds: count(
+    'rounds without improvement on rows set aside that end it; 0: none do',
+    0,
+    0,
+  ),
+  validation_fraction: Type.Number({
+    description: 'with early stopping: share of the rows that is set aside',
+    exclusiveMinimum: 0,
+    maximum: 0.5,
     default: 0.1,
-  },
-  {
-    key: 'eval_metric',
-    summary: 'what tells the best round; auto: by objective',
-    value: { kind: 'choice', choices: ['auto', ...EVAL_METRICS] },
+  }),
+  eval_metric: choice(['auto', ...EVAL_METRICS], {
+    description: 'what tells the best round; auto: by objective',
     default: 'auto',
-  },
-  {
-    key: 'monotone_constraints',
-    summary: 'by feature: 1, scores may not fall with it; -1, they may not rise; 0, anything',
-    value: { kind: 'object', low: -1, high: 1 },
-    default: '{}',
-  },
-  {
-    key: 'max_cat_to_onehot',
-    summary: 'categories up to which single ones are told from the rest',
-    value: { kind: 'integer', low: 1 },
-    default: 4,
-  },
-  {
-    key: 'max_cat_threshold',
-    summary:
-      'categories up to which any set can be told from the rest; more are in the order of the mean of the target',
-    value: { kind: 'integer', low: 1 },
-    default: 32,
-  },
-  atLeastZero('cat_smooth', 'hessian that is added when categories are put in order', 10),
-  atLeastZero('cat_l2', 'penalty on leaf values that splits of categories add', 10),
-  {
-    key: 'base_score',
-    summary: 'score before the first round, as a sum; auto: the best constant',
-    value: {
-      kind: 'text',
-      accepted: 'a number or auto',
-      pattern: /^(auto|[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?)$/i,
-    },
+  }),
+  monotone_constraints: Type.Record(Type.String(), Type.Integer({ minimum: -1, maximum: 1 }), {
+    description: 'by feature: 1, scores may not fall with it; -1, they may not rise; 0, anything',
+    default: {},
+  }),
+  max_cat_to_onehot: count('categories up to which single ones are told from the rest', 1, 4),
+  max_cat_threshold: count(
+    'categories up to which any set can be told from the rest; more are in the order of the mean of the target',
+    1,
+    32,
+  ),
+  cat_smooth: atLeastZero('hessian that is added when categories are put in order', 10),
+  cat_l2: atLeastZero('penalty on leaf values that splits of categories add', 10),
+  base_score: Type.Union([Type.Number(), Type.Literal('auto')], {
+    description: 'score before the first round, as a sum; auto: the best constant',
     default: 'auto',
-  },
-  {
-    key: 'output',
-    summary: 'scores are probabilities (means), or the sums that they are made of',
-    value: { kind: 'choice', choices: ['probability', 'margin'] },
+  }),
+  output: choice(['probability', 'margin'], {
+    description: 'scores are probabilities (means), or the sums that they are made of',
     default: 'probability',
-  },
-  {
-    key: 'randomSeed',
-    summary: 'added to the seed of the training',
-    value: { kind: 'integer', low: 0 },
-    default: 1,
-  },
-];
+  }),
+  randomSeed: count('added to the seed of the training', 0, 1),
+});
 
-export function gbtOptions(options: OptionValues): GbtOptions {
-  const number = (key: string) => options[key] as number;
-  const text = <Choice extends string>(key: string) => options[key] as Choice;
-  const base = text('base_score');
+export function gbtOptions(options: Static<typeof GBT_OPTIONS>): GbtOptions {
   return {
-    roundCount: number('num_rounds'),
-    learningRate: number('learning_rate'),
-    maxDepth: number('max_depth'),
-    leafCountMax: number('num_leaves'),
-    growth: text<'leaf' | 'depth'>('growth'),
-    minChildWeight: number('min_child_weight'),
-    minChildSamples: number('min_child_samples'),
-    lambda: number('lambda'),
-    alpha: number('alpha'),
-    gamma: number('gamma'),
-    subsample: number('subsample'),
-    subsampleInterval: number('subsample_freq'),
-    columnShare: number('colsample'),
-    columnShareByNode: number('colsample_bynode'),
-    objective: text<GbtOptions['objective'] & string>('objective'),
-    objectiveAlpha: number('objective_alpha'),
-    earlyStoppingRounds: number('early_stopping_rounds'),
-    validationFraction: number('validation_fraction'),
-    evalMetric: text<GbtOptions['evalMetric'] & string>('eval_metric'),
-    monotone: JSON.parse(text('monotone_constraints')) as Record<string, number>,
-    categoryCountOneHot: number('max_cat_to_onehot'),
-    categoryCountMax: number('max_cat_threshold'),
-    categorySmooth: number('cat_smooth'),
-    categoryL2: number('cat_l2'),
-    baseScore: base === 'auto' ? 'auto' : Number(base),
-    output: text<'probability' | 'margin'>('output'),
+    roundCount: options.num_rounds,
+    learningRate: options.learning_rate,
+    maxDepth: options.max_depth,
+    leafCountMax: options.num_leaves,
+    growth: options.growth,
+    minChildWeight: options.min_child_weight,
+    minChildSamples: options.min_child_samples,
+    lambda: options.lambda,
+    alpha: options.alpha,
+    gamma: options.gamma,
+    subsample: options.subsample,
+    subsampleInterval: options.subsample_freq,
+    columnShare: options.colsample,
+    columnShareByNode: options.colsample_bynode,
+    objective: options.objective,
+    objectiveAlpha: options.objective_alpha,
+    earlyStoppingRounds: options.early_stopping_rounds,
+    validationFraction: options.validation_fraction,
+    evalMetric: options.eval_metric,
+    monotone: options.monotone_constraints,
+    categoryCountOneHot: options.max_cat_to_onehot,
+    categoryCountMax: options.max_cat_threshold,
+    categorySmooth: options.cat_smooth,
+    categoryL2: options.cat_l2,
+    baseScore: options.base_score,
+    output: options.output,
   };
 }

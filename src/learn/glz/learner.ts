@@ -1,8 +1,10 @@
 // Generalised linear models by configuration.
+import { type Static, Type } from 'typebox';
+import { choice } from '../../schema/declare.ts';
 import { designColumns } from '../design/columns.ts';
 import { type Design, makeDesign } from '../design/design.ts';
 import { readValues } from '../feature/values.ts';
-import type { LearnContext, Learner, OptionValues, TrainingData } from '../learner.ts';
+import type { LearnContext, Learner, TrainingData } from '../learner.ts';
 import { Random } from '../random.ts';
 import { lookEvery } from '../workspace.ts';
 import { fitGlz, type GlzOptions } from './fit.ts';
@@ -11,71 +13,60 @@ import type { GlzModel } from './model.ts';
 
 const STREAM_FEATURES = 11;
 
-export const glzLearner: Learner = {
+const OPTIONS = Type.Object({
+  link_function: choice(LINKS, {
+    description: 'from weighted sum to mean: logit, probit, comp_log_log, linear or log',
+    default: 'logit',
+  }),
+  add_bias: Type.Boolean({ description: 'a constant term', default: true }),
+  decode: Type.Boolean({
+    description: 'scores go through the inverse link; false: they stay sums',
+    default: true,
+  }),
+  normalize: Type.Boolean({
+    description: 'columns are standardised before they are penalised',
+    default: true,
+  }),
+  condition: Type.Boolean({
+    description: 'columns that nearly depend on others are left out',
+    default: false,
+  }),
+  regularization: choice(['none', 'l1', 'l2'], {
+    description: 'what is penalised: nothing, absolute values or squares of coefficients',
+    default: 'l2',
+  }),
+  regularization_factor: Type.Number({
+    description: 'weight of the penalty; negative: chosen by leaving rows out',
+    minimum: -1,
+    default: 1e-5,
+  }),
+  max_regularization_iteration: Type.Integer({
+    description: 'l1: sweeps over the coefficients at most',
+    minimum: 1,
+    default: 1000,
+  }),
+  regularization_epsilon: Type.Number({
+    description: 'l1: largest change of a coefficient that ends the sweeps',
+    exclusiveMinimum: 0,
+    default: 1e-4,
+  }),
+  feature_proportion: Type.Number({
+    description: 'probability of each feature to be used',
+    minimum: 0,
+    maximum: 1,
+    default: 1,
+  }),
+});
+
+export const glzLearner: Learner<typeof OPTIONS> = {
   type: 'glz',
   summary: 'a generalised linear model: a weighted sum of the features behind a link',
   modes: ['boolean', 'regression', 'categorical'],
   coding: 'none',
-  options: [
-    {
-      key: 'link_function',
-      summary: 'from weighted sum to mean: logit, probit, comp_log_log, linear or log',
-      value: { kind: 'choice', choices: LINKS },
-      default: 'logit',
-    },
-    { key: 'add_bias', summary: 'a constant term', value: { kind: 'boolean' }, default: true },
-    {
-      key: 'decode',
-      summary: 'scores go through the inverse link; false: they stay sums',
-      value: { kind: 'boolean' },
-      default: true,
-    },
-    {
-      key: 'normalize',
-      summary: 'columns are standardised before they are penalised',
-      value: { kind: 'boolean' },
-      default: true,
-    },
-    {
-      key: 'condition',
-      summary: 'columns that nearly depend on others are left out',
-      value: { kind: 'boolean' },
-      default: false,
-    },
-    {
-      key: 'regularization',
-      summary: 'what is penalised: nothing, absolute values or squares of coefficients',
-      value: { kind: 'choice', choices: ['none', 'l1', 'l2'] },
-      default: 'l2',
-    },
-    {
-      key: 'regularization_factor',
-      summary: 'weight of the penalty; negative: chosen by leaving rows out',
-      value: { kind: 'number', low: -1 },
-      default: 1e-5,
-    },
-    {
-      key: 'max_regularization_iteration',
-      summary: 'l1: sweeps over the coefficients at most',
-      value: { kind: 'integer', low: 1 },
-      default: 1000,
-    },
-    {
-      key: 'regularization_epsilon',
-      summary: 'l1: largest change of a coefficient that ends the sweeps',
-      value: { kind: 'number', low: 0, isLowOpen: true },
-      default: 1e-4,
-    },
-    {
-      key: 'feature_proportion',
-      summary: 'probability of each feature to be used',
-      value: { kind: 'number', low: 0, high: 1 },
-      default: 1,
-    },
-  ],
+  options: OPTIONS,
   fit(context, data, { options }, seed) {
     const random = Random.of(seed, STREAM_FEATURES);
-    const proportion = options.feature_proportion as number;
+    const proportion = options.feature_proportion;
     const kept = data.matrix.features.map(() => proportion === 1 || random.uniform() < proportion);
     return withDesign(context, data, kept, (design, columns) =>
       fitModel(context, data, options, design, columns),
@@ -113,21 +104,21 @@ function withDesign(
 function fitModel(
   context: LearnContext,
   data: TrainingData,
-  options: OptionValues,
+  options: Static<typeof OPTIONS>,
   design: Design,
   columns: ReturnType<typeof designColumns>,
 ): GlzModel {
   const { target, mode, weightTotal } = data;
-  const link = (options.link_function ?? 'logit') as Link;
+  const link = options.link_function;
   const settings: GlzOptions = {
     link,
-    addBias: options.add_bias as boolean,
-    normalize: options.normalize as boolean,
-    regularization: options.regularization as GlzOptions['regularization'],
-    lambda: options.regularization_factor as number,
-    sweepCountMax: options.max_regularization_iteration as number,
-    epsilon: options.regularization_epsilon as number,
-    condition: options.condition as boolean,
+    addBias: options.add_bias,
+    normalize: options.normalize,
+    regularization: options.regularization,
+    lambda: options.regularization_factor,
+    sweepCountMax: options.max_regularization_iteration,
+    epsilon: options.regularization_epsilon,
+    condition: options.condition,
   };
   // Penalties are held against sums over rows, so weights are put back to what they stand for.
   const weights = data.weights.map((weight) => weight * weightTotal);
@@ -149,7 +140,7 @@ function fitModel(
   return {
     type: 'glz',
     link,
-    decode: options.decode as boolean,
+    decode: options.decode,
     addBias: settings.addBias,
     columns,
     weights: rows,

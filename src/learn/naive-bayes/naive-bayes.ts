@@ -1,9 +1,10 @@
 // Naive Bayes: features that are independent of one another given the label, each read as one test.
 
+import { Type } from 'typebox';
 import { Grower, type GrowTask, type SplitCandidate } from '../decision-tree/grow.ts';
 import { TEST_LESS, TEST_PRESENT } from '../decision-tree/tree.ts';
 import type { Feature } from '../feature/feature.ts';
-import type { Learner, TrainingData } from '../learner.ts';
+import { type Learner, TRACE, type TrainingData } from '../learner.ts';
 import { Random } from '../random.ts';
 import { type FitContext, Layout, withScratch } from '../workspace.ts';
 import type { BayesTest, NaiveBayesModel } from './model.ts';
@@ -144,20 +145,22 @@ export function bayesOutcome(
   return position === operand ? 0 : 1;
 }
 
-export const naiveBayesLearner: Learner = {
+const OPTIONS = Type.Object({
+  feature_prop: Type.Number({
+    description: 'probability of each feature to be used',
+    exclusiveMinimum: 0,
+    maximum: 1,
+    default: 1,
+  }),
+  trace: TRACE,
+});
+
+export const naiveBayesLearner: Learner<typeof OPTIONS> = {
   type: 'naive_bayes',
   summary: 'features read one by one, as if they were independent given the label',
   modes: ['boolean', 'categorical'],
   coding: 'each',
-  options: [
-    {
-      key: 'feature_prop',
-      summary: 'probability of each feature to be used',
-      value: { kind: 'number', low: 0, isLowOpen: true, high: 1 },
-      default: 1,
-    },
-    { key: 'trace', summary: 'log detail', value: { kind: 'integer', low: 0 }, default: 0 },
-  ],
+  options: OPTIONS,
   fit: (context, data, { options }, seed) =>
-    fitNaiveBayes(context, data, options.feature_prop as number, seed),
+    fitNaiveBayes(context, data, options.feature_prop, seed),
 };

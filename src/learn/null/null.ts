@@ -1,4 +1,5 @@
 // The learner that learns nothing, to compare others with.
+import { Type } from 'typebox';
 import type { Learner } from '../learner.ts';
 
 export const nullLearner: Learner = {
@@ -6,6 +7,6 @@ export const nullLearner: Learner = {
   summary: 'learns nothing: the first label always wins',
   modes: ['boolean', 'regression', 'categorical'],
   coding: 'none',
-  options: [],
+  options: Type.Object({}),
   fit: () => ({ type: 'null' }),
 };

@@ -1,4 +1,5 @@
 // One label against the others: a model of two classes for each label of rows that may have several.
+import { Type } from 'typebox';
 import { failure } from '../../util/error.ts';
 import { trainingScores } from '../committee/training-scores.ts';
 import { fitProbabilizer } from '../glz/probabilizer.ts';
@@ -66,7 +67,7 @@ export const oneVsAllLearner: Learner = {
   modes: ['multilabel'],
   coding: 'each',
   isCommittee: true,
-  options: [],
+  options: Type.Object({}),
   fit() {
     throw failure('INVALID_PARAMETER', 'onevsall is for mode multilabel, and not inside others');
   },

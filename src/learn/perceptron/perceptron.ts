@@ -1,8 +1,10 @@
 // Perceptrons: layers of units, trained by gradient descent.
+import { type Static, Type } from 'typebox';
+import { choice } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
 import { designColumns } from '../design/columns.ts';
 import { readValues } from '../feature/values.ts';
-import type { LearnContext, Learner, OptionValues, TrainingData } from '../learner.ts';
+import type { LearnContext, Learner, TrainingData } from '../learner.ts';
 import { Random } from '../random.ts';
 import { lookEvery } from '../workspace.ts';
 import { denseRows, standardized, whitening } from './inputs.ts';
@@ -21,7 +23,53 @@ const STREAM_SPLIT = 43;
 /** Values of a design matrix at most: every row has all of them. */
 const INPUT_COUNT_MAX = 100_000_000;
 
-const ARCHITECTURE = /^(%i|[1-9]\d{0,5})(_(%i|[1-9]\d{0,5}))*$/;
+const OPTIONS = Type.Object({
+  arch: Type.String({
+    description: 'sizes of the hidden layers, joined by _; %i is the number of inputs',
+    pattern: '^(%i|[1-9]\\d{0,5})(_(%i|[1-9]\\d{0,5}))*$',
+    accepted: 'sizes joined by _, such as 5_10 or %i',
+    default: '%i',
+  }),
+  activation: choice(ACTIVATIONS, { description: 'of hidden units', default: 'tanh' }),
+  output_activation: choice(ACTIVATIONS, { description: 'of output units', default: 'tanh' }),
+  learning_rate: Type.Number({
+    description: 'length of a step; negative: of plain steps along the gradient',
+    minimum: -1e9,
+    maximum: 1e9,
+    default: 0.01,
+  }),
+  min_iter: Type.Integer({ description: 'passes at least', minimum: 1, default: 10 }),
+  max_iter: Type.Integer({
+    description: 'passes at most',
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 100,
+  }),
+  batch_size: Type.Number({
+    description: 'rows between two steps: 0 is all of them, below 1 a share, otherwise a count',
+    minimum: 0,
+    default: 1024,
+  }),
+  normalize: Type.Boolean({ description: 'inputs are standardised', default: true }),
+  decorrelate: Type.Boolean({
+    description: 'inputs are made independent of one another',
+    default: true,
+  }),
+  target_value: Type.Number({
+    description: 'output that is asked for, as a share of the range',
+    exclusiveMinimum: 0,
+    maximum: 1,
+    default: 0.8,
+  }),
+  validate_split: Type.Number({
+    description: 'share of the rows that is set aside to choose the best pass',
+    minimum: 0,
+    maximum: 1,
+    default: 0.3,
+  }),
+});
+
+type PerceptronOptions = Static<typeof OPTIONS>;
 
 /**
  * Fits a network by backpropagation over batches of rows, with Adam's steps; a negative rate is the
@@ -32,7 +80,7 @@ const ARCHITECTURE = /^(%i|[1-9]\d{0,5})(_(%i|[1-9]\d{0,5}))*$/;
 export function fitPerceptron(
   context: LearnContext,
   data: TrainingData,
-  options: OptionValues,
+  options: PerceptronOptions,
   seed: number,
 ): PerceptronModel {
   const { matrix, sources, target } = data;
@@ -50,10 +98,9 @@ export function fitPerceptron(
     );
   }
   const raw = denseRows(columns, values, rowCount, data.weights);
-  const first: PerceptronLayer =
-    options.decorrelate === true
-      ? whitening(raw.rows, raw.means, inputCount, data.weights, options.normalize === true)
-      : standardized(raw.rows, raw.means, inputCount, data.weights, options.normalize === true);
+  const first: PerceptronLayer = options.decorrelate
+    ? whitening(raw.rows, raw.means, inputCount, data.weights, options.normalize)
+    : standardized(raw.rows, raw.means, inputCount, data.weights, options.normalize);
   context.checkCancelled();
   const inputs = new Float64Array(rowCount * inputCount);
   const buffer = new Float64Array(inputCount);
@@ -62,13 +109,11 @@ export function fitPerceptron(
     runLayer(first, raw.rows.subarray(row * inputCount, (row + 1) * inputCount), buffer);
     inputs.set(buffer, row * inputCount);
   }
-  const outputActivation = options.output_activation as Activation;
-  const aims = targetsOf(data, outputActivation, options.target_value as number);
+  const outputActivation = options.output_activation;
+  const aims = targetsOf(data, outputActivation, options.target_value);
   const sizes = [
     inputCount,
-    ...String(options.arch)
-      .split('_')
-      .map((size) => (size === '%i' ? inputCount : Number(size))),
+    ...options.arch.split('_').map((size) => (size === '%i' ? inputCount : Number(size))),
     aims.width,
   ];
   const random = Random.of(seed, STREAM_WEIGHTS);
@@ -79,7 +124,7 @@ export function fitPerceptron(
         random,
         sizes[index] as number,
         size,
-        index === sizes.length - 2 ? outputActivation : (options.activation as Activation),
+        index === sizes.length - 2 ? outputActivation : options.activation,
       ),
     );
   const network = new Network(layers);
@@ -257,21 +302,21 @@ function train(
   network: Network,
   inputs: Float64Array,
   aims: Aims,
-  options: OptionValues,
+  options: PerceptronOptions,
   seed: number,
 ): readonly PerceptronLayer[] {
-  const { weights, validation } = splitRows(data, options.validate_split as number, seed);
+  const { weights, validation } = splitRows(data, options.validate_split, seed);
   const rows = Uint32Array.from([...weights.keys()].filter((row) => (weights[row] as number) > 0));
-  const batchSize = batchSizeOf(options.batch_size as number, rows.length);
-  const rate = options.learning_rate as number;
+  const batchSize = batchSizeOf(options.batch_size, rows.length);
+  const rate = options.learning_rate;
   const { layers } = network;
   const lengths = layers.map(({ weights: own, biases }) => own.length + biases.length);
   const gradients = lengths.map((length) => new Float64Array(length));
   const adam = new Adam(lengths);
   const inputCount = layers[0]?.inputCount ?? 0;
   const inputOf = (row: number) => inputs.subarray(row * inputCount, (row + 1) * inputCount);
-  const minimum = options.min_iter as number;
-  const maximum = Math.max(minimum, options.max_iter as number);
+  const minimum = options.min_iter;
+  const maximum = Math.max(minimum, options.max_iter);
   const judged = validation.some((weight) => weight > 0) ? validation : weights;
   let best = layers.map(copyLayer);
   let bestMetric = Number.NEGATIVE_INFINITY;
@@ -382,79 +427,11 @@ function shuffle(rows: Uint32Array, random: Random): void {
   }
 }
 
-const activation = (key: string, summary: string): Learner['options'][number] => ({
-  key,
-  summary,
-  value: { kind: 'choice', choices: ACTIVATIONS },
-  default: 'tanh',
-});
-
-export const perceptronLearner: Learner = {
+export const perceptronLearner: Learner<typeof OPTIONS> = {
   type: 'perceptron',
   summary: 'a network of layers of units',
   modes: ['boolean', 'regression', 'categorical'],
   coding: 'none',
-  options: [
-    {
-      key: 'arch',
-      summary: 'sizes of the hidden layers, joined by _; %i is the number of inputs',
-      value: {
-        kind: 'text',
-        accepted: 'sizes joined by _, such as 5_10 or %i',
-        pattern: ARCHITECTURE,
-      },
-      default: '%i',
-    },
-    activation('activation', 'of hidden units'),
-    activation('output_activation', 'of output units'),
-    {
-      key: 'learning_rate',
-      summary: 'length of a step; negative: of plain steps along the gradient',
-      value: { kind: 'number', low: -1e9, high: 1e9 },
-      default: 0.01,
-    },
-    {
-      key: 'min_iter',
-      summary: 'passes at least',
-      value: { kind: 'integer', low: 1 },
-      default: 10,
-    },
-    {
-      key: 'max_iter',
-      summary: 'passes at most',
-      value: { kind: 'integer', low: 1, high: 1_000_000 },
-      default: 100,
-    },
-    {
-      key: 'batch_size',
-      summary: 'rows between two steps: 0 is all of them, below 1 a share, otherwise a count',
-      value: { kind: 'number', low: 0 },
-      default: 1024,
-    },
-    {
-      key: 'normalize',
-      summary: 'inputs are standardised',
-      value: { kind: 'boolean' },
-      default: true,
-    },
-    {
-      key: 'decorrelate',
-      summary: 'inputs are made independent of one another',
-      value: { kind: 'boolean' },
-      default: true,
-    },
-    {
-      key: 'target_value',
-      summary: 'output that is asked for, as a share of the range',
-      value: { kind: 'number', low: 0, isLowOpen: true, high: 1 },
-      default: 0.8,
-    },
-    {
-      key: 'validate_split',
-      summary: 'share of the rows that is set aside to choose the best pass',
-      value: { kind: 'number', low: 0, high: 1 },
-      default: 0.3,
-    },
-  ],
+  options: OPTIONS,
   fit: (context, data, { options }, seed) => fitPerceptron(context, data, options, seed),
 };

@@ -10,6 +10,7 @@ import { runOnCreation } from '../parameter.ts';
 import { type ServiceProcedureContext, serviceProcedure } from '../procedure-type.ts';
 import { checkTrainingQuery, findItem } from '../training/training-query.ts';
 import { aggregateResults } from './experiment-aggregate.ts';
+import { learnerParameters } from './learner-parameter.ts';
 import { randomSeed } from './model-parameter.ts';
 import { MULTILABEL_STRATEGIES } from './train-classifier.ts';
 
@@ -54,19 +55,7 @@ const PARAMETERS = Type.Object({
     description: 'how rows of several labels are trained on, in mode multilabel',
     default: 'one-vs-all',
   }),
-  algorithm: Type.String({
-    description: 'dot path of the entry in the configuration; empty: the configuration itself',
-    default: '',
-  }),
-  configuration: Type.Optional(
-    Type.Unsafe<unknown>({
-      anyOf: [{ type: 'object' }, { type: 'null' }],
-      description: 'algorithm configuration; instead of configurationFile',
-    }),
-  ),
-  configurationFile: Type.Optional(
-    url({ description: 'JSON file of named configurations; default: the bundled ones' }),
-  ),
+  ...learnerParameters,
   equalizationFactor: Type.Number({
     description: '0: rows weigh as given; 1: every class has the same total',
     default: 0.5,
@@ -221,7 +210,7 @@ async function dealtFolds(
     ...(query.when === undefined ? {} : { when: printSql(query.when) }),
   };
   const names = namesOf(params.experimentName);
-  const count = kfold >= 2 ? kfold : 2;
+  const count = Math.max(kfold, 2);
   const outputDataset = { id: names.folds, type: 'tabular' };
   const own = { inputData, mode, kfold: count, stratify, repeats, randomSeed: seed, outputDataset };
   const dealer = `${params.experimentName}_dealer`;

@@ -6,7 +6,7 @@ import { MODES, type Mode } from '../../learn/label.ts';
 import type { Recipe } from '../../learn/learner.ts';
 import { readRecipe, recipeDocument } from '../../learn/learners.ts';
 import { classifierToJson } from '../../learn/model/classifier-json.ts';
-import { choice, inputQuery, url } from '../../schema/declare.ts';
+import { choice, inputQuery } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
 import { JsonSyntaxError, parseJson } from '../../util/exact-json.ts';
 import { runOnCreation } from '../parameter.ts';
@@ -16,6 +16,7 @@ import { withModelFile } from '../training/model-file.ts';
 import { type LabelForm, readTrainingData } from '../training/training-data.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
 import { BUNDLED_CONFIGURATIONS } from './bundled-configuration.ts';
+import { learnerParameters } from './learner-parameter.ts';
 import {
   checkModelUrl,
   functionName,
@@ -39,19 +40,7 @@ const PARAMETERS = Type.Object({
     description: 'how rows of several labels are trained on, in mode multilabel',
     default: 'one-vs-all',
   }),
-  algorithm: Type.String({
-    description: 'dot path of the entry in the configuration; empty: the configuration itself',
-    default: '',
-  }),
-  configuration: Type.Optional(
-    Type.Unsafe<unknown>({
-      anyOf: [{ type: 'object' }, { type: 'null' }],
-      description: 'algorithm configuration; instead of configurationFile',
-    }),
-  ),
-  configurationFile: Type.Optional(
-    url({ description: 'JSON file of named configurations; default: the bundled ones' }),
-  ),
+  ...learnerParameters,
   equalizationFactor: Type.Number({
     description: '0: rows weigh as given; 1: every class has the same total',
     default: 0.5,
@@ -95,7 +84,7 @@ export const classifierTrain = workerProcedure({
         steps.next();
         const data = readTrainingData(context, options.trainingData, LABEL_FORM[options.mode]);
         tookTime('extracting features');
-        if ((recipe.options.verbosity as number) >= VERBOSITY_OF_COUNTS) {
+        if (recipe.options.verbosity >= VERBOSITY_OF_COUNTS) {
           const counts = `${data.rowCount} rows of ${data.features.length} columns`;
           context.log(`training ${recipe.learner.type} on ${counts}`);
         }
@@ -152,7 +141,7 @@ const VERBOSITY_OF_COUNTS = 3;
 
 /** With `profile`, logs how long the work since the last call took. */
 function stopwatch(context: ProcedureContext, { options }: Recipe): (work: string) => void {
-  if (options.profile !== true) return () => undefined;
+  if (!options.profile) return () => undefined;
   let started = performance.now();
   return (work) => {
     const now = performance.now();

@@ -3,7 +3,7 @@ import { workspaceOf } from '../../exec/thread-memory.ts';
 import { buildMatrix } from '../../learn/feature/matrix.ts';
 import type { SourceColumn } from '../../learn/feature/source.ts';
 import { fitForest } from '../../learn/forest/forest.ts';
-import { checkForestOptions, FOREST_DEFAULTS } from '../../learn/forest/options.ts';
+import { FOREST_OPTIONS } from '../../learn/forest/options.ts';
 import type { ClassifierModel } from '../../learn/model/classifier.ts';
 import { classifierToJson } from '../../learn/model/classifier-json.ts';
 import { inputQuery } from '../../schema/declare.ts';
@@ -30,29 +30,7 @@ const PARAMETERS = Type.Object({
     description: 'selects a row named features, a label read by its truth, and perhaps a weight',
   }),
   modelFileUrl,
-  featureVectorSamplings: Type.Integer({
-    description: 'samples of rows; on each as many trees grow as featureSamplings says',
-    minimum: 1,
-    default: FOREST_DEFAULTS.featureVectorSamplings,
-  }),
-  featureVectorSamplingProp: Type.Number({
-    description: 'size of each sample as a share of the rows, drawn with replacement',
-    default: FOREST_DEFAULTS.featureVectorSamplingProp,
-  }),
-  featureSamplings: Type.Integer({
-    description: 'trees on each sample of rows',
-    minimum: 1,
-    default: FOREST_DEFAULTS.featureSamplings,
-  }),
-  featureSamplingProp: Type.Number({
-    description: 'probability of each feature to be seen by a tree',
-    default: FOREST_DEFAULTS.featureSamplingProp,
-  }),
-  maxDepth: Type.Integer({
-    description: 'levels of tests in a tree',
-    minimum: 0,
-    default: FOREST_DEFAULTS.maxDepth,
-  }),
+  ...FOREST_OPTIONS,
   functionName,
   verbosity: Type.Boolean({ description: 'log every tree', default: false }),
   redactFeatureStats,
@@ -74,7 +52,6 @@ export const randomForestBinaryTrain = workerProcedure({
       shape: 'features and label',
       plain: true,
     });
-    checkForestOptions(params);
   },
   async run(context, options) {
     const steps = context.steps([

@@ -21,7 +21,8 @@ export function macroExpander(context: MacroContext): MacroExpander {
   const macros: Readonly<Record<string, (args: string[]) => string | undefined>> = {
     config: ([kind, type]) => {
       const found = findType(context, kind, type);
-      return found === undefined ? undefined : parameterTable(found) || '<p>No parameters.</p>';
+      if (found === undefined) return undefined;
+      return parameterTable(found, `${context.base()}/doc`) || '<p>No parameters.</p>';
     },
     availabletypes: ([kind, form]) => availableTypes(context, kind, form ?? 'list'),
     type: ([name]) => (name === undefined ? undefined : code(name)),

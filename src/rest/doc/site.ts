@@ -11,6 +11,7 @@ import { escapeHtml } from '../../util/html.ts';
 import { apiPage, apiScript } from './api-page.ts';
 import { errorReference } from './error-reference.ts';
 import { guideFiles, guidePicture } from './guide.ts';
+import { learnerReference } from './learner-reference.ts';
 import { macroExpander } from './macro.ts';
 import { optionReference } from './option-reference.ts';
 import { type NavigationGroup, type PageContent, renderPage } from './page.ts';
@@ -109,6 +110,8 @@ export class DocumentationSite {
     this.#pages.set(errors.path, () => renderFragment(errorReference()));
     const options = { text: 'Options of the server', path: '/options.html' };
     this.#pages.set(options.path, () => renderFragment(optionReference()));
+    const learners = { text: 'Learners and their options', path: '/learners.html' };
+    this.#pages.set(learners.path, () => renderFragment(learnerReference()));
     const api = { text: 'Try the API', path: '/api/' };
     groups.push({ title: 'REST', links: [api, errors, options] });
     for (const kind of DOCUMENTED_KINDS) {
@@ -116,6 +119,7 @@ export class DocumentationSite {
         this.#pages.set(typePath(type), () => typePage(type));
         return { text: type.name, path: typePath(type) };
       });
+      if (kind === 'procedure') links.push(learners);
       if (links.length > 0) groups.push({ title: `${capitalised(kind)} types`, links });
     }
     const families = [...functionFamilies(BUILTIN_FUNCTIONS)].map(([family, functions]) => {

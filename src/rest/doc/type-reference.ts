@@ -47,19 +47,22 @@ export function typePage(type: EntityType): PageContent {
 <p class="dim">${type.kind} type${aliases === '' ? '' : `, also named ${aliases}`}</p>
 <p>${prose(type.summary)}</p>
 <h2>Parameters</h2>
-${parameterTable(type) || '<p>None.</p>'}
+${parameterTable(type, '../..') || '<p>None.</p>'}
 <h2>Creating one</h2>
 <pre><code>${escapeHtml(request)}</code></pre>`,
   };
 }
 
-/** A row for each parameter, members of objects below their object. */
-export function parameterTable({ parameters }: EntityType): string {
-  const rows = parameterRows(schemaData(parameters), '');
+/**
+ * A row for each parameter, members of objects below their object.
+ * @param root what stands before the path of a page of the documentation in links
+ */
+export function parameterTable({ parameters }: EntityType, root: string): string {
+  const rows = parameterRows(schemaData(parameters), '', root);
   return renderTable(['Parameter', 'Type', 'Default', 'Meaning'], rows);
 }
 
-function parameterRows(schema: SchemaData, prefix: string): string[][] {
+function parameterRows(schema: SchemaData, prefix: string, root: string): string[][] {
   const required = new Set(schema.required ?? []);
   return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     const fallback = member.default;
@@ -68,11 +71,16 @@ function parameterRows(schema: SchemaData, prefix: string): string[][] {
       code(prefix + name),
       escapeHtml(typeText(member)),
       fallback === undefined ? (isRequired ? 'required' : '') : code(JSON.stringify(fallback)),
-      prose(String(member.description ?? '')),
+      meaning(member, root),
     ];
     const isOwn = member.rowan === undefined && member.properties !== undefined;
-    return isOwn ? [row, ...parameterRows(member, `${prefix}${name}.`)] : [row];
+    return isOwn ? [row, ...parameterRows(member, `${prefix}${name}.`, root)] : [row];
   });
+}
+
+function meaning({ description = '', page }: SchemaData, root: string): string {
+  const text = prose(description);
+  return page === undefined ? text : `${text} (<a href="${escapeHtml(root + page)}">see</a>)`;
 }
 
 /** A schema in a few words. */
@@ -91,8 +99,9 @@ function typeText(schema: SchemaData): string {
   return rangeText(schema);
 }
 
-function rangeText({ type, minimum, maximum }: SchemaData): string {
-  const low = minimum === undefined ? '' : `, at least ${String(minimum)}`;
+function rangeText({ type, minimum, exclusiveMinimum, maximum }: SchemaData): string {
+  const above = exclusiveMinimum === undefined ? '' : `, above ${String(exclusiveMinimum)}`;
+  const low = minimum === undefined ? above : `, at least ${String(minimum)}`;
   const high = maximum === undefined ? '' : `, at most ${String(maximum)}`;
   return `${type ?? 'any JSON'}${low}${high}`;
 }

@@ -1,8 +1,11 @@
 // Workspaces and tables that the tests of learners share.
+import { Type } from 'typebox';
 import type { SourceColumn } from '../../../src/learn/feature/source.ts';
+import { FOREST_OPTIONS, type ForestOptions } from '../../../src/learn/forest/options.ts';
 import { allocatePoints, type Points, pointColumns } from '../../../src/learn/points.ts';
 import { Random } from '../../../src/learn/random.ts';
 import { type FitContext, makeWorkspace, serialContext } from '../../../src/learn/workspace.ts';
+import { parse } from '../../../src/schema/parse.ts';
 import type { Atom } from '../../../src/value/atom.ts';
 import { ArenaSet } from '../../../src/value/column/arena-set.ts';
 
@@ -145,3 +148,8 @@ export function trustworthiness(
   }
   return 1 - (2 / (n * k * (2 * n - 3 * k - 1))) * penalty;
 }
+
+export const FOREST_DEFAULTS: ForestOptions = {
+  ...parse(Type.Object(FOREST_OPTIONS), {}, 'options'),
+  randomSeed: 1,
+};

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { buildMatrix } from '../../../../src/learn/feature/matrix.ts';
 import { fitForest } from '../../../../src/learn/forest/forest.ts';
-import { FOREST_DEFAULTS } from '../../../../src/learn/forest/options.ts';
 import { Random } from '../../../../src/learn/random.ts';
 import { type FitContext, serialContext } from '../../../../src/learn/workspace.ts';
-import { numbers, testArenas, testContext } from '../support.ts';
+import { FOREST_DEFAULTS, numbers, testArenas, testContext } from '../support.ts';
 
 const arenas = testArenas();
 const { workspace } = testContext(arenas);

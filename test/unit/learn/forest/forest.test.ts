@@ -3,11 +3,19 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { buildMatrix } from '../../../../src/learn/feature/matrix.ts';
 import type { SourceColumn } from '../../../../src/learn/feature/source.ts';
 import { fitForest } from '../../../../src/learn/forest/forest.ts';
-import { FOREST_DEFAULTS, type ForestOptions } from '../../../../src/learn/forest/options.ts';
+import type { ForestOptions } from '../../../../src/learn/forest/options.ts';
 import { areaUnderCurve, booleanCurve } from '../../../../src/learn/metric/boolean.ts';
 import { type TreeEnsemble, treeParts } from '../../../../src/learn/tree/ensemble.ts';
 import { scoreRows } from '../../../../src/learn/tree/scorer.ts';
-import { flights, numbers, reversedContext, testArenas, testContext, texts } from '../support.ts';
+import {
+  FOREST_DEFAULTS,
+  flights,
+  numbers,
+  reversedContext,
+  testArenas,
+  testContext,
+  texts,
+} from '../support.ts';
 import { type PlainNode, plainTree } from './plain-forest.ts';
 
 const arenas = testArenas();

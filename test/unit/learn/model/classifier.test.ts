@@ -4,7 +4,6 @@ import type { UpdateAlgorithm } from '../../../../src/learn/decision-tree/tree.t
 import { buildMatrix } from '../../../../src/learn/feature/matrix.ts';
 import type { SourceColumn } from '../../../../src/learn/feature/source.ts';
 import { fitForest } from '../../../../src/learn/forest/forest.ts';
-import { FOREST_DEFAULTS } from '../../../../src/learn/forest/options.ts';
 import { type ClassifierModel, hasUsableFeature } from '../../../../src/learn/model/classifier.ts';
 import {
   classifierFromJson,
@@ -14,7 +13,7 @@ import { modelDocument } from '../../../../src/learn/model/document.ts';
 import { prepare, preparedSpans } from '../../../../src/learn/model/prepare.ts';
 import { scoreColumns } from '../../../../src/learn/model/score.ts';
 import { equalizedWeights } from '../../../../src/learn/weight.ts';
-import { flights, numbers, testArenas, testContext, texts } from '../support.ts';
+import { FOREST_DEFAULTS, flights, numbers, testArenas, testContext, texts } from '../support.ts';
 
 const arenas = testArenas();
 const context = testContext(arenas);

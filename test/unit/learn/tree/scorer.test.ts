@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { buildMatrix } from '../../../../src/learn/feature/matrix.ts';
 import { fitForest } from '../../../../src/learn/forest/forest.ts';
-import { FOREST_DEFAULTS } from '../../../../src/learn/forest/options.ts';
 import { type TreeEnsemble, treeParts } from '../../../../src/learn/tree/ensemble.ts';
 import {
   compileEncoder,
@@ -11,7 +10,7 @@ import {
 } from '../../../../src/learn/tree/scorer.ts';
 import { serialContext } from '../../../../src/learn/workspace.ts';
 import type { Atom } from '../../../../src/value/atom.ts';
-import { flights, testArenas, testContext } from '../support.ts';
+import { FOREST_DEFAULTS, flights, testArenas, testContext } from '../support.ts';
 
 const arenas = testArenas();
 const context = testContext(arenas);
