@@ -1,4 +1,5 @@
 // Search over the documentation: an index of what has a place, and the script that looks into it.
+import { LEARNERS } from '../../learn/learners.ts';
 import type { FunctionDeclaration } from '../../plan/function.ts';
 import { functionSignature } from '../../plan/type/signature.ts';
 import type { Route } from '../../service/route/route.ts';
@@ -36,6 +37,12 @@ export function searchEntries(
       kind: 'route',
       path: '/api/',
       words: summary,
+    })),
+    ...LEARNERS.map(({ type, summary, options }) => ({
+      title: type,
+      kind: 'learner',
+      path: '/learners.html',
+      words: [summary, ...Object.keys(options.properties)].join(' '),
     })),
     ...Object.entries(ERRORS).map(([code, { status, when }]) => ({
       title: code,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { nestedEntry, readOptions, resolveEntry } from '../../../src/learn/configuration.ts';
 import { decisionTreeLearner } from '../../../src/learn/decision-tree/decision-tree.ts';
-import { findLearner } from '../../../src/learn/learners.ts';
+import { findLearner, readRecipe, recipeDocument } from '../../../src/learn/learners.ts';
 
 const { options: specs } = decisionTreeLearner;
 
@@ -66,6 +66,35 @@ describe('readOptions', () => {
     [{ profile: 'yes' }, `'dt.profile' must be true or false: "yes"`],
     [{ verbosity: 6 }, `'dt.verbosity' must be a whole number from 0 to 5: 6`],
   ])('refuses %j', (values, message) => {
+    expect(() => read(values)).toThrow(message);
+  });
+});
+
+describe('options of gbt', () => {
+  const read = (values: object) =>
+    readRecipe({ path: 'b', type: 'gbt', values: { ...values }, enclosing: [] }, 'boolean').recipe;
+
+  test('are read under other names, as objects, and as a number or a word', () => {
+    const given = { eta: '0.5', monotone_constraints: { age: -1 }, base_score: '1.5' };
+    expect(recipeDocument(read(given))).toMatchObject({
+      ...{ type: 'gbt', learning_rate: 0.5, monotone_constraints: { age: -1 }, base_score: 1.5 },
+      num_rounds: 100,
+    });
+  });
+
+  test('make a document that reads as the same options', () => {
+    const recipe = read({ n_estimators: 7, base_score: 'auto', monotone_constraints: { x: 1 } });
+    expect(read(recipeDocument(recipe)).options).toEqual(recipe.options);
+  });
+
+  test.each([
+    [{ eta: 0 }, `'b.eta' must be a number above 0 to 1: 0`],
+    [{ base_score: 'big' }, `'b.base_score' must be a number or auto: "big"`],
+    [
+      { monotone_constraints: { x: 2 } },
+      `'b.monotone_constraints' must be an object of whole numbers from -1 to 1: {"x":2}`,
+    ],
+  ])('refuse %j', (values, message) => {
     expect(() => read(values)).toThrow(message);
   });
 });
