@@ -2,6 +2,7 @@
 // reply is as it must be, memory does not grow, health answers at once, and the server ends in order
 // with everything that it had. `npm run load -- --seconds 60` runs the long form.
 import { type ChildProcess, fork } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -173,8 +174,11 @@ async function settled(columnBytes: number): Promise<void> {
   }
 }
 
+/** What the observer has told so far, the first sample awaited. */
 async function samples(): Promise<Sample[]> {
-  const text = await readFile(join(directory, 'samples'), 'utf8');
+  const file = join(directory, 'samples');
+  await expect.poll(() => existsSync(file), { timeout: 30_000 }).toBe(true);
+  const text = await readFile(file, 'utf8');
   return text
     .trimEnd()
     .split('\n')
