@@ -25,6 +25,7 @@ import {
 import { checkFraming } from './body/framing.ts';
 import { lingerBeforeClose } from './body/unread-body.ts';
 import { Exchange } from './exchange.ts';
+import { watchHalfClosed } from './half-closed.ts';
 import { type Handling, HttpRequest } from './http-request.ts';
 import type { Authentication } from './key/authentication.ts';
 import type { Metrics } from './metrics/metrics.ts';
@@ -128,6 +129,7 @@ export class RequestHandler {
       this.#end(exchange);
     };
     exchange.response.on('close', end);
+    watchHalfClosed(exchange.request, exchange.response);
     this.#queued.watch(exchange.response, end);
   }
 

@@ -18,6 +18,7 @@ import { Admission } from './admission.ts';
 import { isMisframed } from './body/framing.ts';
 import { answerClientError, answerUnknownVerb, refuseConnection } from './client-error.ts';
 import type { Exchange } from './exchange.ts';
+import { admitHalfClosed, watchHalfClosed } from './half-closed.ts';
 import { DEFAULT_REST_OPTIONS, type RestOptions } from './options.ts';
 import type { OriginPolicy } from './origin.ts';
 import { boundPipelining } from './pipelining.ts';
@@ -232,7 +233,10 @@ export class Server {
     const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
       if (this.#refused.has(request.socket)) return;
       if (response.socket === null) boundPipelining(response);
-      if (passingOn?.intercept(request, response) === true) return;
+      if (passingOn?.intercept(request, response) === true) {
+        watchHalfClosed(request, response);
+        return;
+      }
       http.inFlightCount++;
       this.#handler.handle(request, response);
     };
@@ -250,6 +254,7 @@ export class Server {
       onRequest,
     );
     server.maxHeadersCount = 0;
+    admitHalfClosed(server);
     // Where the port is shared, what comes here by itself is from the other processes.
     if (this.#parts.sharing === undefined) {
       server.on('connection', (socket: Socket) => this.#admit(socket));
