@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { claimDirectory } from './directory-claim.ts';
 import { errorCode } from './durable-file.ts';
 
 const LOCK_FILE = 'lock';
@@ -54,6 +55,38 @@ export function lockDirectory(directory: string): () => void {
     startedAt: processStart(process.pid),
     token: randomUUID(),
   };
+  const giveBack = claimDirectory(directory);
+  if (giveBack === undefined) throw claimedError(directory, path);
+  try {
+    takeFile(directory, path, own);
+  } catch (error) {
+    giveBack();
+    throw error;
+  }
+  const timer = setInterval(() => {
+    touch(path);
+    // Another process may remove it as a left-over while it is held.
+    if (readHolder(path) === undefined) tryCreate(path, own);
+  }, TOUCH_INTERVAL_MS);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    if (readHolder(path)?.token === own.token) rmSync(path, { force: true });
+    giveBack();
+  };
+}
+
+function claimedError(directory: string, path: string): DataDirectoryError {
+  const holder = readHolder(path);
+  const who =
+    holder === undefined || holder.pid === 0
+      ? `another process, whose lock file ${path} was removed; end that process first`
+      : `process ${holder.pid} on ${holder.host}`;
+  return new DataDirectoryError(directory, `is in use by ${who}`);
+}
+
+/** @throws DataDirectoryError naming the holder */
+function takeFile(directory: string, path: string, own: Holder): void {
   for (let attempt = 0; !tryCreate(path, own); attempt++) {
     const holder = readHolder(path);
     if (holder === undefined) continue;
@@ -65,16 +98,6 @@ export function lockDirectory(directory: string): () => void {
     }
     removeStale(path, holder);
   }
-  const timer = setInterval(() => {
-    touch(path);
-    // Another process may remove it as a left-over while it is held.
-    if (readHolder(path) === undefined) tryCreate(path, own);
-  }, TOUCH_INTERVAL_MS);
-  timer.unref();
-  return () => {
-    clearInterval(timer);
-    if (readHolder(path)?.token === own.token) rmSync(path, { force: true });
-  };
 }
 
 function tryCreate(path: string, holder: Holder): boolean {

@@ -1,6 +1,14 @@
 // One contract for the catalogue on disk and the one in memory, then what only the disk has.
 import { fork } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -158,6 +166,28 @@ describe('a catalogue on disk', () => {
     await catalogue.close();
     await (await openCatalogue({ directory })).close();
   });
+
+  test.runIf(process.platform === 'linux')(
+    'is not let in when the lock file of the holder was removed, by whatever path',
+    async () => {
+      const directory = newDirectory();
+      const catalogue = await openCatalogue({ directory });
+      const lock = join(directory, 'lock');
+      rmSync(lock);
+      const link = `${directory}-link`;
+      symlinkSync(directory, link);
+      for (const path of [directory, link]) {
+        await expect(openCatalogue({ directory: path })).rejects.toMatchObject({
+          name: 'DataDirectoryError',
+          exitCode: 2,
+          message: expect.stringContaining('is in use by another process, whose lock file'),
+        });
+      }
+      expect(existsSync(lock)).toBe(false);
+      await catalogue.close();
+      await (await openCatalogue({ directory })).close();
+    },
+  );
 
   test('refuses a format of the future', async () => {
     const directory = newDirectory();
