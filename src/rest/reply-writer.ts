@@ -78,7 +78,10 @@ export function breakOff(exchange: Exchange): void {
   setTimeout(() => socket.destroySoon(), READING_TIME_MS).unref();
 }
 
-/** What a client has to read the last line of a reply that breaks off. */
+/**
+ * What a client has to read the last line of a reply that breaks off. TCP tells what its machine has
+ * taken, not what it has read, and the reply cannot be ended in order: it would look whole.
+ */
 const READING_TIME_MS = 500;
 
 /** Closes the connection when the client takes no byte of what is written for so long. */
