@@ -4,6 +4,7 @@
 // with it, on threads that can be ended.
 import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
+import { unstoppable } from '../../util/unstoppable.ts';
 import { type RegexCost, regexCost } from './regex-cost.ts';
 
 /** Steps of the backtracking engine that one call may take: about a tenth of a second. */
@@ -29,18 +30,28 @@ export class SafeRegex {
   }
 
   test(text: string): boolean {
-    const linear = this.#linearFor(text);
-    if (linear !== undefined) return linear.matcher(text).find();
-    this.#regex.lastIndex = 0;
-    return this.#regex.test(text);
+    if (this.#isShort(text)) return this.#testBacktracking(text);
+    const linear = this.#linearEngine();
+    if (linear === null) return unstoppable(() => this.#testBacktracking(text));
+    return linear.matcher(text).find();
   }
 
   /** @param usesGroups false: `replace` looks at nothing but the whole match */
   replaceAll(text: string, replace: ReplaceMatch, usesGroups: boolean): string {
+    if (this.#isShort(text)) return this.#replaceBacktracking(text, replace);
     // The engines differ in what a group holds that is captured again and again.
     const mayDiffer = usesGroups && this.#cost.hasLoopedCapture;
-    const linear = mayDiffer ? undefined : this.#linearFor(text);
-    if (linear !== undefined) return replaceLinear(linear, text, replace);
+    const linear = mayDiffer ? null : this.#linearEngine();
+    if (linear === null) return unstoppable(() => this.#replaceBacktracking(text, replace));
+    return replaceLinear(linear, text, replace);
+  }
+
+  #testBacktracking(text: string): boolean {
+    this.#regex.lastIndex = 0;
+    return this.#regex.test(text);
+  }
+
+  #replaceBacktracking(text: string, replace: ReplaceMatch): string {
     return text.replace(this.#regex, (...details: unknown[]) => {
       // What follows the groups: the position, the text, and perhaps an object of named groups.
       const end = details.findIndex((detail) => typeof detail === 'number');
@@ -48,16 +59,17 @@ export class SafeRegex {
     });
   }
 
-  /** The linear-time engine, where the other one may take too long for this text. */
-  #linearFor(text: string): RE2JS | undefined {
+  /** Whether the backtracking engine cannot take long for this text. */
+  #isShort(text: string): boolean {
     const { factor, degree } = this.#cost;
-    const isShort =
-      degree === Number.POSITIVE_INFINITY
-        ? text.length <= EXPONENTIAL_LENGTH_MAX
-        : factor * text.length ** (degree + Number(this.#startsAnywhere)) <= STEP_COUNT_MAX;
-    if (isShort) return undefined;
+    return degree === Number.POSITIVE_INFINITY
+      ? text.length <= EXPONENTIAL_LENGTH_MAX
+      : factor * text.length ** (degree + Number(this.#startsAnywhere)) <= STEP_COUNT_MAX;
+  }
+
+  #linearEngine(): RE2JS | null {
     if (this.#linear === undefined) this.#linear = compileLinear(this.#regex);
-    return this.#linear ?? undefined;
+    return this.#linear;
   }
 }
 

@@ -19,6 +19,10 @@ export const CELL = {
   nextUnit: 5,
   /** helpers of the leader's job that are done */
   helpersDone: 6,
+  /** 1: the thread runs what cannot look at a cancel cell */
+  unstoppable: 7,
+  /** the leader that it helps, as its slot plus 1; 0: none */
+  leader: 8,
 } as const;
 
 export const STATE = {
@@ -31,6 +35,26 @@ export const STATE = {
   helping: 3,
   starting: 4,
 } as const;
+
+/** In the cell of the leader: the helper is being ended and must not go on. */
+const CONDEMNED = -1;
+
+export function beginHelping(control: Int32Array, slot: number, leader: number): void {
+  Atomics.store(control, cellOf(slot, CELL.leader), leader + 1);
+}
+
+/** Does not come back where the helper is being ended. */
+export function endHelping(control: Int32Array, slot: number, leader: number): void {
+  const cell = cellOf(slot, CELL.leader);
+  if (Atomics.compareExchange(control, cell, leader + 1, 0) === leader + 1) return;
+  for (;;) Atomics.wait(control, cell, CONDEMNED);
+}
+
+/** @returns false when the thread does not help this leader, or not any more */
+export function condemnHelper(control: Int32Array, slot: number, leader: number): boolean {
+  const cell = cellOf(slot, CELL.leader);
+  return Atomics.compareExchange(control, cell, leader + 1, CONDEMNED) === leader + 1;
+}
 
 /** Cells that belong to the pool as a whole. */
 export const POOL_CELL = {

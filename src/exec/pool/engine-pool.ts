@@ -6,6 +6,7 @@ import {
   CELL,
   cellOf,
   claim,
+  condemnHelper,
   createControl,
   POOL_CELL,
   SLOT_COUNT_MAX,
@@ -63,12 +64,16 @@ interface Slot {
   hasStarted: boolean;
   task: PendingTask | undefined;
   terminator: NodeJS.Timeout | undefined;
+  /** present once the pool ends the thread */
+  ending: Promise<void> | undefined;
   /** settles when every chunk received so far was taken, in order */
   delivery: Promise<void>;
 }
 
 /** A task that does not notice its cancellation for this long loses its thread. */
 const CANCEL_GRACE_MS = 1500;
+/** How often is looked, after a cancellation, for threads that cannot notice it. */
+const CANCEL_LOOK_MS = 50;
 
 /** Time for the first answers before the other threads start. */
 const WARM_UP_DELAY_MS = 100;
@@ -270,6 +275,7 @@ export class EnginePool {
       hasStarted: false,
       task: undefined,
       terminator: undefined,
+      ending: undefined,
       delivery: Promise.resolve(),
     };
     this.#slots.set(index, slot);
@@ -386,11 +392,34 @@ export class EnginePool {
     Atomics.store(this.#control, cellOf(slot.index, CELL.cancel), 1);
     Atomics.notify(this.#control, cellOf(slot.index, CELL.chunksInFlight));
     Atomics.notify(this.#control, cellOf(slot.index, CELL.hostReplies));
-    slot.terminator = setTimeout(() => void this.#terminate(slot), CANCEL_GRACE_MS);
+    this.#endUnstoppable(slot, CANCEL_GRACE_MS);
+  }
+
+  /** Ends threads that work for a cancelled task and cannot look; when time is up, all of its own. */
+  #endUnstoppable(slot: Slot, graceMs: number): void {
+    slot.terminator = setTimeout(() => {
+      const isOver = graceMs <= CANCEL_LOOK_MS || this.#isUnstoppable(slot);
+      for (const other of this.#slots.values()) {
+        // What a helper does after its leader has gone would count for the next one in that slot.
+        if (!isOver && !this.#isUnstoppable(other)) continue;
+        if (condemnHelper(this.#control, other.index, slot.index)) void this.#terminate(other);
+      }
+      if (isOver) void this.#terminate(slot);
+      else this.#endUnstoppable(slot, graceMs - CANCEL_LOOK_MS);
+    }, CANCEL_LOOK_MS);
+  }
+
+  #isUnstoppable({ index }: Slot): boolean {
+    return Atomics.load(this.#control, cellOf(index, CELL.unstoppable)) !== 0;
   }
 
   /** Ends a worker. The locks that it holds in shared memory are released: other threads wait for them. */
-  async #terminate({ worker }: Slot): Promise<void> {
+  #terminate(slot: Slot): Promise<void> {
+    slot.ending ??= this.#end(slot.worker);
+    return slot.ending;
+  }
+
+  async #end(worker: Worker): Promise<void> {
     const { threadId } = worker;
     this.#options.termination?.begin(threadId);
     await worker.terminate();
@@ -408,13 +437,23 @@ export class EnginePool {
     slot.mainPort.close();
     slot.hostPort.close();
     if (task !== undefined) task.reject(this.#deathError(error, wasCancelled));
-    else if (!this.#closed) this.#options.onDefect?.(error.message, error.stack);
+    else if (!this.#closed && slot.ending === undefined) {
+      this.#options.onDefect?.(error.message, error.stack);
+    }
+    this.#wakeLeaders();
     if (this.#closed || this.#queue.length === 0) return;
     // Another one would not start either.
     if (!slot.hasStarted && this.#slots.size === 0) {
       for (const waiting of this.#queue.splice(0)) waiting.reject(error);
     }
     this.#dispatch();
+  }
+
+  /** Those that wait for a helper see that it is gone. */
+  #wakeLeaders(): void {
+    for (const { index } of this.#slots.values()) {
+      Atomics.notify(this.#control, cellOf(index, CELL.helpersDone));
+    }
   }
 
   #deathError(error: Error, wasCancelled: boolean): unknown {

@@ -4,14 +4,17 @@ import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_
 import { assert } from '../../util/assert.ts';
 import { errorBody, RowanError } from '../../util/error.ts';
 import { giveWay } from '../../util/thread-priority.ts';
+import { watchUnstoppable } from '../../util/unstoppable.ts';
 import { findParallelJob, type JobContext, type Parallel, type ParallelJob } from '../parallel.ts';
 import { cancelled, type Task } from '../task.ts';
 import {
   answerCall,
+  beginHelping,
   CELL,
   callSerial,
   cellOf,
   claim,
+  endHelping,
   POOL_CELL,
   revokeCall,
   STATE,
@@ -60,6 +63,10 @@ class EngineWorker {
     this.#service = service;
     this.#control = start.control;
     this.#slot = start.slot;
+    watchUnstoppable({
+      begin: () => Atomics.store(this.#control, this.#cell(CELL.unstoppable), 1),
+      end: () => Atomics.store(this.#control, this.#cell(CELL.unstoppable), 0),
+    });
     for (const [slot, port] of start.peers) this.#peers.set(slot, port);
     for (const message of start.initialMessages) service.onBroadcast(message);
   }
@@ -120,7 +127,9 @@ class EngineWorker {
       if (!answerCall(this.#control, this.#slot, message.serial)) return true;
       // What the leader knows from broadcasts must be known here before its units run.
       this.#applyBroadcasts();
+      beginHelping(this.#control, this.#slot, leader);
       port.postMessage(await this.#help(leader, message));
+      endHelping(this.#control, this.#slot, leader);
       this.#becomeIdle();
       Atomics.add(this.#control, cellOf(leader, CELL.helpersDone), 1);
       Atomics.notify(this.#control, cellOf(leader, CELL.helpersDone));
@@ -378,7 +387,10 @@ class WorkerParallel implements Parallel {
         const state = Atomics.load(control, cellOf(helper, CELL.state));
         return state === STATE.empty || state === STATE.starting;
       });
-      if (gone.length > 0) throw new Error('a worker thread ended while it was helping');
+      if (gone.length > 0) {
+        cancelScope(control, slot).checkCancelled();
+        throw new Error('a worker thread ended while it was helping');
+      }
       if (done >= helpers.length) break;
       Atomics.wait(control, cell, done, WAIT_TIMEOUT_MS);
     }

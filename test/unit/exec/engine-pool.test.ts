@@ -119,6 +119,31 @@ test('cancelling stops a task that checks, and replaces one that does not', asyn
   }
 });
 
+test('cancelling ends all threads that cannot notice it, long before their time is up', async () => {
+  const ended: number[] = [];
+  const onDefect = vi.fn();
+  const termination = { begin() {}, end: (thread: number) => ended.push(thread) };
+  const engine = open({ taskCountMax: 2, termination, onDefect });
+  await Promise.all([engine.run('later', 1), engine.run('later', 2)]);
+  const begun = new Int32Array(new SharedArrayBuffer(4));
+  const controller = new AbortController();
+  const running = engine.run('stuck', { begun }, { signal: controller.signal });
+  await expect.poll(() => begun[0], { timeout: 5000 }).toBe(2);
+  const rejected = expect(running).rejects.toMatchObject({ code: 'CANCELLED' });
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  controller.abort();
+  vi.advanceTimersByTime(100);
+  vi.useRealTimers();
+  await rejected;
+  await expect.poll(() => new Set(ended).size, { timeout: 5000 }).toBe(2);
+  const results = await Promise.all([
+    engine.run('echo', 1),
+    engine.run('squares', { count: 3, offset: 0 }),
+  ]);
+  expect(results).toEqual([1, [0, 1, 4]]);
+  expect(onDefect).not.toHaveBeenCalled();
+});
+
 test('a dead worker fails its task only', async () => {
   const engine = open({ taskCountMax: 1 });
   await expect(engine.run('exit', null)).rejects.toThrow('ended');
