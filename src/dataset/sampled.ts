@@ -17,7 +17,8 @@ const ROWS_IN_BATCH = 1024;
 
 const PARAMETERS = Type.Object({
   dataset: tableReference({
-    description: 'dataset or FROM text to draw from; needed',
+    description: 'dataset or FROM text to draw from',
+    isNeeded: true,
     default: '',
   }),
   rows: Type.Integer({ description: 'how many rows to draw', default: 0, minimum: 0 }),

@@ -50,6 +50,8 @@ export interface ParameterOptions {
   readonly default?: unknown;
   /** other names that mean the same */
   readonly aliases?: readonly string[];
+  /** true: the type itself refuses to do without it; see `SchemaData` */
+  readonly isNeeded?: boolean;
 }
 
 /** An existing dataset by its id, or a configuration of one that is created on the spot. */

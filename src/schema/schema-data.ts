@@ -31,6 +31,8 @@ export interface SchemaData {
   readonly examples?: readonly unknown[];
   /** other names of a property */
   readonly aliases?: readonly string[];
+  /** true: must be given, as the type itself checks, though the schema has a default or none */
+  readonly isNeeded?: boolean;
   readonly rowan?: string;
   readonly defaultType?: string;
   readonly rename?: string;

@@ -4,8 +4,9 @@ import { url } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
 
 export const modelFileUrl = url({
-  description: 'where the trained model is saved; needed',
+  description: 'where the trained model is saved',
   default: '',
+  isNeeded: true,
 });
 
 /** Of procedures that have outputs beside the model. */

@@ -38,6 +38,7 @@ const PARAMETERS = Type.Object({
   dataFileUrl: Type.Optional(
     Type.Unsafe<string | readonly string[]>({
       description: 'URL of the documents, or an array of URLs; each may be a pattern',
+      isNeeded: true,
       anyOf: [Type.String({ rowan: 'url' }), Type.Array(Type.String({ rowan: 'url' }))],
     }),
   ),

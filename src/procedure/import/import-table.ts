@@ -26,6 +26,7 @@ export const IMPORT_TABLE_PARAMETERS = Type.Object({
   dataFileUrl: Type.Optional(
     Type.Unsafe<string | readonly string[]>({
       description: 'URL of the file, or an array of URLs; each may be a pattern',
+      isNeeded: true,
       anyOf: [Type.String({ rowan: 'url' }), Type.Array(Type.String({ rowan: 'url' }))],
     }),
   ),

@@ -14,6 +14,7 @@ export const importTextParameters = Type.Object({
   dataFileUrl: Type.Optional(
     Type.Unsafe<string | readonly string[]>({
       description: 'URL of the text, or an array of URLs; each may be a pattern',
+      isNeeded: true,
       anyOf: [Type.String({ rowan: 'url' }), Type.Array(Type.String({ rowan: 'url' }))],
     }),
   ),

@@ -23,7 +23,7 @@ export const transform = workerProcedure({
   name: 'transform',
   summary: 'Records the result of a query as a dataset.',
   parameters: Type.Object({
-    inputData: Type.Optional(inputQuery({ description: 'the query; needed when it is run' })),
+    inputData: Type.Optional(inputQuery({ description: 'the query', isNeeded: true })),
     outputDataset: Type.Optional(
       outputDataset({ description: 'dataset to make', defaultType: 'sparse.mutable' }),
     ),

@@ -3,6 +3,7 @@ import type { EntityKind, EntityType } from '../../dataset/entity-type.ts';
 import { type SchemaData, schemaData } from '../../schema/schema-data.ts';
 import type { TypeRegistry } from '../../service/entity/type-registry.ts';
 import { escapeHtml } from '../../util/html.ts';
+import { exampleRequests } from './example/type-examples.ts';
 import { code, type PageContent, prose, renderTable } from './page.ts';
 
 export const DOCUMENTED_KINDS = ['dataset', 'function', 'procedure', 'plugin'] as const;
@@ -39,8 +40,6 @@ export function typePath({ kind, name }: EntityType): string {
 
 export function typePage(type: EntityType): PageContent {
   const aliases = (type.aliases ?? []).map(code).join(', ');
-  const example = { type: type.name, params: exampleParams(schemaData(type.parameters)) };
-  const request = `PUT /v1/${type.kind}s/example\n${JSON.stringify(example, null, 2)}`;
   return {
     title: `${type.name} (${type.kind})`,
     body: `<h1>${code(type.name)}</h1>
@@ -48,9 +47,19 @@ export function typePage(type: EntityType): PageContent {
 <p>${prose(type.summary)}</p>
 <h2>Parameters</h2>
 ${parameterTable(type, '../..') || '<p>None.</p>'}
-<h2>Creating one</h2>
-<pre><code>${escapeHtml(request)}</code></pre>`,
+${exampleText(type)}`,
   };
+}
+
+/** Requests that can be sent as they stand, one after the other. */
+function exampleText(type: EntityType): string {
+  const requests = exampleRequests(type);
+  if (requests.length === 0) return '';
+  const blocks = requests.map(({ verb, path, body }) => {
+    const text = `${verb} ${path}\n${JSON.stringify(body, null, 2)}`;
+    return `<pre><code>${escapeHtml(text)}</code></pre>`;
+  });
+  return `<h2>Creating one</h2>\n${blocks.join('\n')}`;
 }
 
 /**
@@ -66,11 +75,11 @@ function parameterRows(schema: SchemaData, prefix: string, root: string): string
   const required = new Set(schema.required ?? []);
   return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     const fallback = member.default;
-    const isRequired = required.has(name) && fallback === undefined;
+    const isRequired = member.isNeeded === true || (required.has(name) && fallback === undefined);
     const row = [
       code(prefix + name),
       escapeHtml(typeText(member)),
-      fallback === undefined ? (isRequired ? 'required' : '') : code(JSON.stringify(fallback)),
+      isRequired ? 'required' : fallback === undefined ? '' : code(JSON.stringify(fallback)),
       meaning(member, root),
     ];
     const isOwn = member.rowan === undefined && member.properties !== undefined;
@@ -104,51 +113,4 @@ function rangeText({ type, minimum, exclusiveMinimum, maximum }: SchemaData): st
   const low = minimum === undefined ? above : `, at least ${String(minimum)}`;
   const high = maximum === undefined ? '' : `, at most ${String(maximum)}`;
   return `${type ?? 'any JSON'}${low}${high}`;
-}
-
-/** Values for the parameters that must be given, and for those that show what the type is for. */
-function exampleParams(schema: SchemaData): Record<string, unknown> {
-  const required = schema.required ?? [];
-  const members = schema.properties ?? {};
-  const isShown = (name: string) =>
-    members[name]?.examples !== undefined ||
-    (required.includes(name) && members[name]?.default === undefined);
-  const given = Object.keys(members).filter(isShown);
-  return Object.fromEntries(given.map((name) => [name, exampleValue(members[name] ?? {})]));
-}
-
-function exampleValue(schema: SchemaData): unknown {
-  if (schema.examples !== undefined) return schema.examples[0];
-  switch (schema.rowan) {
-    case 'dataset':
-    case 'table':
-      return 'my_dataset';
-    case 'output-dataset':
-      return 'my_output';
-    case 'function':
-    case 'output-function':
-      return { id: 'my_function' };
-    case 'procedure':
-      return { type: 'null' };
-    case 'input-query':
-      return 'SELECT * FROM my_dataset';
-    case 'url':
-      return 'file://data/my_file';
-  }
-  if (schema.enum !== undefined) return schema.enum[0];
-  const parts = schema.anyOf;
-  if (parts?.[0] !== undefined) return exampleValue(parts[0]);
-  switch (schema.type) {
-    case 'string':
-      return 'text';
-    case 'integer':
-    case 'number':
-      return schema.minimum ?? 1;
-    case 'boolean':
-      return true;
-    case 'array':
-      return [];
-    default:
-      return exampleParams(schema);
-  }
 }
