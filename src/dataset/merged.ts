@@ -13,6 +13,7 @@ export const merged = datasetType({
   parameters: Type.Object({
     datasets: Type.Array(datasetReference({ description: 'a dataset' }), {
       description: 'datasets to merge, at least one',
+      isNeeded: true,
       default: [],
     }),
   }),

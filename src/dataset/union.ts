@@ -15,6 +15,7 @@ export const union = datasetType({
   parameters: Type.Object({
     datasets: Type.Array(datasetReference({ description: 'a dataset' }), {
       description: 'datasets to stack, at least one',
+      isNeeded: true,
       default: [],
     }),
   }),

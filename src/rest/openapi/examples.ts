@@ -14,6 +14,7 @@ export const EXAMPLE_ELEMENTS: Readonly<Record<string, string>> = {
   column: 'x',
   class: 'functions',
   type: 'sql.expression',
+  name: 'example.csv',
   rest: '',
 };
 
@@ -34,6 +35,17 @@ const TRAINING = {
     metric: 'euclidean',
     modelFileUrl: 'mem://example.kms',
     functionName: 'example_clusters',
+    runOnCreation: true,
+  },
+};
+/** Makes the function `example_stats`, whose type has routes of its own. */
+const STATISTICS = {
+  type: 'experimental.distTable.train',
+  params: {
+    trainingData: "SELECT host FROM (VALUES ('h1', 1), ('h2', 0)) AS t(host, click)",
+    outcomes: [['click', 'click']],
+    distTableFileUrl: 'mem://example.dt',
+    functionName: 'example_stats',
     runOnCreation: true,
   },
 };
@@ -60,7 +72,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
   'PUT /v1/functions': { body: { id: 'example', ...FUNCTION } },
   'POST /v1/functions': { body: { id: 'example', ...FUNCTION } },
   'PUT /v1/procedures/:id': { body: PROCEDURE },
-  'PUT /v1/procedures': { body: { id: 'example', ...PROCEDURE } },
+  'PUT /v1/procedures': { body: { id: 'example_training', ...STATISTICS } },
   'POST /v1/procedures': { body: { id: 'example', ...TRAINING } },
   'PUT /v1/plugins/:id': { body: PLUGIN },
   'PUT /v1/plugins': { body: { id: 'example', ...PLUGIN } },
@@ -73,6 +85,14 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
   'POST /v1/datasets/:id/columns': { body: COLUMN },
   'POST /v1/datasets/:id/multicolumns': { body: [['w', [['second', 4, 0]]]] },
   'POST /v1/datasets/:id/commit': {},
+  'POST /v1/datasets/:id/routes/*': {
+    params: { id: 'example_output', rest: 'saves' },
+    body: { dataFileUrl: 'mem://example.data' },
+  },
+  'POST /v1/functions/:id/routes/*': {
+    params: { id: 'example_stats', rest: 'increment' },
+    body: { keys: [['host', 'h1']], outcomes: [1] },
+  },
   'GET /v1/functions/:id/application': { query: { input: '{"x":1}' } },
   'POST /v1/functions/:id/application': { body: { input: { x: 1 } } },
   'GET /v1/functions/:id/batch': { query: { input: '[{"x":1},{"x":2}]' } },
@@ -86,7 +106,15 @@ export const EXAMPLES: Readonly<Record<string, OperationExample>> = {
   'GET /v1/typeInfo': { query: { type: 'string' } },
   'POST /v1/types/plugins/javascript/routes/run': { body: { source: '1 + 1' } },
   'GET /v1/types/plugins/javascript/routes/modules/*': { params: { rest: 'mldb' } },
-  'GET /v1/types/:class/:type/routes/*': { params: { class: 'plugins', type: 'javascript' } },
+  'GET /v1/types/:class/:type/routes/*': {
+    params: { class: 'plugins', type: 'javascript', rest: 'modules' },
+  },
+  'POST /v1/types/:class/:type/routes/*': {
+    params: { class: 'plugins', type: 'javascript', rest: 'run' },
+    body: { source: '1 + 1' },
+  },
+  'PUT /v1/uploads/:name': { body: 'x,y\n1,2\n3,4\n' },
+  'POST /v1/imports': { body: { url: 'upload://example.csv' } },
   'GET /doc/*': { params: { rest: '' } },
   'POST /v1/watches': { body: [{ channel: 'names', filter: '*' }] },
 };

@@ -163,8 +163,9 @@ const EXAMPLES: TypeExamples = {
     },
   },
   'randomforest.binary.train': {
+    before: [table('labelled', LABELLED_POINTS)],
     params: {
-      trainingData: LABELLED,
+      trainingData: 'SELECT {x, y} AS features, label FROM labelled',
       ...{ featureVectorSamplingProp: 1, featureSamplingProp: 1 },
       modelFileUrl: 'mem://example.cls',
       functionName: 'example_score',
