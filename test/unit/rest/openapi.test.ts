@@ -145,7 +145,8 @@ describe('examples', () => {
       const body = exampleBody(route);
       const reply = await rowan.perform(route.verb, path, body === undefined ? {} : { body });
       const [status] = REFUSED[nameOf(route)] ?? [];
-      if (status === undefined ? reply.status >= 400 : reply.status !== status) {
+      const end = route.summary.startsWith('Redirects') ? 400 : 300;
+      if (status === undefined ? reply.status >= end : reply.status !== status) {
         failures.push(`${route.verb} ${path}: ${reply.status} ${reply.text.slice(0, 200)}`);
       }
     }
