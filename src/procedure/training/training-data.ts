@@ -160,6 +160,7 @@ function readMadeColumns(
   const { root } = prepared.plan;
   if (form === 'set' || root.kind !== 'project') return undefined;
   const isWeighted = namesWeight(root.items);
+  const skips = skipsWeightless && isWeighted;
   const options = {
     row: 'features',
     scalars: ['label', 'weight'],
@@ -178,7 +179,7 @@ function readMadeColumns(
     for (let row = 0; row < made.rowCount; row++) {
       look();
       if (labels.isNull(row)) unlabelledCount++;
-      else if (!skipsWeightless || isCounted(weights?.atomAt(row) ?? null)) rows[count++] = row;
+      else if (!skips || isCounted(weights?.atomAt(row) ?? null)) rows[count++] = row;
     }
     const chosen = rowsInOrder(rows.subarray(0, count), made.nameAt, look);
     if (chosen === undefined) return undefined;

@@ -163,9 +163,8 @@ const EXAMPLES: TypeExamples = {
     },
   },
   'randomforest.binary.train': {
-    before: [table('labelled', LABELLED_POINTS)],
     params: {
-      trainingData: 'SELECT {x, y} AS features, label FROM labelled',
+      trainingData: LABELLED,
       ...{ featureVectorSamplingProp: 1, featureSamplingProp: 1 },
       modelFileUrl: 'mem://example.cls',
       functionName: 'example_score',
