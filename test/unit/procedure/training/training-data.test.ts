@@ -184,3 +184,20 @@ test.each([
     expect([status, text]).toEqual([400, expect.stringContaining(message)]);
   }
 });
+
+test.each([
+  ['no weight', '', 6],
+  ['a weight that is 0 or null at times', ', weight', 4],
+])('a forest over values trains on the rows that count: %s', async (_, weight, rows) => {
+  const made = await rowan.put('/v1/procedures/forest', {
+    type: 'randomforest.binary.train',
+    params: {
+      trainingData: `SELECT {x} AS features, label${weight} FROM (VALUES (1, 0, 1), (2, 0, 1), (3, 0, 0), (7, 1, 1), (8, 1, 1), (9, 1, NULL)) AS t(x, label, weight)`,
+      ...{ modelFileUrl: 'mem://forest.cls', functionName: 'forest', runOnCreation: true },
+    },
+  });
+  expect([made.status, made.text]).toEqual([201, expect.any(String)]);
+  const card = (await rowan.get('/v1/functions/forest/card')).json;
+  expect(card).toMatchObject({ rows: { used: rows } });
+  await rowan.delete('/v1/procedures/forest');
+});
