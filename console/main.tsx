@@ -1,7 +1,7 @@
 // The console: the frame around every screen. Screens are loaded when they are first visited.
 import { signal } from '@preact/signals';
 import { type ComponentType, render } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { Failure, Unreachable, Waiting } from './part/basic.tsx';
 import { Messages } from './part/dialog.tsx';
 import { Drawer, isDrawerOpen } from './part/drawer.tsx';
@@ -59,7 +59,8 @@ function App() {
     setMenuOpen(false);
   }, [place.value]);
 
-  useEffect(() => {
+  // Keys work from the first picture on.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
         event.preventDefault();

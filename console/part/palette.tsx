@@ -12,6 +12,7 @@ interface Entry {
 }
 
 const SHOWN_MAX = 60;
+const NONE: readonly string[] = [];
 
 export function Palette({
   screens,
@@ -27,10 +28,14 @@ export function Palette({
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
   const list = useRef<HTMLDivElement>(null);
-  const datasets = cached<string[]>('/v1/datasets').value ?? [];
-  const functions = cached<string[]>('/v1/functions').value ?? [];
-  const procedures = cached<string[]>('/v1/procedures').value ?? [];
-  const plugins = cached<string[]>('/v1/plugins').value ?? [];
+  const [isEntered, setEntered] = useState(false);
+  const lists = ['datasets', 'functions', 'procedures', 'plugins'].map((kind) =>
+    cached<string[]>(`/v1/${kind}`),
+  );
+  const [datasets = [], functions = [], procedures = [], plugins = []] = lists.map(
+    ({ value }) => value ?? NONE,
+  );
+  const isComplete = lists.every(({ value, error }) => value !== undefined || error !== undefined);
   const entries = useMemo((): Entry[] => {
     const places = Object.entries(screens).filter(([, { isInner }]) => isInner !== true);
     const isEditor = may('editor');
@@ -86,6 +91,12 @@ export function Palette({
     onClose();
     entry.run();
   };
+  // Who types fast does not land at what merely came first.
+  useEffect(() => {
+    if (!isEntered || !isComplete) return;
+    setEntered(false);
+    run(found[chosen]);
+  }, [isEntered, isComplete]);
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) {
@@ -93,7 +104,7 @@ export function Palette({
       setChosen((chosen + step + found.length) % Math.max(1, found.length));
     } else if (event.key === 'Enter') {
       event.preventDefault();
-      run(found[chosen]);
+      setEntered(true);
     }
   };
   return (
@@ -111,6 +122,7 @@ export function Palette({
         onInput={(event) => {
           setText(event.currentTarget.value);
           setChosen(0);
+          setEntered(false);
         }}
         onKeyDown={onKeyDown}
       />
@@ -130,7 +142,9 @@ export function Palette({
           </div>
         ))}
       </div>
-      {found.length === 0 && <p class="dim">Nothing is named so.</p>}
+      {found.length === 0 && (
+        <p class="dim">{isComplete ? 'Nothing is named so.' : 'Names are being fetched.'}</p>
+      )}
     </Dialog>
   );
 }

@@ -1,6 +1,7 @@
 // A server and a headless browser to look at it with.
 import { type Browser, chromium } from 'playwright-core';
 import { Rowan } from '../../src/index.ts';
+import type { Logger } from '../../src/service/logger.ts';
 
 export interface BrowserSession {
   /** of the server: scheme, host and port */
@@ -16,15 +17,22 @@ export async function startBrowser(
   {
     dataDir = null,
     adminKey,
+    logger,
     ...listen
   }: {
     readonly assetsPath?: string;
     /** where the service keeps everything; default: it keeps nothing */
     readonly dataDir?: string | null;
     readonly adminKey?: string;
+    readonly logger?: Logger;
+    readonly hasAccessLog?: boolean;
   } = {},
 ): Promise<BrowserSession> {
-  const rowan = await Rowan.open({ dataDir, ...(adminKey === undefined ? {} : { adminKey }) });
+  const rowan = await Rowan.open({
+    dataDir,
+    ...(adminKey === undefined ? {} : { adminKey }),
+    ...(logger === undefined ? {} : { logger }),
+  });
   const origin = await rowan.listen({ host: '127.0.0.1', port: 0, ...listen });
   const browser = await chromium.launch({
     ...(executablePath === undefined ? {} : { executablePath }),

@@ -102,14 +102,7 @@ export function ModelPage({ id }: { readonly id: string }) {
                       )}
                     </>
                   ))}
-                {view === 'try' && (
-                  <Playground
-                    key={related?.source}
-                    id={id}
-                    config={config}
-                    source={related?.source}
-                  />
-                )}
+                {view === 'try' && <Playground id={id} config={config} source={related?.source} />}
               </div>
             </div>
           </>

@@ -72,29 +72,47 @@ function FieldInput({
   const [kept, setKept] = useState<readonly Kept[]>([]);
   const [score, setScore] = useState<number>();
   const [rowNumber, setRowNumber] = useState(0);
+  const typed = useRef(new Set<string>());
   const input = useMemo(() => inputOf(fields, values), [fields, values]);
   const modelFileUrl = (config?.params as { modelFileUrl?: string } | undefined)?.modelFileUrl;
   const canExplain = hasType('functions', 'classifier.explain') && typeof modelFileUrl === 'string';
 
-  // Values of a row of the data, so that there is something to vary.
+  // Values of a row of the data, so that there is something to vary. What was typed while the row
+  // was on its way stays.
   useEffect(() => {
     if (source === undefined) return;
+    let isWanted = true;
     const sql = `SELECT * FROM ${quoteName(source)} LIMIT 1 OFFSET ${rowNumber}`;
     queryRows(sql, { isSilent: true }).then(
-      ([row]) => row !== undefined && setValues(valuesOf(fields, row)),
+      ([row]) => {
+        if (row === undefined || !isWanted) return;
+        setValues((latest) => {
+          const kept = [...latest].filter(([name]) => typed.current.has(name));
+          return new Map([...valuesOf(fields, row), ...kept]);
+        });
+      },
       () => undefined,
     );
+    return () => {
+      isWanted = false;
+    };
   }, [source, rowNumber, fields]);
 
-  const set = (field: InputField, text: string) =>
-    setValues(new Map(values).set(fieldKey(field), text));
+  const anotherRow = () => {
+    typed.current.clear();
+    setRowNumber(rowNumber + 1);
+  };
+  const set = (field: InputField, text: string) => {
+    typed.current.add(fieldKey(field));
+    setValues((latest) => new Map(latest).set(fieldKey(field), text));
+  };
   return (
     <div class="playground">
       <section class="panel" aria-label="Inputs">
         <div class="row spread">
           <h2>Inputs</h2>
           {source !== undefined && (
-            <Button kind="bare" icon="again" onClick={() => setRowNumber(rowNumber + 1)}>
+            <Button kind="bare" icon="again" onClick={anotherRow}>
               Another row
             </Button>
           )}
