@@ -1,5 +1,5 @@
 // EXPLAIN, SHOW, DESCRIBE, SUMMARIZE: statements that look at plans, names and columns.
-
+import { likeMatcher } from '../builtin/operator/like.ts';
 import { explainPlan } from '../plan/explain/explain.ts';
 import type { RelationRow } from '../plan/namespace.ts';
 import type { PlanNode } from '../plan/plan.ts';
@@ -101,28 +101,17 @@ function showTables({ namespace }: WriteQueryOptions): Answer {
 }
 
 function showFunctions(pattern: string | undefined, { namespace }: WriteQueryOptions): Answer {
-  const test = pattern === undefined ? undefined : likePattern(pattern);
+  const matches = pattern === undefined ? undefined : likeMatcher(pattern.toLowerCase());
   const { builtins } = namespace;
   const cells = builtins
     .functionNames()
-    .filter((name) => test === undefined || test.test(name))
+    .filter((name) => matches === undefined || matches(name.toLowerCase()))
     .map((name) => {
       const declaration = builtins.findFunction(name);
       const parameters = declaration?.parameters.map((parameter) => parameter.name).join(', ');
       return [name, declaration?.family ?? null, parameters ?? '', declaration?.summary ?? ''];
     });
   return answer(['name', 'family', 'parameters', 'summary'], cells);
-}
-
-function likePattern(pattern: string): RegExp {
-  const source = pattern
-    .split('')
-    .map((character) => {
-      if (character === '%') return '.*';
-      return character === '_' ? '.' : character.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-    })
-    .join('');
-  return new RegExp(`^${source}$`, 'i');
 }
 
 interface ColumnInfo {
