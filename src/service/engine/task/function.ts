@@ -49,6 +49,9 @@ export async function bindTask(
   }
 }
 
+/** One object for all calls, so that binding reads its schemas once. */
+const APPLICATION = { hybrid: APPLICATION_PARAMETERS };
+
 export function applyTask(
   { function: id, ...given }: EngineTasks['apply']['args'],
   task: Task,
@@ -59,7 +62,7 @@ export function applyTask(
     'body' in given
       ? applicationOf(
           bindBody(
-            { hybrid: APPLICATION_PARAMETERS },
+            APPLICATION,
             given,
             bytesBody(given.body).json(() => task.checkCancelled()),
           ),
