@@ -39,6 +39,7 @@ function commandOption(name: string, option: ServerOption): Option {
     isSwitch ? flags : `${flags} ${value}`,
     usual === '' ? description : `${description} (default: ${usual})`,
   );
+  // Commander would name the value after the flag; programs know it by its name in the table.
   made.attributeName = () => name;
   if (option.default !== undefined) made.default(option.default);
   if (isSwitch) return made;

@@ -1,15 +1,15 @@
-// Clients that have sent all they will send. The end of what arrives is sent by those that only
-// wait for their reply and by those that have left; only what is written to them tells which:
-// the machine of a client that has left refuses it.
+// Clients that have closed their sending side. A FIN comes both from a client that waits for its
+// reply and from one that has left. Writing to the connection tells them apart: the machine of a
+// client that has left answers with a reset.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
-/** The first attempts are close together: work for nobody should end soon. */
+/** The first attempts are close together, so that the work of a client that left ends soon. */
 const FIRST_PAUSE_MS = 10;
 const PAUSE_MS_MAX = 2_000;
-/** Where nothing may be asked, as between pieces of the reply, one must come in this time. */
+/** Once the head is sent no interim reply may be: then a piece of the reply must be written in this time. */
 const SILENCE_MS_MAX = 3_000;
 
-/** Node would close connections at the end of what arrives, whatever reply is due. */
+/** By default Node closes a connection at its FIN, although a reply is due. */
 export function admitHalfClosed(server: Server): void {
   // As old as Node's server, and not among its types.
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
@@ -29,7 +29,7 @@ function watchCurrent({ socket, httpVersion }: IncomingMessage, response: Server
   let silentMs = 0;
   const look = (): void => {
     if (response.writableEnded) return;
-    // Clients of HTTP/1.0 do not know replies that only say that another one follows.
+    // Clients of HTTP/1.0 do not know interim replies (1xx).
     if (!response.headersSent && httpVersion === '1.1') response.writeProcessing();
     const isSilent = socket.bytesWritten === writtenBytes && socket.writableLength === 0;
     writtenBytes = socket.bytesWritten;

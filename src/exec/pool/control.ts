@@ -19,7 +19,7 @@ export const CELL = {
   nextUnit: 5,
   /** helpers of the leader's job that are done */
   helpersDone: 6,
-  /** 1: the thread runs what cannot look at a cancel cell */
+  /** 1: the thread runs code that cannot check for cancellation */
   unstoppable: 7,
   /** the leader that it helps, as its slot plus 1; 0: none */
   leader: 8,
@@ -43,7 +43,7 @@ export function beginHelping(control: Int32Array, slot: number, leader: number):
   Atomics.store(control, cellOf(slot, CELL.leader), leader + 1);
 }
 
-/** Does not come back where the helper is being ended. */
+/** Never returns when the pool is ending the helper: the thread waits for that. */
 export function endHelping(control: Int32Array, slot: number, leader: number): void {
   const cell = cellOf(slot, CELL.leader);
   if (Atomics.compareExchange(control, cell, leader + 1, 0) === leader + 1) return;
