@@ -153,7 +153,7 @@ export type FromSandbox =
       readonly argument: string;
     }
   | { readonly type: 'log'; readonly call: number; readonly entry: LogEntry }
-  /** the worker has used so much memory that a new one is better */
+  /** the worker keeps so much memory that a new one is better */
   | { readonly type: 'spent' }
   /** nothing can run any more */
   | { readonly type: 'broken' };

@@ -72,12 +72,22 @@ export class Realm {
     }
   }
 
-  dispose(): void {
+  /**
+   * Frees what the realm holds.
+   * @returns false: the engine could not, and keeps that memory. It cannot free chains of some
+   *   ten thousand promises that were resolved by one another; other realms are not touched.
+   */
+  dispose(): boolean {
     for (const handle of this.#owned.splice(0)) if (handle.alive) handle.dispose();
     for (const member of this.#members.values()) member.dispose();
     this.#scope.dispose();
     this.#context.dispose();
-    this.#runtime.dispose();
+    try {
+      this.#runtime.dispose();
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /**

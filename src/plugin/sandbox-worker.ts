@@ -40,6 +40,7 @@ class SandboxThread {
   /** since when a reply waits for the bell */
   #unrungSince: number | undefined;
   #isBroken = false;
+  #isSpent = false;
 
   constructor({ port, wake, slotMemory, memoryBytes }: SandboxStart) {
     this.#port = port;
@@ -54,9 +55,9 @@ class SandboxThread {
   }
 
   async start(): Promise<void> {
-    const engine = await newQuickJSWASMModule(
-      newVariant(RELEASE_SYNC, { wasmMemory: this.#memory }),
-    );
+    // What the engine prints when it stops is told by the errors that it throws.
+    const emscriptenModule = { wasmMemory: this.#memory, printErr() {} };
+    const engine = await newQuickJSWASMModule(newVariant(RELEASE_SYNC, { emscriptenModule }));
     this.#tasks = new ScriptTasks(engine, {
       ask: (name, argument) => this.#ask(name, argument),
       log: (entry) => this.#post({ type: 'log', call: this.#innermost(), entry }),
@@ -66,6 +67,9 @@ class SandboxThread {
         return this.#interruption();
       },
       isMemoryExhausted: () => this.#memory.buffer.byteLength >= this.#memoryBytes * 0.9,
+      spend: () => {
+        this.#isSpent = true;
+      },
     });
     this.#port.on('message', (message: ToSandbox) => {
       this.#receive(message);
@@ -127,7 +131,9 @@ class SandboxThread {
     if (this.#calls.length > 0) return;
     this.#answers.clear();
     if (this.#isBroken) this.#post({ type: 'broken' });
-    else if (this.#memory.buffer.byteLength > SPENT_SIZE_BYTES) this.#post({ type: 'spent' });
+    else if (this.#isSpent || this.#memory.buffer.byteLength > SPENT_SIZE_BYTES) {
+      this.#post({ type: 'spent' });
+    }
   }
 
   #answer(slot: number, reply: FromSandbox): void {

@@ -33,6 +33,8 @@ export interface ThreadHost {
   log(entry: LogEntry): void;
   interruption(): Error | undefined;
   isMemoryExhausted(): boolean;
+  /** Says that the engine keeps memory which nothing will use: a new thread is better. */
+  spend(): void;
 }
 
 /** Functions of queries that stay compiled. */
@@ -101,7 +103,7 @@ export class ScriptTasks {
     try {
       return realm.runProgram(source, uri, { running: 'Running script' });
     } finally {
-      realm.dispose();
+      this.#dispose(realm);
     }
   }
 
@@ -156,7 +158,7 @@ export class ScriptTasks {
     try {
       handle = realm.compileFunction(functionText(source, parameters));
     } catch (thrown) {
-      realm.dispose();
+      this.#dispose(realm);
       throw thrown;
     }
     const compiled = { realm, handle };
@@ -172,7 +174,11 @@ export class ScriptTasks {
     ];
     this.#functions.delete(key);
     handle.dispose();
-    realm.dispose();
+    this.#dispose(realm);
+  }
+
+  #dispose(realm: Realm): void {
+    if (!realm.dispose()) this.#thread.spend();
   }
 
   #describeModule(name: string): ModuleExports {
@@ -181,7 +187,7 @@ export class ScriptTasks {
       const text = realm.callScope('describeModule', [name], 'Running script');
       return JSON.parse(text ?? '{}') as ModuleExports;
     } finally {
-      realm.dispose();
+      this.#dispose(realm);
     }
   }
 

@@ -208,6 +208,16 @@ describe('limits', () => {
     }
   });
 
+  test('a script whose memory the engine cannot free ends as any other', async () => {
+    const sandbox = makeSandbox();
+    // Each promise is resolved by the next one.
+    const source =
+      'let n = 0; const next = () => (++n < 40000 ? Promise.resolve().then(next) : n); next()';
+    expect(await resultOf(run(sandbox, source))).toBe(40000);
+    expect(await resultOf(run(sandbox, '3'))).toBe(3);
+    expect([sandbox.isAlive, sandbox.isSpent]).toEqual([true, true]);
+  });
+
   test('a script that is cancelled stops', async () => {
     const sandbox = sharedSandbox();
     const abort = new AbortController();
