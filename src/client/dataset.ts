@@ -98,7 +98,9 @@ function jsonCells([name, cells]: NamedCells): unknown[] {
 }
 
 /** Dates of JavaScript become timestamps. */
-function jsonTuple([name, value, ts]: CellTuple): unknown[] {
+function jsonTuple(tuple: CellTuple): readonly unknown[] {
+  const [name, value, ts] = tuple;
+  if (!(value instanceof Date || ts instanceof Date)) return tuple;
   return [
     name,
     value instanceof Date ? { ts: value.toISOString() } : value,

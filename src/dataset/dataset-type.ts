@@ -99,10 +99,11 @@ export interface Recording<Given = Params> {
   /** present when a row name may be recorded only once */
   duplicateRow?(name: Path): RowanError;
   /**
-   * Present when content in which every row has all columns may be kept by column: the timestamp
-   * that is kept of it.
+   * Present when any rows are admitted, and keep everything but their timestamps: what becomes of
+   * these, in seconds. Rows are then recorded without being made objects, and content in which every
+   * row has all columns may be kept by column.
    */
-  denseTime?(ts: number, params: Given): number;
+  roundedTime?(params: Given): (ts: number) => number;
   /** true: rows that were recorded may turn out to be unacceptable when they are committed */
   readonly mayRefuseAtCommit?: boolean;
   /** true: a commit ends the recording */
@@ -141,6 +142,8 @@ export interface WriterContext<Given = Params> {
 export interface ContentWriter {
   /** Adds an admitted row. */
   add(row: RecordedRow): void;
+  /** Adds the admitted rows of a batch (recorded-batch.ts), where they need not be made objects. */
+  addBatch?(batch: Uint8Array): void;
   /** Seals the content. @throws when the rows together are not acceptable */
   finish(state: unknown): Snapshot;
 }

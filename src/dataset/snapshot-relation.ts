@@ -7,12 +7,13 @@ import type {
   RelationColumn,
   RelationRow,
 } from '../plan/namespace.ts';
+import { every } from '../util/every.ts';
 import type { ArenaAllocator } from '../value/column/arena-set.ts';
 import { ColumnView } from '../value/column/column-view.ts';
 import { type RowNamesView, rowNamesView } from '../value/column/row-names.ts';
 import { RowTimestampsView } from '../value/column/row-timestamps.ts';
 import type { ColumnarSnapshot, Snapshot, SparseSnapshot } from '../value/column/snapshot.ts';
-import { type ColumnRange, SparseView } from '../value/column/sparse-view.ts';
+import { type ColumnRange, type ColumnValues, SparseView } from '../value/column/sparse-view.ts';
 import { nestCells } from '../value/nest.ts';
 import { comparePaths, Path } from '../value/path.ts';
 import { EMPTY_ROW, type Row, RowBuilder, Scalar } from '../value/value.ts';
@@ -23,7 +24,7 @@ type Arenas = Pick<ArenaAllocator, 'get'>;
 export interface SnapshotRelation extends Relation {
   readonly snapshot: Snapshot;
   /** the points of one column in the order of rows, each under the path of its row */
-  columnCells(column: Path): Iterable<ColumnCell>;
+  columnCells(column: Path, check: () => void): Iterable<ColumnCell>;
 }
 
 const relations = new WeakMap<Arenas, Map<number, WeakRef<SnapshotRelation>>>();
@@ -134,10 +135,12 @@ class ColumnarRelation implements SnapshotRelation {
 class SparseColumnRow implements RelationRow {
   readonly #view: SparseView;
   readonly #id: number;
+  readonly #check: () => void;
 
-  constructor(view: SparseView, id: number) {
+  constructor(view: SparseView, id: number, check: () => void) {
     this.#view = view;
     this.#id = id;
+    this.#check = check;
   }
 
   get name(): Path {
@@ -146,12 +149,40 @@ class SparseColumnRow implements RelationRow {
 
   get row(): Row {
     const builder = new RowBuilder();
+    this.#view.columns(this.#check);
     this.#view.visitColumn(this.#id, (cell, row) => {
       builder.addPath(this.#view.names.pathAt(row), cell);
     });
     return builder.build();
   }
 }
+
+/** A column of one element, of which no cell has several points. */
+class SparseFlatColumn implements FlatColumn {
+  readonly name: string;
+  readonly valueCount: number;
+  readonly latestTs: number;
+  readonly #view: SparseView;
+  readonly #id: number;
+  readonly #check: () => void;
+
+  constructor(view: SparseView, id: number, name: string, values: ColumnValues, check: () => void) {
+    this.#view = view;
+    this.#id = id;
+    this.#check = check;
+    this.name = name;
+    this.valueCount = values.counts[id] as number;
+    this.latestTs = values.latestTs(id);
+  }
+
+  visitCells(visit: (cell: Scalar) => void): void {
+    this.#view.columns(this.#check);
+    this.#view.visitColumn(this.#id, visit);
+  }
+}
+
+/** Columns whose names are read between two checks. */
+const COLUMNS_PER_CHECK = 8192;
 
 class SparseRelation implements SnapshotRelation {
   readonly snapshot: SparseSnapshot;
@@ -191,10 +222,10 @@ class SparseRelation implements SnapshotRelation {
     for (let row = 0; row < this.rowCount; row++) yield this.#view.names.pathAt(row);
   }
 
-  *columnCells(column: Path): Iterable<ColumnCell> {
+  *columnCells(column: Path, check: () => void): Iterable<ColumnCell> {
     const id = this.#view.findColumn(column);
     if (id === undefined) return;
-    const { offsets, rows, points } = this.#view.columns();
+    const { offsets, rows, points } = this.#view.columns(check);
     for (let i = offsets[id] as number; i < (offsets[id + 1] as number); i++) {
       const point = points[i] as number;
       const position = rows[i] as number;
@@ -207,19 +238,24 @@ class SparseRelation implements SnapshotRelation {
     }
   }
 
-  *transposedRows(): Iterable<RelationRow> {
-    for (let id = 0; id < this.columnCount(); id++) yield new SparseColumnRow(this.#view, id);
+  *transposedRows(check: () => void): Iterable<RelationRow> {
+    for (let id = 0; id < this.columnCount(); id++) {
+      yield new SparseColumnRow(this.#view, id, check);
+    }
   }
 
-  flatColumns(): Iterable<FlatColumn> | undefined {
+  flatColumns(check: () => void): Iterable<FlatColumn> | undefined {
     const view = this.#view;
     const cellCount = view.columnRowCounts.reduce((sum, count) => sum + count, 0);
     if (cellCount !== view.snapshot.pointCount) return undefined;
+    const values = view.columnValues(check);
+    const checkSometimes = every(COLUMNS_PER_CHECK, check);
     const columns: FlatColumn[] = [];
     for (let id = 0; id < view.columnCount; id++) {
+      checkSometimes();
       const { elements } = view.columnPath(id);
       if (elements.length !== 1) return undefined;
-      columns.push({ name: elements[0] as string, cells: (visit) => view.visitColumn(id, visit) });
+      columns.push(new SparseFlatColumn(view, id, elements[0] as string, values, check));
     }
     return columns;
   }

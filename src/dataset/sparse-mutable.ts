@@ -41,7 +41,7 @@ export const sparseMutable = datasetType({
       params.consistencyLevel === 'consistentAfterWrite' ? 'write' : 'commit',
     initialState: null,
     admit: (rows, params) => ({ rows: quantise(rows, params.timeQuantumSeconds), state: null }),
-    denseTime: (ts, params) => makeQuantiser(params.timeQuantumSeconds)(ts),
+    roundedTime: (params) => makeQuantiser(params.timeQuantumSeconds),
     openWriter: openSparseWriter,
   },
   status: sparseStatus,

@@ -1,7 +1,9 @@
 // Writes content that is stored as compressed sparse rows.
 import { SparseBuilder } from '../value/column/sparse-builder.ts';
+import type { Path } from '../value/path.ts';
 import { columnCountOf } from './columnar-writer.ts';
 import type { ContentWriter, DatasetContent, WriterContext } from './dataset-type.ts';
+import { visitBatch } from './recorded-batch.ts';
 import { cellsOfRow } from './recorded-row.ts';
 
 /** Rows taken over between two looks at the cancel flag. */
@@ -18,8 +20,16 @@ export function openSparseWriter(context: WriterContext): ContentWriter {
       builder.addRow(name, cellsOfRow(row));
     }
   }
+  const target = {
+    column: (bytes: Uint8Array, start: number, end: number) =>
+      builder.columnIdOfBytes(bytes, start, end),
+    row: (name: Path) => builder.beginRow(name),
+    cell: (column: number, bytes: Uint8Array, start: number, end: number, ts: number) =>
+      builder.addCellBytes(column, bytes, start, end, ts),
+  };
   return {
     add: (row) => builder.addRow(row.name, row.cells),
+    addBatch: (batch) => visitBatch(batch, target, () => context.checkCancelled()),
     finish: () => builder.seal(() => context.checkCancelled()),
   };
 }

@@ -33,14 +33,17 @@ export interface Relation {
   /** one row by its path; every row of that name where names repeat */
   findRows(name: Path, needed: NeededColumns): readonly RelationRow[];
   rowNames(): Iterable<Path>;
-  /** the points of one column in the order of rows, each under the path of its row */
-  columnCells?(column: Path): Iterable<ColumnCell>;
+  /**
+   * The points of one column in the order of rows, each under the path of its row.
+   * @param check called now and then while the first column is looked for; so below
+   */
+  columnCells?(column: Path, check: () => void): Iterable<ColumnCell>;
   /** whether there are columns below the path, so that reading it may give a row */
   hasColumnsBelow?(column: Path): boolean;
   /** the transposition: a row for each column, in natural order, made when it is looked at */
-  transposedRows?(): Iterable<RelationRow>;
+  transposedRows?(check: () => void): Iterable<RelationRow>;
   /** Columns in natural order; undefined when one is nested, or a cell has several points. */
-  flatColumns?(): Iterable<FlatColumn> | undefined;
+  flatColumns?(check: () => void): Iterable<FlatColumn> | undefined;
   /** the columnar or sparse memory behind it, when the vector engine can read it directly */
   readonly snapshot?: Snapshot;
 }
@@ -48,7 +51,11 @@ export interface Relation {
 /** A column whose cells are read in the order of rows. */
 export interface FlatColumn {
   readonly name: string;
-  readonly cells: (visit: (cell: Scalar) => void) => void;
+  /** how many cells are not null */
+  readonly valueCount: number;
+  /** the latest timestamp of these; without any, minus infinity */
+  readonly latestTs: number;
+  visitCells(visit: (cell: Scalar) => void): void;
 }
 
 /** A point of one column: `path` names its row, `position` is the row's place in stored order. */

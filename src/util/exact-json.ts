@@ -48,12 +48,22 @@ function withoutMark(text: string): string {
 
 /** Writes bigints as integers; otherwise as JSON.stringify does. */
 export function stringifyJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'null';
+  } catch (thrown) {
+    // It refuses bigints, which is sooner found out than looked for.
+    if (!containsBigint(value)) throw thrown;
+  }
+  return stringifyWithBigints(value);
+}
+
+function stringifyWithBigints(value: unknown): string {
   if (!containsBigint(value)) return JSON.stringify(value) ?? 'null';
   if (typeof value === 'bigint') return value.toString();
-  if (Array.isArray(value)) return `[${value.map(stringifyJson).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map(stringifyWithBigints).join(',')}]`;
   const members = Object.entries(value as object)
     .filter(([, member]) => member !== undefined)
-    .map(([key, member]) => `${JSON.stringify(key)}:${stringifyJson(member)}`);
+    .map(([key, member]) => `${JSON.stringify(key)}:${stringifyWithBigints(member)}`);
   return `{${members.join(',')}}`;
 }
 

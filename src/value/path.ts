@@ -65,6 +65,19 @@ export class Path {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const NEEDS_PARSER = /[."\u0000-\u001f]/;
 
+/** Whether UTF-8 is one element that prints as it is: not empty, and nothing that `NEEDS_PARSER` finds. */
+export function isPlainElement(utf8: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) {
+    const byte = utf8[i] as number;
+    if (byte === DOT || byte === QUOTE || byte < SPACE) return false;
+  }
+  return start < end;
+}
+
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const DOT = 0x2e;
+
 /** Natural order, element by element; a proper prefix comes first. */
 export function comparePaths(a: Path, b: Path): number {
   const length = Math.min(a.length, b.length);

@@ -162,6 +162,7 @@ export const aggregateFunctions: readonly FunctionDeclaration[] = [
     },
     merge: mergeSums,
     finish: (state) => new Scalar(state.count, state.ts),
+    ofCount: (count, latestTs) => new Scalar(count, latestTs),
   }),
   summing('sum', 'The sum of the values; 0 when there are none.', '12', totalOf),
   summing(

@@ -85,7 +85,7 @@ class PendingOutput implements OutputDataset {
   }
 
   get takesDense(): boolean {
-    return this.takesColumns || this.#recording.denseTime !== undefined;
+    return this.takesColumns || this.#recording.roundedTime !== undefined;
   }
 
   get ignoresColumns(): boolean {
@@ -124,8 +124,8 @@ class PendingOutput implements OutputDataset {
 
   recordColumns(snapshot: ColumnarSnapshot, { namesDiffer = false } = {}): void {
     assert(this.takesDense && this.#writer === undefined, 'columns are taken as a whole');
-    const { denseTime } = this.#recording;
-    if (denseTime === undefined) {
+    const { roundedTime } = this.#recording;
+    if (roundedTime === undefined) {
       this.#columns = snapshot;
       this.#namesDiffer = namesDiffer;
       this.#state = snapshot.columns.map((column) => column.path);
@@ -136,7 +136,7 @@ class PendingOutput implements OutputDataset {
     const isUnique =
       namesDiffer || rowNamesView(rowNames, rowCount, arenas).duplicates().length === 0;
     if (timestamps.kind === 'constant' && isUnique) {
-      const ts = denseTime(timestamps.ts, this.#params);
+      const ts = roundedTime(this.#params)(timestamps.ts);
       this.#columns = { ...snapshot, timestamps: { kind: 'constant', ts } };
       return;
     }

@@ -1,9 +1,9 @@
 // Builds sparse snapshots: compressed sparse rows of points, from rows recorded in any order.
 import { assert } from '../../util/assert.ts';
 import type { Atom } from '../atom.ts';
-import { ATOM_TAG, atomTag } from '../atom-codec.ts';
+import { ATOM_TAG, atomTag, readAtom } from '../atom-codec.ts';
 import { naturalKeys, sortKeys } from '../natural-key.ts';
-import type { Path } from '../path.ts';
+import { isPlainElement, type Path } from '../path.ts';
 import type { Timestamp } from '../timestamp.ts';
 import type { ArenaAllocator } from './arena-set.ts';
 import { DictionaryBuilder } from './dictionary.ts';
@@ -78,6 +78,16 @@ export class SparseBuilder {
     return id;
   }
 
+  /**
+   * As `columnId`, of a path whose bytes (atom-codec.ts) lie in [start, end): one element that prints
+   * as it is is looked up without a text being made.
+   */
+  columnIdOfBytes(bytes: Uint8Array, start: number, end: number): number {
+    const element = plainElementStart(bytes, start, end);
+    if (element === undefined) return this.columnId(readAtom(bytes, start, end) as Path);
+    return this.#columns.addTextBytes(bytes, element, end) - 1;
+  }
+
   addRow(name: Path, cells: readonly RecordedCell[]): void {
     this.beginRow(name);
     for (const [column, atom, ts] of cells) this.addCell(this.columnId(column), atom, ts);
@@ -129,6 +139,31 @@ export class SparseBuilder {
       }
       default:
         low = this.#heapBuilder().add(atom);
+    }
+    this.#points.add(columnId, tag, low, high, ts + 0);
+  }
+
+  /** As `addCell`, of an atom whose bytes (atom-codec.ts) lie in [start, end). */
+  addCellBytes(columnId: number, bytes: Uint8Array, start: number, end: number, ts: number): void {
+    assert(this.#recordedCount > 0, 'a cell belongs to a row');
+    const tag = bytes[start] as number;
+    let low = 0;
+    let high = 0;
+    switch (tag) {
+      case ATOM_TAG.null:
+        break;
+      case ATOM_TAG.integer:
+      case ATOM_TAG.unsigned:
+      case ATOM_TAG.double:
+      case ATOM_TAG.timestamp:
+        low = wordAt(bytes, start + 1);
+        high = wordAt(bytes, start + 5);
+        break;
+      case ATOM_TAG.string:
+        low = this.#heapBuilder().addTextBytes(bytes, start + 1, end);
+        break;
+      default:
+        low = this.#heapBuilder().add(readAtom(bytes, start, end));
     }
     this.#points.add(columnId, tag, low, high, ts + 0);
   }
@@ -236,6 +271,24 @@ export class SparseBuilder {
       ranks,
     };
   }
+}
+
+/** Little endian, at any place. */
+function wordAt(bytes: Uint8Array, at: number): number {
+  return (
+    ((bytes[at] as number) |
+      ((bytes[at + 1] as number) << 8) |
+      ((bytes[at + 2] as number) << 16) |
+      ((bytes[at + 3] as number) << 24)) >>>
+    0
+  );
+}
+
+/** Of an encoded path: where its only element begins, when it prints as it is. */
+function plainElementStart(bytes: Uint8Array, start: number, end: number): number | undefined {
+  const element = start + 5;
+  if (element >= end || wordAt(bytes, start + 1) !== end - element) return undefined;
+  return isPlainElement(bytes, element, end) ? element : undefined;
 }
 
 function grown<T extends Uint32Array | Float64Array>(old: T, larger: T): T {

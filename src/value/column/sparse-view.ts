@@ -1,11 +1,12 @@
 // Reading sparse snapshots: rows as values, rows by name, and the transpose.
 
+import { every } from '../../util/every.ts';
 import type { Atom } from '../atom.ts';
 import { normalizeInteger } from '../atom.ts';
 import { ATOM_TAG } from '../atom-codec.ts';
 import { nestCells } from '../nest.ts';
 import { comparePaths, Path } from '../path.ts';
-import { Timestamp } from '../timestamp.ts';
+import { laterOf, MINUS_INFINITY, Timestamp } from '../timestamp.ts';
 import { EMPTY_ROW, type Row, Scalar } from '../value.ts';
 import type { ArenaAllocator } from './arena-set.ts';
 import { type DictionaryView, dictionaryView } from './dictionary.ts';
@@ -26,6 +27,13 @@ export interface SparseColumns {
   readonly rows: Uint32Array;
   /** index of each point in the snapshot */
   readonly points: Uint32Array;
+}
+
+/** The values of each column, nulls left out. */
+export interface ColumnValues {
+  readonly counts: Uint32Array;
+  /** of a column without values: minus infinity */
+  latestTs(column: number): number;
 }
 
 const scratch = new DataView(new ArrayBuffer(8));
@@ -175,10 +183,37 @@ export class SparseView {
     }
   }
 
-  /** The transpose, made when it is first asked for. */
-  columns(): SparseColumns {
-    this.#columns ??= this.#transpose();
+  /** The transpose, made when it is first asked for. @param check called now and then meanwhile */
+  columns(check: () => void = () => undefined): SparseColumns {
+    this.#columns ??= this.#transpose(check);
     return this.#columns;
+  }
+
+  /** What can be told of the values of each column by one pass over kinds and column ids. */
+  columnValues(check: () => void): ColumnValues {
+    const { pointCount } = this.snapshot;
+    const { columnIds, kinds } = this;
+    const timestamps = this.#timestamps;
+    const counts = new Uint32Array(this.columnCount);
+    const latest = timestamps && new Float64Array(this.columnCount).fill(MINUS_INFINITY);
+    for (let from = 0; from < pointCount; from += POINTS_PER_CHECK) {
+      check();
+      const to = Math.min(from + POINTS_PER_CHECK, pointCount);
+      for (let point = from; point < to; point++) {
+        if (kinds[point] === ATOM_TAG.null) continue;
+        const id = columnIds[point] as number;
+        counts[id] = (counts[id] as number) + 1;
+        if (latest === undefined) continue;
+        latest[id] = laterOf(latest[id] as number, (timestamps as Float64Array)[point] as number);
+      }
+    }
+    return {
+      counts,
+      latestTs: (id) => {
+        if (latest !== undefined) return latest[id] as number;
+        return counts[id] === 0 ? MINUS_INFINITY : laterOf(MINUS_INFINITY, this.#constantTs);
+      },
+    };
   }
 
   #readPoints(start: number, end: number, paths: Path[], cells: Scalar[]): void {
@@ -215,11 +250,13 @@ export class SparseView {
    * Counting sort in two steps: first by groups of columns, then within each group, whose part of
    * the result fits the cache. In one step every write would wait for memory.
    */
-  #transpose(): SparseColumns {
+  #transpose(check: () => void): SparseColumns {
     const { pointCount, rowCount } = this.snapshot;
     const { columnIds } = this;
+    const checkSometimes = every(POINTS_PER_CHECK, check);
     const offsets = new Float64Array(this.columnCount + 1);
     for (let point = 0; point < pointCount; point++) {
+      checkSometimes();
       const next = (columnIds[point] as number) + 1;
       offsets[next] = (offsets[next] as number) + 1;
     }
@@ -238,6 +275,7 @@ export class SparseView {
     for (let row = 0; row < rowCount; row++) {
       const end = this.rowOffsets[row + 1] as number;
       for (let point = this.rowOffsets[row] as number; point < end; point++) {
+        checkSometimes();
         const column = columnIds[point] as number;
         const group = column >>> shift;
         const position = next[group] as number;
@@ -255,6 +293,7 @@ export class SparseView {
         const groupRows = rows.slice(start, end);
         const groupPoints = points.slice(start, end);
         for (let i = start; i < end; i++) {
+          checkSometimes();
           const column = columns[i] as number;
           const place = places[column] as number;
           places[column] = place + 1;
@@ -266,6 +305,9 @@ export class SparseView {
     return { offsets, rows, points };
   }
 }
+
+/** Points of a loop between two checks: a few milliseconds. */
+const POINTS_PER_CHECK = 2 ** 18;
 
 /** About so many groups of columns are written to at a time. */
 const GROUP_COUNT = 1024;

@@ -106,7 +106,9 @@ describe.each(['columnar', 'sparse'] as const)('a %s snapshot', (layout) => {
               .map(([, atom, ts]) => ({ path: name, atom, ts })),
           );
           expect(rowCount).toBe(expected.length);
-          expect(cellTexts(relation.columnCells(path))).toEqual(cellTexts(expected));
+          expect(cellTexts(relation.columnCells(path, () => undefined))).toEqual(
+            cellTexts(expected),
+          );
         }
         freeSnapshot(snapshot, arenas);
       }),

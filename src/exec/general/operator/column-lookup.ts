@@ -43,7 +43,8 @@ export function compileColumnLookup(
   return () => {
     const relation = compiler.runtime.namespace.dataset(input.dataset);
     if (relation.snapshot?.layout !== 'sparse') return undefined;
-    const names = findNames(matches, relation);
+    const check = () => compiler.runtime.scope.checkCancelled();
+    const names = findNames(matches, relation, check);
     if (names === undefined) return undefined;
     const rows: ExecRow[] = [];
     for (const name of names) {
@@ -57,14 +58,18 @@ export function compileColumnLookup(
 }
 
 /** The names of the candidates in stored order; undefined when they are too many. */
-function findNames(matches: readonly ColumnMatch[], relation: Relation): Path[] | undefined {
+function findNames(
+  matches: readonly ColumnMatch[],
+  relation: Relation,
+  check: () => void,
+): Path[] | undefined {
   const countMax = relation.rowCount * ROW_FRACTION_MAX;
   const names = new Map<number, Path>();
   for (const match of matches) {
     const test = match.test();
     if (test === undefined || relation.columnCells === undefined) return undefined;
     if (match.admitsRows && relation.hasColumnsBelow?.(match.path) !== false) return undefined;
-    for (const { path, position, atom } of relation.columnCells(match.path)) {
+    for (const { path, position, atom } of relation.columnCells(match.path, check)) {
       if (!test(atom)) continue;
       names.set(position, path);
       if (names.size > countMax) return undefined;

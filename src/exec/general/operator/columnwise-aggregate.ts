@@ -46,35 +46,40 @@ function isInputRow(expression: BoundExpression): boolean {
   return item?.kind === 'wildcard' && item.source === 'input' && isWholeRow(item.pattern);
 }
 
-const CELLS_PER_LOOK = 8192;
+const CELLS_PER_CHECK = 8192;
 
 function columnwiseGroup(
   { aggregates }: AggregateNode,
   relation: Relation,
   compiler: Compiler,
 ): ExecRow[] | undefined {
-  const columns = relation.rowCount === 0 ? undefined : relation.flatColumns?.();
-  if (columns === undefined) return undefined;
   const { scope, text } = compiler.runtime;
-  const look = every(CELLS_PER_LOOK, () => scope.checkCancelled());
+  const check = () => scope.checkCancelled();
+  const columns = relation.rowCount === 0 ? undefined : relation.flatColumns?.(check);
+  if (columns === undefined) return undefined;
+  const checkSometimes = every(CELLS_PER_CHECK, check);
   const names: string[] = [];
   const results: Value[][] = aggregates.map(() => []);
   const finishers = aggregates.map((call) => {
     const declaration = aggregateNamed(call.name, compiler);
-    const finish = (cells: FlatColumn['cells']): Value => {
+    const finish = (column: FlatColumn): Value => {
+      checkSometimes();
+      if (declaration.ofCount !== undefined) {
+        return declaration.ofCount(column.valueCount, column.latestTs);
+      }
       const state = declaration.init();
-      cells((cell) => {
-        look();
+      column.visitCells((cell) => {
+        checkSometimes();
         declaration.update(state, [cell]);
       });
       return declaration.finish(state);
     };
     return placeErrors(finish, call, text);
   });
-  for (const { name, cells } of columns) {
-    names.push(name);
+  for (const column of columns) {
+    names.push(column.name);
     finishers.forEach((finish, i) => {
-      (results[i] as Value[]).push(finish(cells));
+      (results[i] as Value[]).push(finish(column));
     });
   }
   return [

@@ -18,7 +18,8 @@ export function compileTranspose(
     return gathered;
   }
   return () => {
-    const rows = runtime.namespace.dataset(below.dataset).transposedRows?.();
+    const dataset = runtime.namespace.dataset(below.dataset);
+    const rows = dataset.transposedRows?.(() => runtime.scope.checkCancelled());
     return rows === undefined ? gathered() : withCancellation(rows, runtime);
   };
 }

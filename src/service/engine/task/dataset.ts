@@ -9,6 +9,7 @@ import type {
 import { BatchEncoder, decodeBatch } from '../../../dataset/recorded-batch.ts';
 import type { RecordedRow } from '../../../dataset/recorded-row.ts';
 import { rowFromNdjson, rowsFromJson } from '../../../dataset/recording-json.ts';
+import { scanRows } from '../../../dataset/recording-scan.ts';
 import { snapshotRelation } from '../../../dataset/snapshot-relation.ts';
 import { ChunkSink } from '../../../exec/output/sink.ts';
 import { prepareQuery } from '../../../exec/query.ts';
@@ -38,13 +39,18 @@ export async function recordTask(
   context: WorkerContext,
 ): Promise<EngineTasks['record']['result']> {
   const recording = recordingOf(context, type);
+  const check = () => task.checkCancelled();
+  const roundedTime = recording.roundedTime?.(params);
+  if (roundedTime !== undefined && form !== 'arrow') {
+    const scanned = scanRows(form, body, { roundedTime, check });
+    if (scanned !== undefined) return { ...scanned, state, names: undefined };
+  }
   const checker =
     recording.duplicateRow === undefined
       ? undefined
       : new NewRowChecker(recording.duplicateRow, content, context);
   const encoder = new BatchEncoder();
   let current = state;
-  const check = () => task.checkCancelled();
   const source =
     form === 'ndjson'
       ? rowsFromLines(body, part?.first ?? 1)
@@ -157,6 +163,10 @@ export function commitTask(
     const writer = recording.openWriter(writerContext);
     let cellsToCheck = 0;
     for (const batch of batches) {
+      if (writer.addBatch !== undefined) {
+        writer.addBatch(batch);
+        continue;
+      }
       for (const row of decodeBatch(batch)) {
         cellsToCheck -= row.cells.length + 1;
         if (cellsToCheck <= 0) {

@@ -22,7 +22,9 @@ export function profileTask(
   const relation = mirror.dataset(dataset);
   const arenas = new ArenaLease(allArenas);
   try {
-    const columns = names.map((name) => columnOf(relation, Path.parse(name), rows, arenas));
+    const columns = names.map((name) =>
+      columnOf(relation, Path.parse(name), { rows, arenas, task }),
+    );
     const job = { columns, options: OPTIONS };
     const summaries = task.parallel.run(summaryJob, job, columns.length);
     return summaries.map((summary, index) => {
@@ -38,8 +40,7 @@ export function profileTask(
 function columnOf(
   relation: Relation,
   path: Path,
-  rows: number | undefined,
-  arenas: ArenaLease,
+  { rows, arenas, task }: { rows: number | undefined; arenas: ArenaLease; task: Task },
 ): ColumnSnapshot {
   const { snapshot, rowCount } = relation;
   const stored = snapshot?.layout === 'columnar' ? storedColumn(snapshot, path) : undefined;
@@ -53,7 +54,7 @@ function columnOf(
     builder.appendNulls(position - builder.rowCount);
     builder.append(latestOf(points).atom);
   };
-  for (const cell of relation.columnCells?.(path) ?? []) {
+  for (const cell of relation.columnCells?.(path, () => task.checkCancelled()) ?? []) {
     if (cell.position !== position) {
       flush();
       points = [];

@@ -126,7 +126,7 @@ describe('a look-up by column', () => {
         columnCount: () => relation.columnCount(),
         findRows: (name, needed) => relation.findRows(name, needed),
         rowNames: () => relation.rowNames(),
-        columnCells: (column) => relation.columnCells?.(column) ?? [],
+        columnCells: (column, check) => relation.columnCells?.(column, check) ?? [],
         hasColumnsBelow: (column) => relation.hasColumnsBelow?.(column) ?? true,
         ...(relation.snapshot === undefined ? {} : { snapshot: relation.snapshot }),
         scan() {

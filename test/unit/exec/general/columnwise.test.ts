@@ -106,8 +106,13 @@ test('columns are read as such where that can be', () => {
   });
   const snapshot = builder.seal();
   const relation = snapshotRelation(snapshot, arenas);
-  expect([...(relation.flatColumns?.() ?? [])].map(({ name }) => name)).toEqual(['a', 'b']);
-  const names = Array.from(relation.transposedRows?.() ?? [], ({ name }) => String(name));
+  expect([...(relation.flatColumns?.(() => undefined) ?? [])].map(({ name }) => name)).toEqual([
+    'a',
+    'b',
+  ]);
+  const names = Array.from(relation.transposedRows?.(() => undefined) ?? [], ({ name }) =>
+    String(name),
+  );
   expect(names).toEqual(['a', 'b']);
   freeSnapshot(snapshot, arenas);
 });
