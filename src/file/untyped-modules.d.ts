@@ -8,7 +8,6 @@ declare module 'lz4js' {
   const lz4js: {
     /** A frame of the whole. */
     compress(content: Uint8Array): Uint8Array;
-    decompress(frame: Uint8Array): Uint8Array;
     compressBound(size: number): number;
     compressBlock(
       source: Uint8Array,

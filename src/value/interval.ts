@@ -130,7 +130,16 @@ function printInterval(interval: Interval): string {
 function printSeconds(total: number): string {
   const hours = Math.floor(total / 3600);
   const minutes = Math.floor((total - hours * 3600) / 60);
-  const seconds = Number((total - hours * 3600 - minutes * 60).toPrecision(6));
+  // The difference has no more true digits than the total, which has 15.
+  const decimals = Math.min(100, Math.max(0, 14 - Math.floor(Math.log10(total))));
+  const rest = Number((total - hours * 3600 - minutes * 60).toFixed(decimals));
+  const seconds = withoutExponent(Number(rest.toPrecision(6)));
   if (hours > 0) return `${hours}H ${minutes}M ${seconds}S`;
   return minutes > 0 ? `${minutes}M ${seconds}S` : `${seconds}S`;
+}
+
+/** Literals of intervals have no exponents. */
+function withoutExponent(number: number): string {
+  const text = String(number);
+  return text.includes('e-') ? number.toFixed(100).replace(/0+$/, '') : text;
 }

@@ -14,6 +14,8 @@ const BLOCK_SIZES: Readonly<Record<number, number>> = {
   7: 1 << 22,
 };
 const WRITTEN_BLOCK_CODE = 6;
+/** A byte of a block stands for at most this many. */
+const RATIO_MAX = 255;
 const UNCOMPRESSED = 0x80000000;
 
 export const lz4: Codec = {
@@ -41,6 +43,7 @@ async function load() {
 }
 
 async function* decompress(source: ByteStream): AsyncIterable<Uint8Array> {
+  const found = await libraries();
   const reader = new ByteReader(source);
   try {
     for (let frame = 0; ; frame++) {
@@ -49,57 +52,106 @@ async function* decompress(source: ByteStream): AsyncIterable<Uint8Array> {
       const magic = start.length === 4 ? readU32(start, 0) : 0;
       if (magic >>> 4 === SKIPPABLE_MAGIC) {
         await reader.readExactly(readU32(await reader.readExactly(4), 0));
-      } else if (magic === MAGIC) yield* decompressFrame(reader);
-      else throw new Error('not an lz4 frame');
+        continue;
+      }
+      if (magic !== MAGIC) throw new Error('not an lz4 frame');
+      const steps = decodeFrame(found);
+      for (let step = steps.next(); step.done !== true; ) {
+        const { need, out } = step.value;
+        if (out !== undefined) yield out;
+        step = steps.next(need === 0 ? NO_BYTES : await reader.readExactly(need));
+      }
     }
   } finally {
     await reader.close();
   }
 }
 
-async function* decompressFrame(reader: ByteReader): AsyncIterable<Uint8Array> {
-  const { lz4js, h32Raw, create32 } = await libraries();
-  const descriptor = Buffer.from(await reader.readExactly(2));
+/** Loads what unpacks one frame that is whole. */
+export async function lz4FrameDecoder(): Promise<(bytes: Uint8Array) => Uint8Array> {
+  const found = await libraries();
+  return (bytes) => {
+    if (bytes.length < 4 || readU32(bytes, 0) !== MAGIC) throw new Error('not an lz4 frame');
+    const parts: Uint8Array[] = [];
+    const steps = decodeFrame(found);
+    let position = 4;
+    for (let step = steps.next(); step.done !== true; ) {
+      const { need, out } = step.value;
+      if (out !== undefined) parts.push(out);
+      if (position + need > bytes.length) throw new Error('unexpected end of data');
+      step = steps.next(bytes.subarray(position, position + need));
+      position += need;
+    }
+    return Buffer.concat(parts);
+  };
+}
+
+/** What the decoder of a frame asks for next, after what it has unpacked. */
+interface FrameStep {
+  /** how many bytes it wants */
+  readonly need: number;
+  readonly out?: Uint8Array;
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+/** Decodes a frame after its magic number. */
+function* decodeFrame({
+  lz4js,
+  h32Raw,
+  create32,
+}: Awaited<ReturnType<typeof load>>): Generator<FrameStep, void, Uint8Array> {
+  const descriptor = Buffer.from(yield { need: 2 });
   const flags = descriptor[0] as number;
   const blockSize = BLOCK_SIZES[((descriptor[1] as number) >> 4) & 7];
   if (flags >> 6 !== 1 || blockSize === undefined) throw new Error('unknown lz4 frame version');
   const hasBlockSum = (flags & 0x10) !== 0;
   const hasContentSum = (flags & 0x04) !== 0;
   const optionalSize = (flags & 0x08 ? 8 : 0) + (flags & 0x01 ? 4 : 0);
-  const optional = Buffer.from(await reader.readExactly(optionalSize));
-  const headerSum = (await reader.readExactly(1))[0];
+  const optional = Buffer.from(yield { need: optionalSize });
+  const headerSum = (yield { need: 1 })[0];
   const expected = (h32Raw(Buffer.concat([descriptor, optional])) >>> 8) & 0xff;
   if (headerSum !== expected) throw new Error('lz4 header checksum does not match');
   const contentSum = create32();
-  const buffer = new Uint8Array(WINDOW_SIZE + blockSize);
-  let windowEnd = 0;
+  let window: Uint8Array = NO_BYTES;
+  let out: Uint8Array | undefined;
   for (;;) {
-    const word = readU32(await reader.readExactly(4), 0);
+    const word = readU32(yield out === undefined ? { need: 4 } : { need: 4, out }, 0);
     if (word === 0) break;
     const size = word & ~UNCOMPRESSED;
-    const data = Uint8Array.from(await reader.readExactly(size));
-    if (hasBlockSum && readU32(await reader.readExactly(4), 0) !== h32Raw(data)) {
+    if (size > blockSize) throw new Error('lz4 block is too large');
+    const data = Uint8Array.from(yield { need: size });
+    if (hasBlockSum && readU32(yield { need: 4 }, 0) !== h32Raw(data)) {
       throw new Error('lz4 block checksum does not match');
     }
-    let end: number;
-    if (word & UNCOMPRESSED) {
-      if (size > blockSize) throw new Error('lz4 block is too large');
-      buffer.set(data, windowEnd);
-      end = windowEnd + size;
-    } else {
-      end = lz4js.decompressBlock(data, buffer, 0, size, windowEnd);
-      if (!(end <= windowEnd + blockSize)) throw new Error('corrupt lz4 block');
-    }
-    const out = buffer.slice(windowEnd, end);
+    const isPlain = (word & UNCOMPRESSED) !== 0;
+    out = isPlain ? data : unpackBlock(lz4js, data, window, blockSize);
     contentSum.update(out);
-    yield out;
-    const kept = Math.min(end, WINDOW_SIZE);
-    buffer.copyWithin(0, end - kept, end);
-    windowEnd = kept;
+    window = lastBytes(window, out);
   }
-  if (hasContentSum && readU32(await reader.readExactly(4), 0) !== contentSum.digest()) {
+  if (hasContentSum && readU32(yield { need: 4 }, 0) !== contentSum.digest()) {
     throw new Error('lz4 content checksum does not match');
   }
+}
+
+/** @param window what the block may refer to */
+function unpackBlock(
+  { decompressBlock }: Awaited<ReturnType<typeof load>>['lz4js'],
+  block: Uint8Array,
+  window: Uint8Array,
+  blockSize: number,
+): Uint8Array {
+  const sizeMax = Math.min(blockSize, block.length * RATIO_MAX);
+  const buffer = new Uint8Array(window.length + sizeMax);
+  buffer.set(window);
+  const end = decompressBlock(block, buffer, 0, block.length, window.length);
+  if (!(end <= buffer.length)) throw new Error('corrupt lz4 block');
+  return buffer.slice(window.length, end);
+}
+
+function lastBytes(window: Uint8Array, out: Uint8Array): Uint8Array {
+  if (out.length >= WINDOW_SIZE) return out.subarray(out.length - WINDOW_SIZE);
+  return Buffer.concat([window, out]).subarray(-WINDOW_SIZE);
 }
 
 async function* compress(source: ByteStream): AsyncIterable<Uint8Array> {

@@ -18,13 +18,15 @@ import { Interval } from '../../value/interval.ts';
 import { atomText } from '../../value/text.ts';
 import { Timestamp } from '../../value/timestamp.ts';
 import type { ArrayMode } from '../json/json-columns.ts';
-import { decimalAtom } from '../parquet/parquet-value.ts';
+import { decimalAtom, uuidText } from '../parquet/parquet-value.ts';
 
 export interface ArrowFile {
   readonly columns: readonly string[];
   batches(columns: readonly string[], arrays: ArrayMode): Iterable<TablePart>;
 }
 
+/** Key of what a field says of its type beyond the types of Arrow. */
+const EXTENSION_NAME = 'ARROW:extension:name';
 /** The first bytes of files with a footer. */
 const FILE_MAGIC = 'ARROW1';
 
@@ -135,40 +137,41 @@ class BatchColumns {
   }
 
   add(field: Field, vector: Vector): void {
-    const record = this.#recorder([field.name], field.type);
+    const record = this.#recorder(field);
     for (let row = 0; row < this.#rowCount; row++) {
       const value: unknown = vector.get(row);
       if (value !== null && value !== undefined) record(value, row);
     }
   }
 
-  #recorder(path: readonly string[], type: DataType): (value: unknown, row: number) => void {
-    if (isNested(type)) {
-      return (value, row) => this.#recordNested(path, type, value, row);
+  #recorder(field: Field): (value: unknown, row: number) => void {
+    const path = [field.name];
+    if (isNested(field.type)) {
+      return (value, row) => this.#recordNested(path, field, value, row);
     }
     const column = this.#column(path);
-    const atomOf = atomReader(type);
+    const atomOf = atomReader(field);
     return (value, row) => {
       if (column.rowCount < row) column.appendNulls(row - column.rowCount);
       column.append(atomOf(value));
     };
   }
 
-  #recordNested(path: readonly string[], type: DataType, value: unknown, row: number): void {
+  #recordNested(path: readonly string[], field: Field, value: unknown, row: number): void {
     if (value === null || value === undefined) return;
+    const { type } = field;
     if (type.typeId === Type.Struct) {
       const struct = value as Record<string, unknown>;
-      for (const { name, type: inner } of type.children as readonly Field[]) {
-        this.#recordNested([...path, name], inner, struct[name], row);
+      for (const inner of type.children as readonly Field[]) {
+        this.#recordNested([...path, inner.name], inner, struct[inner.name], row);
       }
       return;
     }
     if (type.typeId === Type.Map) {
       const [entries] = type.children as readonly Field[];
       const [, member] = (entries as Field).type.children as readonly Field[];
-      const { type: inner } = member as Field;
       for (const [key, element] of value as Iterable<[unknown, unknown]>) {
-        this.#recordNested([...path, String(key)], inner, element, row);
+        this.#recordNested([...path, String(key)], member as Field, element, row);
       }
       return;
     }
@@ -177,10 +180,10 @@ class BatchColumns {
       type.typeId === Type.FixedSizeList ||
       type.typeId === Type.LargeList
     ) {
-      const inner = (type.children as readonly Field[])[0]?.type as DataType;
+      const [inner] = type.children as readonly [Field];
       let index = 0;
       for (const element of value as Iterable<unknown>) {
-        const isEncoded = this.#arrays === 'encode' && !isNested(inner);
+        const isEncoded = this.#arrays === 'encode' && !isNested(inner.type);
         if (isEncoded && element !== null) {
           const atom = atomReader(inner)(element);
           if (atom !== null) this.#put([...path, atomText(atom)], row, 1);
@@ -189,7 +192,7 @@ class BatchColumns {
       }
       return;
     }
-    this.#put(path, row, atomReader(type)(value));
+    this.#put(path, row, atomReader(field)(value));
   }
 
   #put(path: readonly string[], row: number, atom: Atom): void {
@@ -234,8 +237,16 @@ function isNested(type: DataType): boolean {
   }
 }
 
-/** How a value of a type, as the library gives it, becomes an atom. */
-function atomReader(type: DataType): (value: unknown) => Atom {
+/** How a value of a field, as the library gives it, becomes an atom. */
+function atomReader({ name, type, metadata }: Field): (value: unknown) => Atom {
+  if (metadata.get(EXTENSION_NAME) === 'arrow.uuid') {
+    return (value) => uuidText(value as Uint8Array);
+  }
+  return typedAtomReader(type, name);
+}
+
+/** @param name of the field, for messages */
+function typedAtomReader(type: DataType, name: string): (value: unknown) => Atom {
   switch (type.typeId) {
     case Type.Null:
       return () => null;
@@ -247,9 +258,11 @@ function atomReader(type: DataType): (value: unknown) => Atom {
       return (value) => (value as number) + 0;
     case Type.Utf8:
     case Type.LargeUtf8:
+    case Type.Utf8View:
       return (value) => value as string;
     case Type.Binary:
     case Type.LargeBinary:
+    case Type.BinaryView:
     case Type.FixedSizeBinary:
       return (value) => Uint8Array.from(value as Uint8Array);
     case Type.Decimal: {
@@ -257,7 +270,10 @@ function atomReader(type: DataType): (value: unknown) => Atom {
       return (value) => decimalAtom(littleEndian(value as Uint32Array), scale);
     }
     case Type.Dictionary:
-      return atomReader((type as DataType & { readonly dictionary: DataType }).dictionary);
+      return typedAtomReader(
+        (type as DataType & { readonly dictionary: DataType }).dictionary,
+        name,
+      );
     // The library gives milliseconds whatever the unit.
     case Type.Date:
     case Type.Timestamp:
@@ -276,7 +292,10 @@ function atomReader(type: DataType): (value: unknown) => Atom {
     case Type.Interval:
       return (value) => intervalOf(value as Int32Array);
     default:
-      throw failure('DATA_ERROR', `the Arrow type ${type} cannot be imported`);
+      throw failure(
+        'DATA_ERROR',
+        `the column "${name}" has the Arrow type ${type}, which cannot be imported; others can with select`,
+      );
   }
 }
 

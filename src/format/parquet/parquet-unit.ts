@@ -37,6 +37,13 @@ export interface ParquetUnit {
   readonly columns: readonly string[];
 }
 
+/** The library cannot unpack pages of no bytes in every codec. */
+const CODECS: Compressors = Object.fromEntries(
+  Object.entries(compressors as Compressors).map(([name, unpack]) => [
+    name,
+    (packed: Uint8Array, size: number) => (size === 0 ? new Uint8Array(0) : unpack(packed, size)),
+  ]),
+);
 /** A compressed page larger than this is no page. */
 const PAGE_SIZE_MAX = 2 ** 30;
 
@@ -142,7 +149,7 @@ function readLeaf(
     type: meta.type,
     element: plain,
     schemaPath: [...nodes],
-    compressors: compressors as Compressors,
+    compressors: CODECS,
     utf8: false,
     parsers: DEFAULT_PARSERS,
   };

@@ -106,7 +106,8 @@ function intervalOf(bytes: Uint8Array): Interval {
   return new Interval(view.getUint32(0, true), view.getUint32(4, true), milliseconds / 1e3);
 }
 
-function uuidText(bytes: Uint8Array): string {
+/** The text of 16 bytes. */
+export function uuidText(bytes: Uint8Array): string {
   const hex = Buffer.from(bytes).toString('hex');
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

@@ -12,10 +12,18 @@ test.each([
   ['1H 16M 7.89S', '1H 16M 7.89S'],
   ['5M 0S', '5M 0S'],
   ['1 days', '1D'],
+  ['183600.000005s', '51H 0M 0.000005S'],
 ])('%s prints as %s, which reads back', (text, printed) => {
   const interval = parseInterval(text);
   expect(interval.toString()).toBe(printed);
   expect(compareIntervals(parseInterval(printed), interval)).toBe(0);
+});
+
+test('short times print without an exponent, so that they read back', () => {
+  expect(new Interval(0, 0, 5e-9).toString()).toMatch(/^0\.000000005\d*S$/);
+  expect(
+    compareIntervals(parseInterval(new Interval(0, 0, 5e-9).toString()), new Interval(0, 0, 5e-9)),
+  ).toBe(0);
 });
 
 test.each([
