@@ -6,16 +6,6 @@ declare module '@bokuweb/zstd-wasm' {
 
 declare module 'lz4js' {
   const lz4js: {
-    /** A frame of the whole. */
-    compress(content: Uint8Array): Uint8Array;
-    compressBound(size: number): number;
-    compressBlock(
-      source: Uint8Array,
-      target: Uint8Array,
-      sourceOffset: number,
-      sourceSize: number,
-      hashTable: Uint32Array,
-    ): number;
     decompressBlock(
       source: Uint8Array,
       target: Uint8Array,

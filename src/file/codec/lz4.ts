@@ -1,4 +1,5 @@
-// LZ4 frames (https://github.com/lz4/lz4, "LZ4 frame format description"); blocks by lz4js, checksums by xxhash-wasm.
+// LZ4 frames (https://github.com/lz4/lz4, "LZ4 frame format description"); blocks by lz4js (reading, which
+// may refer to the block before) and lz4-wasm-nodejs (writing), checksums by xxhash-wasm.
 import type { ByteStream } from '../byte-stream.ts';
 import { ByteReader } from '../byte-stream.ts';
 import type { Codec } from './codec.ts';
@@ -14,6 +15,7 @@ const BLOCK_SIZES: Readonly<Record<number, number>> = {
   7: 1 << 22,
 };
 const WRITTEN_BLOCK_CODE = 6;
+const WRITTEN_BLOCK_SIZE = 1 << 20;
 /** A byte of a block stands for at most this many. */
 const RATIO_MAX = 255;
 const UNCOMPRESSED = 0x80000000;
@@ -34,12 +36,15 @@ function libraries(): ReturnType<typeof load> {
   return loaded;
 }
 
+type Libraries = Awaited<ReturnType<typeof load>>;
+
 async function load() {
-  const [{ default: lz4js }, { default: xxhash }] = await Promise.all([
+  const [{ default: lz4js }, { default: lz4Flex }, { default: xxhash }] = await Promise.all([
     import('lz4js'),
+    import('lz4-wasm-nodejs'),
     import('xxhash-wasm'),
   ]);
-  return { lz4js, ...(await xxhash()) };
+  return { lz4js, compressBlock: lz4Flex.compress, ...(await xxhash()) };
 }
 
 async function* decompress(source: ByteStream): AsyncIterable<Uint8Array> {
@@ -100,7 +105,7 @@ function* decodeFrame({
   lz4js,
   h32Raw,
   create32,
-}: Awaited<ReturnType<typeof load>>): Generator<FrameStep, void, Uint8Array> {
+}: Libraries): Generator<FrameStep, void, Uint8Array> {
   const descriptor = Buffer.from(yield { need: 2 });
   const flags = descriptor[0] as number;
   const blockSize = BLOCK_SIZES[((descriptor[1] as number) >> 4) & 7];
@@ -136,7 +141,7 @@ function* decodeFrame({
 
 /** @param window what the block may refer to */
 function unpackBlock(
-  { decompressBlock }: Awaited<ReturnType<typeof load>>['lz4js'],
+  { decompressBlock }: Libraries['lz4js'],
   block: Uint8Array,
   window: Uint8Array,
   blockSize: number,
@@ -155,37 +160,71 @@ function lastBytes(window: Uint8Array, out: Uint8Array): Uint8Array {
 }
 
 async function* compress(source: ByteStream): AsyncIterable<Uint8Array> {
-  const { lz4js, h32Raw, create32 } = await libraries();
-  const header = Buffer.alloc(7);
-  header.writeUInt32LE(MAGIC, 0);
-  header[4] = 0x64; // version 1, independent blocks, content checksum
-  header[5] = WRITTEN_BLOCK_CODE << 4;
-  header[6] = h32Raw(header.subarray(4, 6)) >>> 8;
-  yield header;
-  const blockSize = BLOCK_SIZES[WRITTEN_BLOCK_CODE] as number;
+  const found = await libraries();
   const reader = new ByteReader(source);
-  const contentSum = create32();
-  const hashTable = new Uint32Array(1 << 16);
-  const packed = new Uint8Array(lz4js.compressBound(blockSize));
+  const frame = new FrameWriter(found);
+  yield frame.header();
   try {
     for (;;) {
-      const block = Uint8Array.from(await reader.read(blockSize));
-      if (block.length === 0) break;
-      contentSum.update(block);
-      hashTable.fill(0);
-      const size = lz4js.compressBlock(block, packed, 0, block.length, hashTable);
-      const fits = size > 0 && size < block.length;
-      const out = Buffer.alloc(4 + (fits ? size : block.length));
-      out.writeUInt32LE(fits ? size : block.length + UNCOMPRESSED, 0);
-      out.set(fits ? packed.subarray(0, size) : block, 4);
-      yield out;
+      const content = Uint8Array.from(await reader.read(WRITTEN_BLOCK_SIZE));
+      if (content.length === 0) break;
+      yield frame.block(content);
     }
   } finally {
     await reader.close();
   }
-  const end = Buffer.alloc(8);
-  end.writeUInt32LE(contentSum.digest(), 4);
-  yield end;
+  yield frame.end();
+}
+
+/** Loads what packs bytes into one frame. */
+export async function lz4FrameEncoder(): Promise<(bytes: Uint8Array) => Uint8Array> {
+  const found = await libraries();
+  return (bytes) => {
+    const frame = new FrameWriter(found);
+    const parts = [frame.header()];
+    for (let start = 0; start < bytes.length; start += WRITTEN_BLOCK_SIZE) {
+      parts.push(frame.block(bytes.subarray(start, start + WRITTEN_BLOCK_SIZE)));
+    }
+    return Buffer.concat([...parts, frame.end()]);
+  };
+}
+
+/** The pieces of a frame of independent blocks. */
+class FrameWriter {
+  readonly #libraries: Libraries;
+  readonly #contentSum: ReturnType<Libraries['create32']>;
+
+  constructor(found: Libraries) {
+    this.#libraries = found;
+    this.#contentSum = found.create32();
+  }
+
+  header(): Uint8Array {
+    const header = Buffer.alloc(7);
+    header.writeUInt32LE(MAGIC, 0);
+    header[4] = 0x64; // version 1, independent blocks, content checksum
+    header[5] = WRITTEN_BLOCK_CODE << 4;
+    header[6] = this.#libraries.h32Raw(header.subarray(4, 6)) >>> 8;
+    return header;
+  }
+
+  /** @param content at most WRITTEN_BLOCK_SIZE bytes */
+  block(content: Uint8Array): Uint8Array {
+    this.#contentSum.update(content);
+    // The library puts the size before the block.
+    const packed = this.#libraries.compressBlock(content).subarray(4);
+    const fits = packed.length < content.length;
+    const out = Buffer.alloc(4 + (fits ? packed : content).length);
+    out.writeUInt32LE(fits ? packed.length : content.length + UNCOMPRESSED, 0);
+    out.set(fits ? packed : content, 4);
+    return out;
+  }
+
+  end(): Uint8Array {
+    const end = Buffer.alloc(8);
+    end.writeUInt32LE(this.#contentSum.digest(), 4);
+    return end;
+  }
 }
 
 function readU32(bytes: Uint8Array, offset: number): number {

@@ -2,6 +2,7 @@
 import {
   Binary,
   CompressionType,
+  compressionRegistry,
   type Data,
   type DataType,
   Field,
@@ -18,6 +19,8 @@ import {
   Uint64,
   Utf8,
 } from 'apache-arrow';
+import { BufferRegion } from 'apache-arrow/ipc/metadata/message';
+import { assert } from '../../util/assert.ts';
 import { registerArrowCodecs } from './arrow-codec.ts';
 
 export type ArrowCell = null | number | bigint | string | Uint8Array;
@@ -79,6 +82,10 @@ export async function writeArrowFile(table: ArrowTable): Promise<void> {
 class FileWriter extends RecordBatchFileWriter {
   onBytes: (bytes: Uint8Array) => void = () => {};
 
+  protected override _compressBodyBuffers(buffers: ArrayBufferView[]): CompressedBody {
+    return compressBuffers(this, buffers);
+  }
+
   protected override _write(chunk: ArrayBufferView): this {
     return handOn(this, chunk);
   }
@@ -87,9 +94,55 @@ class FileWriter extends RecordBatchFileWriter {
 class StreamWriter extends RecordBatchStreamWriter {
   onBytes: (bytes: Uint8Array) => void = () => {};
 
+  protected override _compressBodyBuffers(buffers: ArrayBufferView[]): CompressedBody {
+    return compressBuffers(this, buffers);
+  }
+
   protected override _write(chunk: ArrayBufferView): this {
     return handOn(this, chunk);
   }
+}
+
+interface CompressedBody {
+  byteLength: number;
+  bufferRegions: BufferRegion[];
+  buffers: ArrayBufferView[];
+}
+
+/** Of a buffer that is not compressed, in place of its size. */
+const NOT_COMPRESSED = -1n;
+
+/**
+ * The buffers of a batch, each compressed behind the size that it has without: the library puts the
+ * size that it has with compression there, which other readers refuse.
+ */
+function compressBuffers(
+  writer: FileWriter | StreamWriter,
+  buffers: readonly ArrayBufferView[],
+): CompressedBody {
+  const { type } = (writer as unknown as { _compression: { type: CompressionType } })._compression;
+  const encode = compressionRegistry.get(type)?.encode;
+  assert(encode !== undefined, 'the codecs are registered');
+  const out: Uint8Array[] = [];
+  const bufferRegions: BufferRegion[] = [];
+  let offset = 0;
+  for (const { buffer, byteOffset, byteLength } of buffers) {
+    const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+    if (bytes.length === 0) {
+      out.push(bytes, bytes);
+      bufferRegions.push(new BufferRegion(offset, 0));
+      continue;
+    }
+    const packed = encode(bytes);
+    const fits = packed.length < bytes.length;
+    const size = Buffer.alloc(8);
+    size.writeBigInt64LE(fits ? BigInt(bytes.length) : NOT_COMPRESSED);
+    const content = fits ? packed : bytes;
+    out.push(size, content);
+    bufferRegions.push(new BufferRegion(offset, size.length + content.length));
+    offset = (offset + size.length + content.length + 7) & ~7;
+  }
+  return { byteLength: offset, bufferRegions, buffers: out };
 }
 
 /** What both writers do with a piece of the file. */

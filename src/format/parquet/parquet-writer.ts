@@ -60,12 +60,8 @@ function elementOf({ name, type }: ParquetTable['columns'][number]): SchemaEleme
     case 'int64':
       return { ...optional, type: 'INT64' };
     case 'uint64':
-      return {
-        ...optional,
-        type: 'INT64',
-        converted_type: 'UINT_64',
-        logical_type: { type: 'INTEGER', bitWidth: 64, isSigned: false },
-      };
+      // The library writes the newer annotation of integers with a width that no reader takes.
+      return { ...optional, type: 'INT64', converted_type: 'UINT_64' };
     case 'double':
       return { ...optional, type: 'DOUBLE' };
     case 'timestamp':

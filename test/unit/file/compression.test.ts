@@ -76,6 +76,47 @@ test('what is longer than a frame of zstd is written as several', async () => {
   expect(Buffer.compare(await collectBytes(back), content)).toBe(0);
 });
 
+test('blocks of lz4 end as the format asks for, so that every reader takes them', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom('1,', '12,', 'w3\n', 'é5', '77,7'), { maxLength: 400 }),
+      async (words) => {
+        const content = Buffer.from(words.join(''));
+        const packed = await collectBytes(compressed(stream(content), 'x.lz4', 'u'));
+        const word = packed.length > 15 ? Buffer.from(packed).readUInt32LE(7) : 0;
+        // The last bytes of the first word say whether the block is compressed.
+        if (word === 0 || word >>> 31 === 1) return;
+        const ends = endsOfBlock(packed.subarray(11, 11 + word));
+        expect(ends.literalCount).toBeGreaterThanOrEqual(5);
+        expect(content.length - ends.lastMatchStart).toBeGreaterThanOrEqual(12);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+/** Where the last match of a block of lz4 begins, and how many literals follow it. */
+function endsOfBlock(block: Uint8Array): { lastMatchStart: number; literalCount: number } {
+  let at = 0;
+  let size = 0;
+  let lastMatchStart = 0;
+  const length = (first: number) => {
+    let count = first;
+    for (let more = first === 15 ? 255 : 0; more === 255; count += more) more = block[at++] ?? 0;
+    return count;
+  };
+  for (;;) {
+    const token = block[at++] as number;
+    const literalCount = length(token >> 4);
+    at += literalCount;
+    size += literalCount;
+    if (at >= block.length) return { lastMatchStart, literalCount };
+    lastMatchStart = size;
+    at += 2;
+    size += length(token & 15) + 4;
+  }
+}
+
 describe('decompressed', () => {
   test('reads zstd, frame by frame', async () => {
     const packed = Buffer.from(ZSTD_SAMPLE, 'base64');
