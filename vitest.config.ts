@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { ClosingLine } from './test/support/closing-line.ts';
 
@@ -15,7 +16,10 @@ export default defineConfig({
     reporters: ['default', new ClosingLine()],
     // Forked processes: native modules and worker threads end with the process that made them.
     pool: 'forks',
-    testTimeout: 20_000,
+    // Many tests wait for servers and browsers: on two cores one process would leave a core idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Ends a test that hangs, also on a busy machine.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
   },
 });

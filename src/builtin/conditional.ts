@@ -14,7 +14,7 @@ import {
 } from '../value/value.ts';
 import { requireAtom, requireText } from './conversion.ts';
 import { family, parameter, STRING_TYPE, variadic } from './declare.ts';
-import { seriesOf } from './operator/series.ts';
+import { seriesLength, seriesOf } from './operator/series.ts';
 import { isNullValue } from './option.ts';
 
 const { value, scalar } = family('conditional', { isLinear: true });
@@ -46,14 +46,16 @@ function series(
     evaluate: (args) => {
       const [first = null, second, step] = args.map(requireAtom);
       const [from, to] = second === undefined ? [0, first] : [first, second];
+      const tooLong = () =>
+        failure(
+          'SQL_EXECUTION',
+          `${name} makes at most ${SERIES_LENGTH_MAX} values; put it into FROM`,
+        );
+      // What is refused costs nothing.
+      if ((seriesLength(from, to, step) ?? 0) > SERIES_LENGTH_MAX + 1) throw tooLong();
       const atoms = [];
       for (const atom of seriesOf(from, to, step, inclusive)) {
-        if (atoms.length >= SERIES_LENGTH_MAX) {
-          throw failure(
-            'SQL_EXECUTION',
-            `${name} makes at most ${SERIES_LENGTH_MAX} values; put it into FROM`,
-          );
-        }
+        if (atoms.length >= SERIES_LENGTH_MAX) throw tooLong();
         atoms.push(atom);
       }
       return new Embedding([atoms.length], atoms, Number.NEGATIVE_INFINITY);

@@ -35,6 +35,22 @@ export function* seriesOf(
   }
 }
 
+/**
+ * About how many numbers a series has, before it is made.
+ * @returns Infinity where the end is never reached; undefined for what is no series of numbers
+ */
+export function seriesLength(start: Atom, stop: Atom, step: Atom | undefined): number | undefined {
+  if (![start, stop, step ?? 1].every(isNumber)) return undefined;
+  const [from, to, by] = [start, stop, step ?? 1].map(Number) as [number, number, number];
+  if (by === 0 || [from, to, by].some(Number.isNaN)) return undefined;
+  if (by > 0 ? from > to : from < to) return 0;
+  return Number.isFinite(from) && Number.isFinite(to) ? (to - from) / by + 1 : Infinity;
+}
+
+function isNumber(atom: Atom): boolean {
+  return typeof atom === 'number' || typeof atom === 'bigint';
+}
+
 function zeroStep(): Error {
   return failure('SQL_EXECUTION', 'the step of a series must not be 0');
 }
