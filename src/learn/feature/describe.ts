@@ -1,8 +1,9 @@
 // Learning a feature from its training values: type, buckets, categories.
 import { DISTINCT_SLOTS } from '../../kernel/generated.ts';
 import { failure } from '../../util/error.ts';
-import type { Atom } from '../../value/atom.ts';
+import { type Atom, atomTypeName } from '../../value/atom.ts';
 import { atomToJsonText } from '../../value/json.ts';
+import { Timestamp } from '../../value/timestamp.ts';
 import { Random } from '../random.ts';
 import {
   type JobContext,
@@ -91,8 +92,22 @@ export function describeFeature(
 
 function requireNumber(name: string, atom: Atom): number {
   const number = numberOf(atom);
-  if (number === undefined) throw notNumeric(name, atom);
+  if (number === undefined) throw noFeature(name, atom);
   return number;
+}
+
+/** The refusal of a value that learners cannot read. */
+function noFeature(name: string, value: Atom): Error {
+  const kind = atomTypeName(value);
+  const remedy =
+    value instanceof Timestamp
+      ? `, or make numbers of it, as in {date_part('hour', ${name}) AS hour}`
+      : '';
+  return failure(
+    'DATA_ERROR',
+    `Column '${name}' holds values of type ${kind}, such as ${atomToJsonText(value)}, but learners read numbers and texts: leave it out, as in {* EXCLUDING (${name})}${remedy}`,
+    { column: name },
+  );
 }
 
 export function notNumeric(name: string, value: Atom): Error {

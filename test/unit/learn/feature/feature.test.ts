@@ -14,6 +14,7 @@ import { buildMatrix, encodeColumn } from '../../../../src/learn/feature/matrix.
 import { featureType, type SourceColumn } from '../../../../src/learn/feature/source.ts';
 import { makeWorkspace } from '../../../../src/learn/workspace.ts';
 import type { Atom } from '../../../../src/value/atom.ts';
+import { Timestamp } from '../../../../src/value/timestamp.ts';
 import { numbers, testArenas, texts } from '../support.ts';
 
 const arenas = testArenas();
@@ -196,6 +197,13 @@ describe('categories', () => {
     expect(encodeOne(feature, 'b')).toBe(0);
     expect(encodeOne(feature, 'a')).toBe(1);
   });
+});
+
+test('a timestamp in training is refused in words that name the column and the remedy', () => {
+  const source = texts('day', [new Timestamp(0), null]);
+  expect(() => codes([source], 2)).toThrow(
+    `Column 'day' holds values of type TIMESTAMP, such as {"ts":"1970-01-01T00:00:00Z"}, but learners read numbers and texts: leave it out, as in {* EXCLUDING (day)}, or make numbers of it, as in {date_part('hour', day) AS hour}`,
+  );
 });
 
 test('a text where training had numbers is refused', () => {
