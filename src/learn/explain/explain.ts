@@ -6,10 +6,11 @@ import type { Feature } from '../feature/feature.ts';
 import { type Algorithm, mirrorOf, treesOf } from '../model/classifier.ts';
 import type { JobContext, Workspace } from '../workspace.ts';
 import {
+  compileShapTree,
   type ExplainTree,
   interventionalContributions,
   pathContributions,
-  treeShap,
+  type ShapTree,
 } from './tree-shap.ts';
 import {
   decisionTreeFamily,
@@ -131,6 +132,14 @@ function explainTrees(
   { mirror, base, shape, options, scope }: TreeSettings,
 ): Explainer {
   const background = options.background.map((row) => family.encode(row));
+  const shapTrees: (ShapTree[] | undefined)[] = [];
+  const shapTreesOf = (output: number): ShapTree[] => {
+    shapTrees[output] ??= family.trees.map((tree) => {
+      scope.checkCancelled();
+      return compileShapTree(tree, output);
+    });
+    return shapTrees[output] as ShapTree[];
+  };
   return (values, label, contributions) => {
     const row = family.encode(values);
     // With two classes a tree may keep only what it says of the second.
@@ -138,13 +147,21 @@ function explainTrees(
     const output = shape.isRegression || isPair ? 0 : label;
     const isMirrored = isPair && label === 0;
     const sign = isMirrored ? -1 : 1;
+    let bias = (isMirrored ? mirror : 0) + sign * (base[output] ?? 0);
+    if (options.method === 'treeshap') {
+      for (const [index, tree] of shapTreesOf(output).entries()) {
+        const weight = sign * (family.weights[index] as number);
+        tree.add(row, weight, contributions);
+        bias += weight * tree.expected;
+      }
+      return bias;
+    }
     const explain = explainerOf(options, background, scope);
-    let bias = 0;
     for (const [index, tree] of family.trees.entries()) {
       const weight = sign * (family.weights[index] as number);
       bias += explain(tree, row, output, weight, contributions);
     }
-    return bias + (isMirrored ? mirror : 0) + sign * (base[output] ?? 0);
+    return bias;
   };
 }
 
@@ -154,7 +171,6 @@ function explainerOf(
   scope: JobContext,
 ): ExplainTree {
   if (method === 'path') return pathContributions;
-  if (method === 'treeshap') return treeShap;
   return (tree, row, output, weight, contributions) => {
     const share = weight / background.length;
     let bias = 0;

@@ -27,129 +27,199 @@ export const pathContributions: ExplainTree = (tree, row, output, weight, contri
   }
 };
 
-/** One feature on the way to a leaf; `share` is the weight of all ways that lead here. */
-interface PathElement {
-  feature: number;
-  zero: number;
-  one: number;
-  share: number;
+/** Shapley values of one tree; made once a tree and output. */
+export interface ShapTree {
+  /** what the tree says on average, by the training rows */
+  readonly expected: number;
+  /** Adds a row's contributions times `weight`. */
+  add(row: RowCodes, weight: number, contributions: Float64Array): void;
 }
 
 /**
- * Shapley values where a feature that is not known goes every way, by the training rows of each. In
- * polynomial time, for nodes with any number of children.
+ * Shapley values where a feature that is not known goes every way, by the training rows of each.
+ *
+ * A leaf adds to feature i its value times (o_i - z_i) times the integral over t from 0 to 1 of the
+ * product over the other features j on its path of (t o_j + (1 - t) z_j), where o_j is 1 if the row
+ * passes all tests of j, and z_j the share of training rows that do: t^|S| (1 - t)^(d - 1 - |S|)
+ * integrates to the Shapley weight of a set S. The product is a polynomial in t, which Gauss-Legendre
+ * points integrate exactly, so one pass down and one up the tree make the sums of all leaves.
  * @see Lundberg, Erion & Lee, "Consistent individualized feature attribution for tree ensembles",
- *   2018, algorithm 2
+ *   2018 (what is computed); Yu et al., "Linear TreeShap", NeurIPS 2022 (sums by subtree)
  */
-export const treeShap: ExplainTree = (tree, row, output, weight, contributions) => {
-  let expected = 0;
-  const visit = (
-    node: number,
-    value: number,
-    path: readonly PathElement[],
-    zero: number,
-    one: number,
-    feature: number,
-    reach: number,
-  ): void => {
-    const extended = extend(path, zero, one, feature);
-    const tested = node === PARENT_AGAIN ? -1 : tree.feature(node);
-    if (tested < 0) {
-      expected += reach * value;
-      for (let i = 1; i < extended.length; i++) {
-        const element = extended[i] as PathElement;
-        const share = unwoundSum(extended, i) * (element.one - element.zero) * value * weight;
-        contributions[element.feature] = (contributions[element.feature] as number) + share;
+export function compileShapTree(tree: TreeView, output: number): ShapTree {
+  const { edges, expected, pointCount } = edgesOf(tree, output);
+  const { nodes, weights } = legendrePoints(pointCount);
+  const count = edges.length;
+  const parents = Int32Array.from(edges, ({ parent }) => parent);
+  const earlier = Int32Array.from(edges, ({ before }) => before);
+  const features = Int32Array.from(edges, ({ feature }) => feature);
+  const tested = Int32Array.from(edges, ({ node }) => node);
+  const outcomes = Int32Array.from(edges, ({ outcome }) => outcome);
+  const values = Float64Array.from(edges, ({ value }) => value ?? 0);
+  const isLeaf = Uint8Array.from(edges, ({ value }) => (value === undefined ? 0 : 1));
+  // For each edge, first where the row fails a test of the feature, then where it passes them all:
+  // factors of the product, their reciprocals, and what a sum counts for the feature.
+  const factors = new Float64Array(count * 2 * pointCount);
+  const reciprocals = new Float64Array(factors.length);
+  const counts = new Float64Array(factors.length);
+  for (const [edge, { zero }] of edges.entries()) {
+    for (let one = 0; one < 2; one++) {
+      for (let q = 0; q < pointCount; q++) {
+        const t = nodes[q] as number;
+        const factor = t * one + (1 - t) * zero;
+        const at = (edge * 2 + one) * pointCount + q;
+        factors[at] = factor;
+        // A way that no training row went and this one does not either counts nothing.
+        reciprocals[at] = factor === 0 ? 0 : 1 / factor;
+        counts[at] = factor === 0 ? 0 : ((weights[q] as number) * (one - zero)) / factor;
       }
-      return;
     }
-    let inner: readonly PathElement[] = extended;
-    let zeroBefore = 1;
-    let oneBefore = 1;
-    const known = extended.findIndex((element, i) => i > 0 && element.feature === tested);
-    if (known > 0) {
-      const element = extended[known] as PathElement;
-      zeroBefore = element.zero;
-      oneBefore = element.one;
-      inner = unwind(extended, known);
+  }
+  const ones = new Uint8Array(count);
+  const products = new Float64Array((count + 1) * pointCount);
+  const sums = new Float64Array((count + 1) * pointCount);
+  products.fill(1, count * pointCount);
+  return {
+    expected,
+    add(row, weight, contributions) {
+      let node = -1;
+      let taken = 0;
+      for (let edge = 0; edge < count; edge++) {
+        if (tested[edge] !== node) {
+          node = tested[edge] as number;
+          taken = tree.taken(node, row);
+        }
+        const before = earlier[edge] as number;
+        const one = taken === outcomes[edge] && (before < 0 || ones[before] === 1) ? 1 : 0;
+        ones[edge] = one;
+        const from = (parents[edge] as number) * pointCount;
+        const to = edge * pointCount;
+        const factor = (edge * 2 + one) * pointCount;
+        if (before < 0) {
+          for (let q = 0; q < pointCount; q++) {
+            products[to + q] = (products[from + q] as number) * (factors[factor + q] as number);
+          }
+        } else {
+          const old = (before * 2 + (ones[before] as number)) * pointCount;
+          for (let q = 0; q < pointCount; q++) {
+            products[to + q] =
+              (products[from + q] as number) *
+              (factors[factor + q] as number) *
+              (reciprocals[old + q] as number);
+          }
+        }
+        if (isLeaf[edge] === 1) {
+          const value = weight * (values[edge] as number);
+          for (let q = 0; q < pointCount; q++) {
+            sums[to + q] = value * (products[to + q] as number);
+          }
+        } else {
+          for (let q = 0; q < pointCount; q++) sums[to + q] = 0;
+        }
+      }
+      for (let edge = count - 1; edge >= 0; edge--) {
+        const to = (parents[edge] as number) * pointCount;
+        const from = edge * pointCount;
+        const before = earlier[edge] as number;
+        const own = (edge * 2 + (ones[edge] as number)) * pointCount;
+        let change = 0;
+        if (before < 0) {
+          for (let q = 0; q < pointCount; q++) {
+            const sum = sums[from + q] as number;
+            sums[to + q] = (sums[to + q] as number) + sum;
+            change += sum * (counts[own + q] as number);
+          }
+        } else {
+          // What the same feature counted further up counts no longer below here.
+          const old = (before * 2 + (ones[before] as number)) * pointCount;
+          for (let q = 0; q < pointCount; q++) {
+            const sum = sums[from + q] as number;
+            sums[to + q] = (sums[to + q] as number) + sum;
+            change += sum * ((counts[own + q] as number) - (counts[old + q] as number));
+          }
+        }
+        const feature = features[edge] as number;
+        contributions[feature] = (contributions[feature] as number) + change;
+      }
+    },
+  };
+}
+
+/** A step from a node to one of its children. */
+interface Edge {
+  /** the node that tests */
+  readonly node: number;
+  /** position among its children */
+  readonly outcome: number;
+  readonly feature: number;
+  /** the edge above; the number of edges for those of the root */
+  parent: number;
+  /** the nearest edge above of the same feature; -1: none */
+  readonly before: number;
+  /** share of training rows that pass this and all tests of the feature above */
+  readonly zero: number;
+  /** what a leaf says; undefined for inner nodes */
+  readonly value: number | undefined;
+}
+
+/** Edges from the root down, parents first, and children of a node one after another. */
+function edgesOf(tree: TreeView, output: number) {
+  const edges: Edge[] = [];
+  let expected = 0;
+  let featureCountMax = 1;
+  const pending = [{ node: 0, parent: -1, reach: 1, featureCount: 0 }];
+  if (tree.feature(0) < 0) expected = tree.value(0, output);
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { node, parent, reach, featureCount } = next;
+    const feature = tree.feature(node);
+    if (feature < 0) continue;
+    let before = parent;
+    while (before >= 0 && edges[before]?.feature !== feature) {
+      before = (edges[before] as Edge).parent;
     }
     const children = tree.children(node);
-    const taken = tree.taken(node, row);
     const covers = children.map((child) => (child === PARENT_AGAIN ? 0 : tree.cover(child)));
     const total = covers.reduce((sum, cover) => sum + cover, 0);
-    for (const [index, child] of children.entries()) {
-      const share = total > 0 ? (covers[index] as number) / total : 0;
-      const isTaken = index === taken ? oneBefore : 0;
-      if (share === 0 && isTaken === 0) continue;
-      const says = child === PARENT_AGAIN ? tree.value(node, output) : tree.value(child, output);
-      visit(child, says, inner, zeroBefore * share, isTaken, tested, reach * share);
+    const own = before < 0 ? featureCount + 1 : featureCount;
+    featureCountMax = Math.max(featureCountMax, own);
+    for (const [outcome, child] of children.entries()) {
+      const share = total > 0 ? (covers[outcome] as number) / total : 0;
+      const isLeaf = child === PARENT_AGAIN || tree.feature(child) < 0;
+      const says = tree.value(child === PARENT_AGAIN ? node : child, output);
+      const zero = share * (before < 0 ? 1 : (edges[before] as Edge).zero);
+      const value = isLeaf ? says : undefined;
+      if (isLeaf) expected += reach * share * says;
+      const edge = edges.push({ node, outcome, feature, parent, before, zero, value }) - 1;
+      if (!isLeaf)
+        pending.push({ node: child, parent: edge, reach: reach * share, featureCount: own });
     }
-  };
-  visit(0, tree.value(0, output), [], 1, 1, -1, 1);
-  return weight * expected;
-};
-
-function extend(
-  path: readonly PathElement[],
-  zero: number,
-  one: number,
-  feature: number,
-): PathElement[] {
-  const length = path.length;
-  const next = path.map((element) => ({ ...element }));
-  next.push({ feature, zero, one, share: length === 0 ? 1 : 0 });
-  for (let i = length - 1; i >= 0; i--) {
-    const here = next[i] as PathElement;
-    const above = next[i + 1] as PathElement;
-    above.share += (one * here.share * (i + 1)) / (length + 1);
-    here.share = (zero * here.share * (length - i)) / (length + 1);
   }
-  return next;
+  for (const edge of edges) if (edge.parent < 0) edge.parent = edges.length;
+  // A product of one factor less than there are features is of that degree.
+  return { edges, expected, pointCount: Math.ceil(featureCountMax / 2) };
 }
 
-/** The path without the element at `index`, as if it had never been there. */
-function unwind(path: readonly PathElement[], index: number): PathElement[] {
-  const last = path.length - 1;
-  const { zero, one } = path[index] as PathElement;
-  const next = path.map((element) => ({ ...element }));
-  let carried = (next[last] as PathElement).share;
-  for (let i = last - 1; i >= 0; i--) {
-    const here = next[i] as PathElement;
-    if (one !== 0) {
-      const before = here.share;
-      here.share = (carried * (last + 1)) / ((i + 1) * one);
-      carried = before - (here.share * zero * (last - i)) / (last + 1);
-    } else {
-      here.share = (here.share * (last + 1)) / (zero * (last - i));
+/** Points and weights that integrate polynomials of degree 2 count - 1 from 0 to 1. */
+export function legendrePoints(count: number) {
+  const nodes = new Float64Array(count);
+  const weights = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    let x = Math.cos((Math.PI * (i + 0.75)) / (count + 0.5));
+    let slope = 1;
+    for (let step = 0; step < 100; step++) {
+      let [below, value] = [1, x];
+      for (let n = 2; n <= count; n++) {
+        [below, value] = [value, ((2 * n - 1) * x * value - (n - 1) * below) / n];
+      }
+      slope = (count * (x * value - below)) / (x * x - 1);
+      const change = value / slope;
+      x -= change;
+      if (Math.abs(change) < 1e-15) break;
     }
+    nodes[i] = (x + 1) / 2;
+    weights[i] = 1 / ((1 - x * x) * slope * slope);
   }
-  for (let i = index; i < last; i++) {
-    const here = next[i] as PathElement;
-    const above = next[i + 1] as PathElement;
-    here.feature = above.feature;
-    here.zero = above.zero;
-    here.one = above.one;
-  }
-  next.pop();
-  return next;
-}
-
-function unwoundSum(path: readonly PathElement[], index: number): number {
-  const last = path.length - 1;
-  const { zero, one } = path[index] as PathElement;
-  let carried = (path[last] as PathElement).share;
-  let total = 0;
-  for (let i = last - 1; i >= 0; i--) {
-    const { share } = path[i] as PathElement;
-    if (one !== 0) {
-      const part = (carried * (last + 1)) / ((i + 1) * one);
-      total += part;
-      carried = share - (part * zero * (last - i)) / (last + 1);
-    } else {
-      total += (share * (last + 1)) / (zero * (last - i));
-    }
-  }
-  return total;
+  return { nodes, weights };
 }
 
 /**

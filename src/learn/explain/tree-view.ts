@@ -117,7 +117,7 @@ export function ensembleFamily(workspace: Workspace, ensemble: TreeEnsemble): Tr
         taken(node, row) {
           const code = row[nodes.column(node)] as number;
           if (code === 0 && nodes.stopsMissing(node)) return 2;
-          return nodes.codesLeft(node)(code) ? 0 : 1;
+          return nodes.goesLeft(node, code) ? 0 : 1;
         },
         cover: nodes.cover,
         value: (node, output) =>
