@@ -6,6 +6,7 @@ import { classifierImportance } from './classifier/classifier-importance.ts';
 import { classifierTest } from './classifier/classifier-test.ts';
 import { classifierTrain } from './classifier/classifier-train.ts';
 import { modelExport } from './classifier/model-export.ts';
+import { modelImport } from './classifier/model-import.ts';
 import { probabilizerTrain } from './classifier/probabilizer-train.ts';
 import { randomForestBinaryTrain } from './classifier/randomforest-binary-train.ts';
 import { svmTrain } from './classifier/svm-train.ts';
@@ -66,6 +67,7 @@ export const PROCEDURE_TYPES: readonly ProcedureType[] = [
   melt,
   mock,
   modelExport,
+  modelImport,
   nullProcedure,
   permuterRun,
   probabilizerTrain,

@@ -6,7 +6,12 @@ import {
   NODE_STOPS_MISSING,
 } from '../../kernel/generated.ts';
 import { failure } from '../../util/error.ts';
-import { CATEGORIES_PER_COLUMN, columnCountOf, type Feature } from '../feature/feature.ts';
+import {
+  BOUNDARIES_PER_COLUMN,
+  CATEGORIES_PER_COLUMN,
+  columnCountOf,
+  type Feature,
+} from '../feature/feature.ts';
 import { type CodeColumn, type PackedTree, treeParts } from '../tree/ensemble.ts';
 import type { Workspace } from '../workspace.ts';
 import { type DecisionTree, NO_CHILD, TEST_EQUAL, TEST_LEAF, TEST_PRESENT } from './tree.ts';
@@ -38,7 +43,9 @@ export function testedColumns(
 
 /** Any of a feature's columns knows whether it is missing; tests for presence read the first. */
 function partOf(test: number, operand: number): number {
-  return test === TEST_EQUAL ? Math.floor(operand / CATEGORIES_PER_COLUMN) : 0;
+  if (test === TEST_PRESENT) return 0;
+  const width = test === TEST_EQUAL ? CATEGORIES_PER_COLUMN : BOUNDARIES_PER_COLUMN;
+  return Math.floor(operand / width);
 }
 
 interface PackedNode {
@@ -111,7 +118,7 @@ function layOut(tree: DecisionTree, columns: readonly CodeColumn[]) {
       const code = (operand % CATEGORIES_PER_COLUMN) + 1;
       return (column | stops | (code << 24)) >>> 0;
     }
-    return (column | stops | ((operand + 1) << 16)) >>> 0;
+    return (column | stops | (((operand % BOUNDARIES_PER_COLUMN) + 1) << 16)) >>> 0;
   };
   add(0, false, 0);
   for (let next = 0; next < queue.length; next++) {

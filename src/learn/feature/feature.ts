@@ -9,11 +9,17 @@ export const MISSING_CODE = 0;
 export const CATEGORIES_PER_COLUMN = 254;
 export const OTHER_CODE = 255;
 
-/** A number; bucket code = 1 + count of boundaries <= value. */
+/** A column of a number tells the sides of this many boundaries. */
+export const BOUNDARIES_PER_COLUMN = 254;
+
+/** A number; bucket code = 1 + count of the column's boundaries <= value. */
 export interface NumericFeature {
   readonly kind: 'numeric';
   readonly name: string;
-  /** ascending, at most 254 */
+  /**
+   * Ascending. Trained models have one column of them; those of other programs may test more, in
+   * columns of BOUNDARIES_PER_COLUMN.
+   */
   readonly boundaries: Float64Array;
   readonly hasMissing: boolean;
 }
@@ -46,16 +52,23 @@ export type Feature = NumericFeature | CategoricalFeature | UnusedFeature;
 /** Columns of codes that the feature takes up in a matrix. */
 export function columnCountOf(feature: Feature): number {
   if (feature.kind === 'unused') return 0;
-  return feature.kind === 'numeric' ? 1 : feature.columnCount;
+  if (feature.kind === 'categorical') return feature.columnCount;
+  return Math.max(1, Math.ceil(feature.boundaries.length / BOUNDARIES_PER_COLUMN));
 }
 
 /** Highest code that the feature's column `column` can hold, plus 1. */
 export function codeCountOf(feature: Feature, column: number): number {
   if (feature.kind === 'unused') return 1;
-  if (feature.kind === 'numeric') return feature.boundaries.length + 2;
+  if (feature.kind === 'numeric') return boundariesOf(feature, column).length + 2;
   if (feature.coding === 'rank') return feature.buckets.reduce((a, b) => Math.max(a, b), 0) + 1;
   if (feature.categories.length > CATEGORIES_PER_COLUMN) return OTHER_CODE + 1;
   return feature.categories.length - column * CATEGORIES_PER_COLUMN + 1;
+}
+
+/** The boundaries of one of the feature's columns. */
+export function boundariesOf({ boundaries }: NumericFeature, column: number): Float64Array {
+  const from = column * BOUNDARIES_PER_COLUMN;
+  return boundaries.subarray(from, from + BOUNDARIES_PER_COLUMN);
 }
 
 /** Code of a number; NaN is missing. */

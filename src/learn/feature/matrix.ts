@@ -20,6 +20,7 @@ import {
 } from './block.ts';
 import { describeFeature, notNumeric, type RowTargets } from './describe.ts';
 import {
+  boundariesOf,
   type CategoricalFeature,
   categoryCode,
   codeCountOf,
@@ -163,7 +164,7 @@ export function encodeColumn(
 ): void {
   const source = denseSource(column);
   if (source.kind === 'numbers' && feature.kind === 'numeric') {
-    encodeNumbers(workspace, feature.boundaries, source, target, scope);
+    encodeNumbers(workspace, boundariesOf(feature, part), source, target, scope);
   } else if (source.kind === 'numbers' && feature.kind === 'categorical') {
     const look = lookEvery(scope);
     const positions = categoryPositions(feature, look);
@@ -283,11 +284,12 @@ function codeTable(
   const table = new Uint8Array(entries.length + 1);
   if (feature.kind === 'unused') return table;
   if (feature.kind === 'numeric') {
+    const boundaries = boundariesOf(feature, part);
     for (const [index, entry] of entries.entries()) {
       look();
       // Entries that no row has may be anything.
       const number = entry === null ? Number.NaN : (numberOf(entry) ?? Number.NaN);
-      table[index + 1] = numericCode(feature.boundaries, number);
+      table[index + 1] = numericCode(boundaries, number);
     }
     return table;
   }

@@ -1,5 +1,5 @@
 // What the details of a classifier show of gradient-boosted trees.
-import type { Feature } from '../feature/feature.ts';
+import { boundariesOf, type Feature } from '../feature/feature.ts';
 import type { Workspace } from '../workspace.ts';
 import type { GbtModel } from './model.ts';
 import { readTree, type TreeNodes } from './nodes.ts';
@@ -37,7 +37,7 @@ function nodeDocument(
   const goesLeft = nodes.codesLeft(node);
   const test =
     feature.kind === 'numeric'
-      ? { threshold: feature.boundaries[lastCode(goesLeft) - 1] ?? null }
+      ? { threshold: boundariesOf(feature, nodes.part(node))[lastCode(goesLeft) - 1] ?? null }
       : {
           categories:
             feature.kind === 'categorical'

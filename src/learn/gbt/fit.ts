@@ -117,7 +117,7 @@ export function fitGbt(
       ...{ gradients, places, scores, usedCount },
     });
   });
-  const ensemble = packTrees(workspace, matrix, grown.trees, width, arena);
+  const ensemble = packTrees(workspace, matrix, grown.trees, { width, takesTurns: true }, arena);
   return {
     type: 'gbt',
     objective,

@@ -9,10 +9,14 @@ export interface TreeNodes {
   /** the node itself where it is a leaf */
   left(node: number): number;
   feature(node: number): number;
+  /** which of the feature's columns it is */
+  part(node: number): number;
   /** position in the ensemble's columns */
   column(node: number): number;
   /** whether a code goes left; 0 is missing */
   codesLeft(node: number): (code: number) => boolean;
+  /** the same for one code */
+  goesLeft(node: number, code: number): boolean;
   /** a missing value ends the walk here */
   stopsMissing(node: number): boolean;
   /** @param output which of the node's values, for trees that have all outputs */
@@ -32,21 +36,20 @@ export function readTree(workspace: Workspace, ensemble: TreeEnsemble, index: nu
   const sets = ensemble.sets && new Uint8Array(buffer, ensemble.sets.offset);
   const mask = (sets === undefined ? NODE_STOPS_MISSING : 2 ** SET_NODE_COLUMN_BITS) - 1;
   const column = (node: number) => (words[node * 2] as number) & mask;
+  const goesLeft = (node: number, code: number): boolean => {
+    const word = words[node * 2] as number;
+    if (sets === undefined) return ((code - (word >>> 24)) & 0xff) <= ((word >>> 16) & 0xff);
+    const from = (word >>> SET_NODE_COLUMN_BITS) * SET_SIZE;
+    return (((sets[from + (code >> 3)] as number) >> (code & 7)) & 1) === 0;
+  };
   return {
     nodeCount,
     left: (node) => node + (words[node * 2 + 1] as number),
     column,
     feature: (node) => ensemble.columns[column(node)]?.feature ?? -1,
-    codesLeft(node) {
-      const word = words[node * 2] as number;
-      if (sets !== undefined) {
-        const from = (word >>> SET_NODE_COLUMN_BITS) * SET_SIZE;
-        return (code) => (((sets[from + (code >> 3)] as number) >> (code & 7)) & 1) === 0;
-      }
-      const threshold = (word >>> 16) & 0xff;
-      const offset = word >>> 24;
-      return (code) => ((code - offset) & 0xff) <= threshold;
-    },
+    part: (node) => ensemble.columns[column(node)]?.part ?? 0,
+    codesLeft: (node) => (code) => goesLeft(node, code),
+    goesLeft,
     stopsMissing: (node) =>
       sets === undefined && ((words[node * 2] as number) & NODE_STOPS_MISSING) !== 0,
     value: (node, output = 0) => values[node * valueCount + output] as number,

@@ -8,23 +8,33 @@ import {
 } from '../../kernel/generated.ts';
 import { failure } from '../../util/error.ts';
 import type { Span } from '../../value/column/snapshot.ts';
-import type { FeatureMatrix } from '../feature/matrix.ts';
 import { type PackedTree, type TreeEnsemble, treeParts } from '../tree/ensemble.ts';
 import type { Workspace } from '../workspace.ts';
 import type { GrownTree } from './grow.ts';
 
+/** What trees are packed from: their values lie node by node. */
+export type PackableTree = Pick<GrownTree, 'columns' | 'rights' | 'lefts' | 'values' | 'covers'>;
+
+/** What the trees' outputs are. */
+export interface PackShape {
+  /** scores */
+  readonly width: number;
+  /** true: trees take turns in adding to the scores; false: each tree adds to all of them */
+  readonly takesTurns: boolean;
+}
+
 /**
  * Writes trees to shared memory; the spans are the caller's to free.
- * @param width scores; trees take turns in adding to them
  * @throws DATA_ERROR when there are more columns, or sets of categories, than nodes can name
  */
 export function packTrees(
   workspace: Workspace,
-  matrix: FeatureMatrix,
-  trees: readonly GrownTree[],
-  width: number,
+  matrix: Pick<TreeEnsemble, 'features' | 'columns'>,
+  trees: readonly PackableTree[],
+  { width, takesTurns }: PackShape,
   arena: number,
 ): TreeEnsemble {
+  const valueCount = takesTurns ? 1 : width;
   const rights = trees.flatMap((tree) => tree.rights.filter((right) => right !== undefined));
   const isRanges = rights.every((right) => rangeOf(right) !== undefined);
   const columnMax = isRanges ? NODE_COLUMN_MAX : 2 ** SET_NODE_COLUMN_BITS;
@@ -39,9 +49,12 @@ export function packTrees(
   try {
     const packed = trees.map((tree): PackedTree => {
       const nodeCount = tree.columns.length;
-      const span = workspace.memory.allocateIn(arena, treeParts(0, nodeCount, 1).sizeBytes);
+      const span = workspace.memory.allocateIn(
+        arena,
+        treeParts(0, nodeCount, valueCount).sizeBytes,
+      );
       spans.push(span);
-      const parts = treeParts(span.offset, nodeCount, 1);
+      const parts = treeParts(span.offset, nodeCount, valueCount);
       const { u32, f32, f64 } = workspace.memory.get(arena);
       for (let node = 0; node < nodeCount; node++) {
         const column = tree.columns[node] as number;
@@ -50,7 +63,10 @@ export function packTrees(
         const at = (parts.nodes + node * 8) >>> 2;
         u32[at] = isRanges ? rangeWord(column, right) : setWord(column, right, sets);
         u32[at + 1] = left - node;
-        f64[(parts.values >>> 3) + node] = tree.values[node] as number;
+        for (let k = 0; k < valueCount; k++) {
+          const place = node * valueCount + k;
+          f64[(parts.values >>> 3) + place] = tree.values[place] as number;
+        }
         f32[(parts.covers >>> 2) + node] = tree.covers[node] as number;
       }
       return { span, nodeCount, depth: depthOf(tree) };
@@ -68,7 +84,7 @@ export function packTrees(
       trees: packed,
       weights: packed.map(() => 1),
       divisor: 1,
-      slots: packed.map((_, index) => index % width),
+      ...(takesTurns ? { slots: packed.map((_, index) => index % width) } : {}),
       ...(setSpan === undefined ? {} : { sets: setSpan }),
     };
   } catch (thrown) {
@@ -135,7 +151,7 @@ class SetTable {
   }
 }
 
-function depthOf({ columns, lefts }: GrownTree): number {
+function depthOf({ columns, lefts }: PackableTree): number {
   const depths = new Uint32Array(columns.length);
   let depth = 0;
   for (let node = 0; node < columns.length; node++) {

@@ -5,6 +5,11 @@ import type { Link } from './link.ts';
 export interface GlzModel {
   readonly type: 'glz';
   readonly link: Link;
+  /**
+   * What makes the scores of all labels add up to 1; absent: labels are independent, as all are
+   * that are trained here.
+   */
+  readonly jointly?: 'softmax' | 'shares';
   /** scores go through the inverse link */
   readonly decode: boolean;
   readonly addBias: boolean;

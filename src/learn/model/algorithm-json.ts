@@ -68,6 +68,7 @@ export function algorithmToJson(workspace: Workspace, algorithm: Algorithm): Jso
     case 'glz':
       return {
         ...{ type, link: algorithm.link, decode: algorithm.decode, addBias: algorithm.addBias },
+        ...(algorithm.jointly === undefined ? {} : { jointly: algorithm.jointly }),
         columns: columnsToJson(algorithm.columns),
         weights: algorithm.weights.map(encodeArray),
         means: encodeArray(algorithm.means),
@@ -262,6 +263,9 @@ function glzFromJson(json: JsonObject, { features, labelCount }: ModelShape): Gl
     link: readChoice(json.link, 'link', LINKS),
     decode: readChoice(json.decode, 'decode', [true, false]),
     addBias: readChoice(json.addBias, 'addBias', [true, false]),
+    ...(json.jointly === undefined
+      ? {}
+      : { jointly: readChoice(json.jointly, 'jointly', ['softmax', 'shares'] as const) }),
     columns,
     weights,
     means,

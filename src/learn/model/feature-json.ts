@@ -1,5 +1,5 @@
 // Features in model files.
-import { BUCKET_COUNT_MAX, type Feature } from '../feature/feature.ts';
+import type { Feature } from '../feature/feature.ts';
 import { decodeArray, encodeArray } from './base64.ts';
 import {
   invalidMember,
@@ -33,8 +33,8 @@ export function featureFromJson(name: string, value: unknown): Feature {
   const hasMissing = readChoice(json.hasMissing, `hasMissing of '${name}'`, [true, false]);
   if (kind === 'numeric') {
     const boundaries = decodeArray(json.boundaries, 'f64', `boundaries of '${name}'`);
-    if (boundaries.length >= BUCKET_COUNT_MAX) {
-      throw invalidMember(`boundaries of '${name}'`, `at most ${BUCKET_COUNT_MAX - 1} numbers`);
+    if (!isAscending(boundaries)) {
+      throw invalidMember(`boundaries of '${name}'`, 'a list of ascending numbers');
     }
     return { kind, name, boundaries, hasMissing };
   }
@@ -46,4 +46,8 @@ export function featureFromJson(name: string, value: unknown): Feature {
   }
   const columnCount = readNumber(json.columnCount, `columnCount of '${name}'`, 1);
   return { kind, name, coding, categories, buckets, columnCount, hasMissing };
+}
+
+function isAscending(numbers: Float64Array): boolean {
+  return numbers.every((number, index) => index === 0 || number >= (numbers[index - 1] as number));
 }

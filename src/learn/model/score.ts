@@ -146,11 +146,14 @@ function applyLink(link: OutputLink, sum: number): number {
 
 function normalizeScores(link: OutputLink, out: Float64Array, to: number, width: number): void {
   if (link === 'softmax') softmax(out, to, width);
-  else if (link === 'logit_norm' && width > 1) {
-    let total = 0;
-    for (let k = 0; k < width; k++) total += out[to + k] as number;
-    for (let k = 0; k < width; k++) out[to + k] = (out[to + k] as number) / total;
-  }
+  else if (link === 'logit_norm' && width > 1) toShares(out, to, width);
+}
+
+/** Divided by their sum, in place. */
+function toShares(out: Float64Array, to: number, width: number): void {
+  let total = 0;
+  for (let k = 0; k < width; k++) total += out[to + k] as number;
+  for (let k = 0; k < width; k++) out[to + k] = (out[to + k] as number) / total;
 }
 
 /** Exponentials that sum to 1, in place. */
@@ -221,7 +224,7 @@ function compileValues(
 
 function compileGlz(
   features: readonly Feature[],
-  { columns, decode, link, weights }: GlzModel,
+  { columns, decode, jointly, link, weights }: GlzModel,
   shape: ScoreShape,
 ): RowScore {
   const read = compileDesign(features, columns);
@@ -240,6 +243,8 @@ function compileGlz(
     read(values, add);
     if (!decode) return;
     for (let k = 0; k < rows.length; k++) output[k] = inverse(sums[k] as number);
+    if (jointly === 'softmax') softmax(output, 0, rows.length);
+    else if (jointly === 'shares') toShares(output, 0, rows.length);
   };
 }
 

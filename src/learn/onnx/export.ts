@@ -158,11 +158,14 @@ class GraphBuilder {
         return this.add('Sigmoid', [sums]);
       case 'logit_norm': {
         const scores = this.add('Sigmoid', [sums]);
-        if (width === 1) return scores;
-        const total = this.add('ReduceSum', [scores, this.#integers([1], [1])], { keepdims: 1 });
-        return this.add('Div', [scores, total]);
+        return width === 1 ? scores : this.#shares(scores);
       }
     }
+  }
+
+  #shares(scores: string): string {
+    const total = this.add('ReduceSum', [scores, this.#integers([1], [1])], { keepdims: 1 });
+    return this.add('Div', [scores, total]);
   }
 
   #treeSums(ensemble: TreeEnsemble): string {
@@ -191,7 +194,10 @@ class GraphBuilder {
     return this.#flags(index, [new Float64Array(codeCount(feature as CategoricalFeature))]);
   }
 
-  #glzScores({ columns, decode, link, weights }: GlzModel, { isBoolean }: ScoreShape): string {
+  #glzScores(
+    { columns, decode, jointly, link, weights }: GlzModel,
+    { isBoolean }: ScoreShape,
+  ): string {
     const rows = isBoolean ? weights.slice(-1) : weights;
     const count = columns.features.length;
     const constants = this.#doubles(
@@ -209,7 +215,10 @@ class GraphBuilder {
       products.push(this.add('MatMul', [this.#zeros(), zero]));
     }
     const sums = this.add('Sum', [...products, constants]);
-    return decode ? this.#inverse(link, sums) : sums;
+    if (!decode) return sums;
+    const scores = this.#inverse(link, sums);
+    if (jointly === 'softmax') return this.add('Softmax', [scores], { axis: 1 });
+    return jointly === 'shares' ? this.#shares(scores) : scores;
   }
 
   #zeros(): string {

@@ -76,6 +76,9 @@ export function readTreeList(attributes: Attributes, of: 'target' | 'class'): Tr
       if (modes[at] === 'LEAF') return at;
       const child = find(trees[at], node);
       if (child === at) throw failure('DATA_ERROR', `node ${node} of a tree leads to itself`);
+      if (isChild[child] === 1) {
+        throw failure('DATA_ERROR', `node ${node} of tree ${trees[at]} is reached in two ways`);
+      }
       isChild[child] = 1;
       return child;
     });
@@ -90,11 +93,15 @@ export function readTreeList(attributes: Attributes, of: 'target' | 'class'): Tr
     outputs[at]?.push([outputIds[i] as number, weights[i] as number]);
   }
   const roots = [...trees.keys()].filter((at) => isChild[at] === 0);
+  if (roots.length !== new Set(trees).size) {
+    throw failure('DATA_ERROR', 'a tree of the ensemble has no root, or several');
+  }
   const missingTrue = ids('nodes_missing_value_tracks_true');
   return { roots, features, modes, values, missingTrue, whenTrue, whenFalse, outputs };
 }
 
-function passes(mode: string, x: number, value: number): boolean {
+/** Whether a number passes the test of a node. */
+export function passes(mode: string, x: number, value: number): boolean {
   switch (mode) {
     case 'BRANCH_LEQ':
       return x <= value;
@@ -172,16 +179,24 @@ export function treeRegressor({ attributes }: OnnxNode): Operator {
   };
 }
 
+/** What the leaves of a classifier add to: all classes, or one sum that stands for two. */
+export function outputsOf({ outputs }: TreeList, classCount: number) {
+  const ids = new Set(outputs.flat().map(([output]) => output));
+  const [only = 0] = ids;
+  return {
+    isPair: classCount === 2 && ids.size === 1,
+    isPositive: outputs.flat().every(([, weight]) => weight >= 0),
+    only,
+  };
+}
+
 export function treeClassifier({ attributes }: OnnxNode): Operator {
   const list = readTreeList(attributes, 'class');
   const base = numbersOf(attributes, 'base_values');
   const transform = textOf(attributes, 'post_transform', 'NONE');
   const classes = readClasses(attributes);
-  const ids = new Set(list.outputs.flat().map(([output]) => output));
-  const isPair = classes.count === 2 && ids.size === 1;
-  const isPositive = list.outputs.flat().every(([, weight]) => weight >= 0);
+  const { isPair, isPositive, only } = outputsOf(list, classes.count);
   return ([matrix]) => {
-    const [only = 0] = ids;
     const sums = sumTrees(list, matrix as Tensor, classes.count, isPair ? [] : base, 'SUM');
     if (!isPair) return classes.answer(sums, transform);
     const single = new Float64Array(sums.length / 2);
@@ -193,7 +208,7 @@ export function treeClassifier({ attributes }: OnnxNode): Operator {
 }
 
 /** Names of the classes, and answers of classifiers: labels and scores. */
-function readClasses(attributes: Attributes) {
+export function readClasses(attributes: Attributes) {
   const texts = textsOf(attributes, 'classlabels_strings');
   const numbers = [
     ...numbersOf(attributes, 'classlabels_int64s'),

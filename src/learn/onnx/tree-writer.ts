@@ -1,5 +1,5 @@
 // Packed trees as the attributes of a TreeEnsembleRegressor.
-import { categoryCode, type Feature, MISSING_CODE } from '../feature/feature.ts';
+import { boundariesOf, categoryCode, type Feature, MISSING_CODE } from '../feature/feature.ts';
 import type { TreeNodes } from '../gbt/nodes.ts';
 import type { TreeEnsemble } from '../tree/ensemble.ts';
 import { type Attribute, DOUBLE, type Tensor } from './model.ts';
@@ -108,7 +108,8 @@ export class TreeWriter {
     const stops = nodes.stopsMissing(node);
     const missing = stops ? { node, isLeaf: true } : goesLeft(0) ? left : right;
     if (feature.kind !== 'categorical') {
-      const boundaries = feature.kind === 'numeric' ? feature.boundaries : new Float64Array();
+      const boundaries =
+        feature.kind === 'numeric' ? boundariesOf(feature, nodes.part(node)) : new Float64Array();
       const column = this.#columnOf({ feature: index });
       const presence = { column, mode: 'BRANCH_LEQ', value: Number.POSITIVE_INFINITY };
       let count = 0;
@@ -122,12 +123,11 @@ export class TreeWriter {
       const missingYes = missing === below ? 1 : 0;
       return { ...test, yes: below, no: above, missing, missingYes };
     }
-    const { part = 0 } = this.#ensemble.columns[nodes.column(node)] ?? {};
     // Own codes of the column for: missing, each category, a category that is new.
     const codes = [
       MISSING_CODE,
       ...[...feature.categories.keys(), -1].map((category) =>
-        categoryCode(feature, category, part),
+        categoryCode(feature, category, nodes.part(node)),
       ),
     ];
     const set = Float64Array.from(codes, (code) => Number(goesLeft(code)));

@@ -4,6 +4,7 @@ import type { Atom } from '../../value/atom.ts';
 import type { Span } from '../../value/column/snapshot.ts';
 import { notNumeric } from '../feature/describe.ts';
 import {
+  boundariesOf,
   type CategoricalFeature,
   categoryCode,
   type Feature,
@@ -246,7 +247,8 @@ function encoderOf(
 ) {
   const feature = features[index] as Feature;
   if (feature.kind === 'numeric') {
-    const { boundaries, name } = feature;
+    const { name } = feature;
+    const boundaries = boundariesOf(feature, part);
     return (values: ArrayLike<Atom | undefined>) => {
       const value = values[index];
       if (typeof value === 'number') return numericCode(boundaries, value);

@@ -55,7 +55,6 @@ export function makeModelCard(context: ProcedureContext, facts: CardFacts): Mode
   for (let i = 0; i < Math.min(features.length, FEATURE_COUNT_MAX); i++) {
     summaries.push(summarizeFeature(features.at(i) as SourceColumn, rows.used, check));
   }
-  const now = Date.now() / 1000;
   return {
     kind: facts.kind,
     mode: facts.mode ?? null,
@@ -69,11 +68,48 @@ export function makeModelCard(context: ProcedureContext, facts: CardFacts): Mode
     features: redactFeatureStats ? summaries.map(redacted) : summaries,
     metrics: null,
     randomSeed: facts.randomSeed,
+    ...madeBy(context),
+  };
+}
+
+/** What is known of a model that another program trained. */
+export interface ImportFacts {
+  readonly mode: string;
+  readonly algorithm: string;
+  /** the file it was read from */
+  readonly source: string;
+  readonly features: readonly Pick<FeatureSummary, 'name' | 'type'>[];
+}
+
+/** The card of an imported model: how it was trained is not known here. */
+export function makeImportCard(context: ProcedureContext, facts: ImportFacts): ModelCard {
+  const { algorithm, features, mode, source } = facts;
+  return {
+    kind: 'classifier',
+    mode,
+    algorithm,
+    configuration: null,
+    trainingQuery: null,
+    importedFrom: source,
+    datasets: [],
+    rows: null,
+    labelDistribution: [],
+    featureCount: features.length,
+    features: features.slice(0, FEATURE_COUNT_MAX),
+    metrics: null,
+    randomSeed: null,
+    ...madeBy(context),
+  };
+}
+
+function madeBy({ procedureId, runId, startedAt }: ProcedureContext) {
+  const now = Date.now() / 1000;
+  return {
     createdAt: printTimestamp(now),
-    durationSecs: Math.max(0, now - context.startedAt),
+    durationSecs: Math.max(0, now - startedAt),
     rowanVersion: packageVersion(),
-    parentProcedure: context.procedureId,
-    runId: context.runId,
+    parentProcedure: procedureId,
+    runId,
   };
 }
 

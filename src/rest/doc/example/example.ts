@@ -91,3 +91,9 @@ export const TRAINED = run('train', 'classifier.train', {
   configuration: { type: 'decision_tree', max_depth: 3 },
   modelFileUrl: 'mem://example.cls',
 });
+
+/** The classifier as ONNX in the file `mem://example.onnx`. */
+export const EXPORTED = run('export', 'model.export', {
+  modelFileUrl: 'mem://example.cls',
+  outputFileUrl: 'mem://example.onnx',
+});

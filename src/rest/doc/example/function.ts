@@ -3,6 +3,7 @@ import {
   CLICKS,
   call,
   dataset,
+  EXPORTED,
   LABELLED_POINTS,
   POINTS,
   record,
@@ -106,13 +107,7 @@ export const FUNCTION_EXAMPLES: TypeExamples = {
     after: call(POINT),
   },
   onnx: {
-    before: [
-      TRAINED,
-      run('export', 'model.export', {
-        modelFileUrl: 'mem://example.cls',
-        outputFileUrl: 'mem://example.onnx',
-      }),
-    ],
+    before: [TRAINED, EXPORTED],
     params: { modelFileUrl: 'mem://example.onnx' },
     after: call(FEATURES),
   },

@@ -1,6 +1,7 @@
 // Examples of procedure types; each runs when it is created.
 import {
   CLICKS,
+  EXPORTED,
   LABELLED,
   LABELLED_POINTS,
   POINTS,
@@ -140,6 +141,14 @@ const EXAMPLES: TypeExamples = {
   'model.export': {
     before: [TRAINED],
     params: { modelFileUrl: 'mem://example.cls', outputFileUrl: 'mem://example.onnx' },
+  },
+  'model.import': {
+    before: [TRAINED, EXPORTED],
+    params: {
+      inputFileUrl: 'mem://example.onnx',
+      modelFileUrl: 'mem://imported.cls',
+      functionName: 'example_imported',
+    },
   },
   null: { params: {} },
   'permuter.run': {
