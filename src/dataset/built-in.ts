@@ -6,6 +6,7 @@ import type { DatasetType } from './dataset-type.ts';
 import { embedding } from './embedding.ts';
 import { joined } from './joined.ts';
 import { merged } from './merged.ts';
+import { docdbDataset, docdbRecord } from './remote/docdb.ts';
 import { sampled } from './sampled.ts';
 import { sparseMutable } from './sparse-mutable.ts';
 import { sqliteSparse } from './sqlite-sparse.ts';
@@ -31,4 +32,6 @@ export const DATASET_TYPES: readonly DatasetType[] = [
   sqliteSparse,
   continuous,
   continuousWindow,
+  docdbDataset,
+  docdbRecord,
 ];

@@ -1,6 +1,7 @@
 // What a dataset type declares: how rows are admitted and stored, or how a view is built.
 import type { TObject } from 'typebox';
 import type { Relation, RelationRow } from '../plan/namespace.ts';
+import type { RemoteAccess } from '../remote/remote-access.ts';
 import type { DatasetReference, EntityReference } from '../schema/declare.ts';
 import type { RowanError } from '../util/error.ts';
 import type { ArenaAllocator } from '../value/column/arena-set.ts';
@@ -32,6 +33,8 @@ export interface DatasetType<Schema extends TObject = TObject> extends EntityTyp
   status(content: DatasetContent): unknown;
   /** a message instead of content, while what the type remembers says that it cannot be read */
   unreadable?(state: unknown): string | undefined;
+  /** present when the rows are in another system, from which each query reads them */
+  relation?(params: ParamsOf<Schema>, access: RemoteAccess): Relation;
   /** present when a file that other programs can read keeps the rows */
   readonly external?: ExternalStore<ParamsOf<Schema>>;
   /** present when content can be saved to a URL of the user's choice, and loaded from there */
@@ -106,6 +109,8 @@ export interface Recording<Given = Params> {
   roundedTime?(params: Given): (ts: number) => number;
   /** true: rows that were recorded may turn out to be unacceptable when they are committed */
   readonly mayRefuseAtCommit?: boolean;
+  /** true: writers send rows to another system, so that nothing is kept here and nothing to commit */
+  readonly sends?: boolean;
   /** true: a commit ends the recording */
   readonly freezes?: boolean;
   /** whether a commit has ended the recording */
@@ -136,6 +141,10 @@ export interface WriterContext<Given = Params> {
   readonly params: Given;
   readonly previous: { readonly snapshot: Snapshot; readonly relation: Relation } | undefined;
   readonly arenas: ArenaAllocator;
+  /** for writers that send */
+  readonly remote: RemoteAccess;
+  /** true: the dataset is being made */
+  readonly isFirst: boolean;
   checkCancelled(): void;
 }
 

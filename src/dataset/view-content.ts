@@ -1,5 +1,6 @@
 // Views hold what they were bound to: their rows are taken over once, when they are created.
 import type { RelationRow } from '../plan/namespace.ts';
+import { NO_REMOTE } from '../remote/remote-access.ts';
 import type { DatasetContent, ViewContext } from './dataset-type.ts';
 import { cellsOfRow, type RecordedRow } from './recorded-row.ts';
 import { openSparseWriter } from './sparse-writer.ts';
@@ -13,7 +14,12 @@ export function viewContent(
   rows: Iterable<RecordedRow>,
   state: unknown,
 ): DatasetContent {
-  const writer = openSparseWriter({ ...context, previous: undefined });
+  const writer = openSparseWriter({
+    ...context,
+    previous: undefined,
+    remote: NO_REMOTE,
+    isFirst: true,
+  });
   let left = 0;
   for (const { name, cells } of rows) {
     // A wide row is recorded in parts.

@@ -1,5 +1,6 @@
 // The function types that come with the service.
 
+import { docdbQuery } from './docdb-query.ts';
 import { fetcherFunction } from './fetcher.ts';
 import type { FunctionType } from './function-type.ts';
 import { imageProximateVoxels, imageReadPixels } from './image/image-pixels.ts';
@@ -32,6 +33,7 @@ import { tokensplit } from './text/tokensplit.ts';
 export const FUNCTION_TYPES: readonly FunctionType[] = [
   classifier,
   distTableGetStats,
+  docdbQuery,
   embeddingNeighbors,
   featureHasher,
   fetcherFunction,

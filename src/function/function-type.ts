@@ -6,6 +6,7 @@ import type { FileSystem } from '../file/file-system.ts';
 import type { CallContext, ModelFeatures } from '../plan/function.ts';
 import type { Namespace } from '../plan/namespace.ts';
 import type { ValueType } from '../plan/type/type.ts';
+import type { RemoteAccess } from '../remote/remote-access.ts';
 import type { ArenaAllocator } from '../value/column/arena-set.ts';
 import type { Span } from '../value/column/snapshot.ts';
 import type { Value } from '../value/value.ts';
@@ -94,6 +95,8 @@ export interface FunctionContext {
   readonly arenas: ArenaAllocator;
   /** what calls may reach: that of the task which runs in this thread at the time */
   readonly callScope: CallContext;
+  /** databases beside the service */
+  readonly remote: RemoteAccess;
   /** the vector engine, where there is one */
   readonly accelerate?: Accelerator | undefined;
   /** The type and parameters of a dataset. @throws ENTITY_NOT_FOUND, ENTITY_NOT_READY */

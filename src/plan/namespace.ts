@@ -3,6 +3,7 @@
 import type { Snapshot } from '../value/column/snapshot.ts';
 import type { Path } from '../value/path.ts';
 import type { Cell, Row, Scalar } from '../value/value.ts';
+import type { BoundExpression } from './expression.ts';
 import type { FunctionNamespace, UserFunction } from './function.ts';
 
 /**
@@ -28,8 +29,12 @@ export interface Relation {
   /** flattened columns, in natural order */
   columns(): readonly RelationColumn[];
   columnCount(): number;
-  /** rows in stored order; a row has at least the needed columns it has values for */
-  scan(needed: NeededColumns): Iterable<RelationRow>;
+  /**
+   * Rows in stored order; a row has at least the needed columns it has values for.
+   * @param prefilter parts of a condition that all rows which are wanted fulfil; relations without
+   *   `remote` need not look at it
+   */
+  scan(needed: NeededColumns, prefilter?: readonly BoundExpression[]): Iterable<RelationRow>;
   /** one row by its path; every row of that name where names repeat */
   findRows(name: Path, needed: NeededColumns): readonly RelationRow[];
   rowNames(): Iterable<Path>;
@@ -46,6 +51,16 @@ export interface Relation {
   flatColumns?(check: () => void): Iterable<FlatColumn> | undefined;
   /** the columnar or sparse memory behind it, when the vector engine can read it directly */
   readonly snapshot?: Snapshot;
+  /** present where the rows are in another system, which can leave out some of them */
+  readonly remote?: RemoteFacet;
+}
+
+/** What planning may know of rows in another system. */
+export interface RemoteFacet {
+  /** whether `columns` tells without reading the rows */
+  readonly listsColumns: boolean;
+  /** what the other system is asked for a scan, in its own language */
+  describe(needed: NeededColumns, prefilter: readonly BoundExpression[]): string;
 }
 
 /** A column whose cells are read in the order of rows. */

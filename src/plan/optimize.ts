@@ -6,6 +6,7 @@ import { freeJoinOrder } from './rule/free-join-order.ts';
 import { keepTopRows } from './rule/keep-top-rows.ts';
 import { lookUpRows } from './rule/look-up-rows.ts';
 import { orderJoins } from './rule/order-joins.ts';
+import { prefilterRemoteRows } from './rule/prefilter-remote-rows.ts';
 import { pushFilters } from './rule/push-filters.ts';
 import { readNeededColumns } from './rule/read-needed-columns.ts';
 import type { Rule } from './rule/rule.ts';
@@ -26,6 +27,8 @@ export const RULES: readonly Rule[] = [
   collectChoices,
   // After pushing, which brings conditions on names down to the scans.
   lookUpRows,
+  // After the lookup, which is better where there is one.
+  prefilterRemoteRows,
   keepTopRows,
   freeJoinOrder,
   // Last: the other rules change who reads what.

@@ -20,6 +20,8 @@ export interface ScanNode {
   readonly dataset: string;
   readonly columns: NeededColumns;
   readonly lookup: RowLookup | undefined;
+  /** parts of the condition above that another system, which has the rows, may test before it sends them */
+  readonly prefilter?: readonly BoundExpression[];
 }
 
 /**

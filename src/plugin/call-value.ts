@@ -1,11 +1,12 @@
 // Values of queries on their way into script functions and back.
-import type { WireValue } from '../service/engine/wire-value.ts';
-import { valueFromWire, valueToWire } from '../service/engine/wire-value.ts';
+
 import type { Atom } from '../value/atom.ts';
 import { normalizeInteger } from '../value/atom.ts';
 import { atomFromJson, atomToJsonText, specialNumberText } from '../value/json.ts';
 import { MINUS_INFINITY, NOT_A_DATE, Timestamp } from '../value/timestamp.ts';
 import { Row, Scalar, sortedRow, type Value } from '../value/value.ts';
+import type { WireValue } from '../value/wire-value.ts';
+import { valueFromWire, valueToWire } from '../value/wire-value.ts';
 import type { CallValue } from './guest/call-batch.ts';
 
 /** An argument as scripts see it: a row is an array of `[path, value, timestamp]`, one an atom. */

@@ -1,7 +1,7 @@
 // What the main thread and a sandbox worker send each other.
 import type { MessagePort } from 'node:worker_threads';
-import type { WireValue } from '../service/engine/wire-value.ts';
 import type { ErrorBody } from '../util/error.ts';
+import type { WireValue } from '../value/wire-value.ts';
 
 export interface SandboxStart {
   /** one cell in shared memory, which grows with every message that a waiting script must see */

@@ -1,12 +1,12 @@
 // The service's side of scripts: sandboxes, limits, and runs of programs.
 import { availableParallelism } from 'node:os';
 import type { FileSystem } from '../file/file-system.ts';
-import type { WireValue } from '../service/engine/wire-value.ts';
 import type { Role } from '../service/route/request.ts';
 import { callContext } from '../service/route/request-context.ts';
 import type { Service } from '../service/service.ts';
 import { failure } from '../util/error.ts';
 import { parseJson } from '../util/exact-json.ts';
+import type { WireValue } from '../value/wire-value.ts';
 import type { LogEntry, ModuleExports, ScriptFunction } from './message.ts';
 import { Sandbox, type SandboxOptions } from './sandbox.ts';
 import { SandboxPool } from './sandbox-pool.ts';

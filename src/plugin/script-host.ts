@@ -4,7 +4,6 @@ import type { ByteStream } from '../file/byte-stream.ts';
 import { isLightInput } from '../function/light-expression.ts';
 import { MAIN_THREAD_CONTEXT } from '../service/engine/engine.ts';
 import { applyFunction } from '../service/engine/task/function.ts';
-import { valueToWire } from '../service/engine/wire-value.ts';
 import { parseConfig } from '../service/entity/config.ts';
 import { requireReadableUrl } from '../service/route/caller-role.ts';
 import { contentTypeOf, makeRequest, readText } from '../service/route/local-transport.ts';
@@ -16,6 +15,7 @@ import { parseJson } from '../util/exact-json.ts';
 import { atomFromJson } from '../value/json.ts';
 import { NOT_A_DATE, printTimestamp } from '../value/timestamp.ts';
 import { Row, Scalar, sortedRow, type Value } from '../value/value.ts';
+import { valueToWire } from '../value/wire-value.ts';
 import type { LogEntry } from './message.ts';
 import type { CallHost } from './sandbox.ts';
 

@@ -1,11 +1,11 @@
 // What a sandbox worker does: programs, handlers and functions, each in its realm.
 import type { QuickJSHandle, QuickJSWASMModule } from 'quickjs-emscripten';
-import type { WireValue } from '../service/engine/wire-value.ts';
 import { errorBody, failure, RowanError } from '../util/error.ts';
 import { parseJson, stringifyJson } from '../util/exact-json.ts';
 import { Interval, parseInterval } from '../value/interval.ts';
 import { atomToJsonText } from '../value/json.ts';
 import { printTimestamp } from '../value/timestamp.ts';
+import type { WireValue } from '../value/wire-value.ts';
 import { fromCallValue, toCallValue } from './call-value.ts';
 import type { CallValue } from './guest/call-batch.ts';
 import type {

@@ -2,13 +2,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EntityType } from '../dataset/entity-type.ts';
-import type { WireValue } from '../service/engine/wire-value.ts';
 import { runForService } from '../service/route/request-context.ts';
 import type { Route } from '../service/route/route.ts';
 import type { RowanExtension } from '../service/rowan.ts';
 import type { Service } from '../service/service.ts';
 import { assert } from '../util/assert.ts';
 import { parseJson, stringifyJson } from '../util/exact-json.ts';
+import type { WireValue } from '../value/wire-value.ts';
 import { loadPlugins } from './autoload.ts';
 import { javascriptPlugin } from './javascript.ts';
 import { pluginRoutes } from './routes.ts';

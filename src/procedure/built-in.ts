@@ -16,6 +16,7 @@ import { exportCsv } from './export/export-csv.ts';
 import { exportJson } from './export/export-json.ts';
 import { exportParquet } from './export/export-parquet.ts';
 import { importArrow } from './import/import-arrow.ts';
+import { importDocdb } from './import/import-docdb.ts';
 import { importJson } from './import/import-json.ts';
 import { importLexicon } from './import/import-lexicon.ts';
 import { importParquet } from './import/import-parquet.ts';
@@ -93,4 +94,5 @@ export const PROCEDURE_TYPES: readonly ProcedureType[] = [
   importLexicon,
   importXlsx,
   importRepo,
+  importDocdb,
 ];

@@ -9,6 +9,7 @@ import type { FileSystem } from '../file/file-system.ts';
 import type { CallContext } from '../plan/function.ts';
 import type { Namespace } from '../plan/namespace.ts';
 import type { QueryPlan } from '../plan/plan.ts';
+import type { RemoteAccess } from '../remote/remote-access.ts';
 import type { EntityReference, InputQuery, OutputDatasetSpec } from '../schema/declare.ts';
 import type { ArenaAllocator } from '../value/column/arena-set.ts';
 import type { ColumnarSnapshot } from '../value/column/snapshot.ts';
@@ -85,6 +86,8 @@ export interface ProcedureContext {
   readonly namespace: Namespace;
   /** every URL that the run reads or writes */
   readonly files: FileSystem;
+  /** databases beside the service */
+  readonly remote: RemoteAccess;
   readonly arenas: ArenaAllocator;
   readonly parallel: Parallel;
   readonly scope: CallContext;

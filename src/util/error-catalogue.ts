@@ -202,6 +202,13 @@ export const ERRORS = {
     example: 'cannot reach http://127.0.0.1:8080: connection refused',
     mend: 'Start the service, or correct the address.',
   },
+  REMOTE_FAILED: {
+    status: 400,
+    when: 'a database beside the service could not be reached, or refused what it was asked',
+    template: '<what was tried>: <what the database said>',
+    example: 'Could not connect to Postgresql database: connect ECONNREFUSED 127.0.0.1:5432',
+    mend: 'Correct the address, the stored credential or the statement; `details` has what the database said.',
+  },
   DATA_ERROR: {
     status: 400,
     when: 'a file, or data that was sent, is damaged or not in the form that was announced',

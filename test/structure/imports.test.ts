@@ -20,6 +20,7 @@ const LAYERS = [
   'plan',
   'builtin',
   'exec',
+  'remote',
   'dataset',
   'function',
   'procedure',

@@ -215,6 +215,7 @@ function relationColumns(relation: Relation): TableColumns {
     return new TableColumns({ paths, rest: undefined });
   }
   return new TableColumns(OPEN_ORDER, () => {
+    if (relation.remote?.listsColumns === false) return NO_NAMES;
     if (relation.columnCount() > TYPED_COLUMN_COUNT_MAX) return NO_NAMES;
     return new Set(relation.columns().map(({ path }) => path.elements[0] as string));
   });

@@ -78,7 +78,21 @@ function addLines(
     rows: estimateRows(node, context.namespace),
     node,
   });
+  const request = remoteRequest(node, context.namespace);
+  if (request !== undefined) {
+    lines.push({
+      operator: `${'  '.repeat(depth + 1)}${request}`,
+      path: 'remote',
+      rows: null,
+    });
+  }
   for (const input of inputsOf(node)) addLines(input, depth + 1, context, lines);
+}
+
+/** What another system is asked for the rows of a scan. */
+function remoteRequest(node: PlanNode, namespace: Namespace): string | undefined {
+  if (node.kind !== 'scan' || node.lookup !== undefined) return undefined;
+  return namespace.dataset(node.dataset).remote?.describe(node.columns, node.prefilter ?? []);
 }
 
 function generalPath(node: PlanNode): string {

@@ -8,8 +8,8 @@ import type { FunctionRouteAnswer, LoadedArtifact } from '../../function/functio
 import type { ValueType } from '../../plan/type/type.ts';
 import type { ProcedureResult, RunEffects } from '../../procedure/procedure-type.ts';
 import type { ColumnProfile } from '../../procedure/statistics/column-summary.ts';
+import type { WireValue } from '../../value/wire-value.ts';
 import type { ContentParts } from '../persist/kept-content.ts';
-import type { WireValue } from './wire-value.ts';
 
 /** A part of a dataset that a route reads. */
 export type DatasetReading =
@@ -95,6 +95,8 @@ export interface EngineTasks {
       readonly state: unknown;
       /** the commit ends the recording */
       readonly isFinal: boolean;
+      /** the dataset is being made */
+      readonly isFirst?: boolean;
     };
     result: DatasetContent;
   };

@@ -11,6 +11,7 @@ import { VECTOR_ROW_COUNT_MIN, type VectorEngine } from '../../exec/vector/engin
 import { FileSystem } from '../../file/file-system.ts';
 import { learnJobs } from '../../learn/jobs.ts';
 
+import { RemoteThread } from '../../remote/remote-access.ts';
 import { assert } from '../../util/assert.ts';
 import { ArenaSet, type ArenaSetDescriptor } from '../../value/column/arena-set.ts';
 import { BUILT_IN_TYPES } from '../entity/built-in-types.ts';
@@ -54,11 +55,18 @@ function receive(message: StartMessage | MirrorMessage): void {
     rowCountMin: VECTOR_ROW_COUNT_MIN,
   };
   const accelerate = operatorAccelerator(engine);
+  const credentials = new HostCredentials(callScope);
+  const remote = new RemoteThread({
+    credentials,
+    allowsPrivate: message.files.allowPrivateUrls ?? true,
+    checkCancelled: () => callScope.checkCancelled(),
+  });
   const mirror = new NamespaceMirror({
     types,
     builtins: message.reachesHost ? builtinNamespace : selfContainedNamespace,
     arenas,
     callScope,
+    remote,
     lightOnly: false,
     accelerate,
     withAtMost: (role, work) => callScope.withAtMost(role, work),
@@ -68,7 +76,7 @@ function receive(message: StartMessage | MirrorMessage): void {
     ...message.files,
     waitFor: (promise) => callScope.waitFor(promise),
     memory: new HostMemoryStore(callScope),
-    credentials: new HostCredentials(callScope),
+    credentials,
   });
   context = {
     types,
@@ -76,6 +84,7 @@ function receive(message: StartMessage | MirrorMessage): void {
     mirror,
     callScope,
     files,
+    remote,
     accelerate,
     engine,
     queries: new QueryCache(),
@@ -87,6 +96,7 @@ const handlers = Object.fromEntries(
     kind,
     (args: never, task: Task) => {
       assert(context !== undefined, 'memory comes before tasks');
+      context.mirror.beginTask();
       return callScope.during(task, () =>
         (handle as Handler)(args, task, context as WorkerContext),
       );

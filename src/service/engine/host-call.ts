@@ -2,7 +2,7 @@
 import type { DatasetContent } from '../../dataset/dataset-type.ts';
 import type { Credential, ResourceType } from '../../file/credential.ts';
 import type { MemoryFile } from '../../file/memory-scheme.ts';
-import type { WireValue } from './wire-value.ts';
+import type { WireValue } from '../../value/wire-value.ts';
 
 export type HostRequest =
   | { readonly kind: 'memory-file'; readonly get: string }

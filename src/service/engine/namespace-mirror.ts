@@ -1,11 +1,12 @@
 // The catalogue as one thread sees it: definitions from the main thread, relations and compiled
 // functions made from them when they are first needed.
-import type { DatasetContent } from '../../dataset/dataset-type.ts';
+import type { DatasetContent, DatasetType } from '../../dataset/dataset-type.ts';
 import { snapshotRelation } from '../../dataset/snapshot-relation.ts';
 import type { Accelerator } from '../../exec/general/compiler.ts';
 import type { CompiledFunction, FunctionContext } from '../../function/function-type.ts';
 import type { CallContext, FunctionNamespace, UserFunction } from '../../plan/function.ts';
 import type { Namespace, Relation } from '../../plan/namespace.ts';
+import { NO_REMOTE, type RemoteAccess } from '../../remote/remote-access.ts';
 import { assert } from '../../util/assert.ts';
 import { failure, type RowanError } from '../../util/error.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
@@ -44,6 +45,8 @@ export interface NamespaceMirrorOptions {
   readonly arenas: ArenaAllocator;
   /** what functions may reach when they are called in this thread */
   readonly callScope: CallContext;
+  /** databases beside the service; absent: this thread reaches none */
+  readonly remote?: RemoteAccess;
   /** true: only functions whose calls are cheap are compiled in this thread */
   readonly lightOnly: boolean;
   /** Reads the content of a dataset that was kept. */
@@ -62,6 +65,8 @@ export class NamespaceMirror implements Namespace {
   readonly #datasets = new Map<string, DatasetDefinition>();
   readonly #functions = new Map<string, FunctionDefinition>();
   readonly #relations = new WeakMap<DatasetDefinition, Relation>();
+  /** what the running task has asked for of rows in other systems */
+  readonly #remoteRelations = new Map<DatasetDefinition, Relation>();
   readonly #compiled = new Map<string, CachedFunction>();
   /** the functions that a binding has met; undefined while nobody asks */
   #met: Set<string> | undefined;
@@ -142,9 +147,24 @@ export class NamespaceMirror implements Namespace {
     if (definition.unreadable !== undefined) {
       throw failure('INVALID_PARAMETER', definition.unreadable, { dataset: name });
     }
+    const { relation: remoteRelation } = this.#types.datasetType(definition.type);
+    if (remoteRelation !== undefined) return this.#remoteRelation(definition, remoteRelation);
     const relation = snapshotRelation(definition.content.snapshot, this.arenas);
     this.#relations.set(definition, relation);
     return relation;
+  }
+
+  #remoteRelation(definition: ReadyDataset, open: NonNullable<DatasetType['relation']>): Relation {
+    const known = this.#remoteRelations.get(definition);
+    if (known !== undefined) return known;
+    const relation = open(definition.params, this.#options.remote ?? NO_REMOTE);
+    this.#remoteRelations.set(definition, relation);
+    return relation;
+  }
+
+  /** Another task may find other columns in other systems. */
+  beginTask(): void {
+    this.#remoteRelations.clear();
   }
 
   /** @throws ENTITY_NOT_FOUND, ENTITY_NOT_READY, DATA_ERROR when its content cannot be read */
@@ -244,6 +264,7 @@ export class NamespaceMirror implements Namespace {
       namespace: this,
       arenas: this.arenas,
       callScope: this.#options.callScope,
+      remote: this.#options.remote ?? NO_REMOTE,
       accelerate: this.#options.accelerate,
       datasetConfig: (id) => this.datasetWithContent(id),
       functionNamed: (id) => this.compiledFunction(id),

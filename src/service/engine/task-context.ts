@@ -4,10 +4,10 @@ import type { Task } from '../../exec/task.ts';
 import type { CallContext, CallHost } from '../../plan/function.ts';
 import { assert } from '../../util/assert.ts';
 import type { Value } from '../../value/value.ts';
+import { valueFromWire, valueToWire } from '../../value/wire-value.ts';
 import type { Role } from '../route/request.ts';
 import { lowerRole } from '../route/request-context.ts';
 import type { HostReplies, HostRequest } from './host-call.ts';
-import { valueFromWire, valueToWire } from './wire-value.ts';
 
 /** How often a task that waits looks at its cancel flag. */
 const CANCEL_CHECK_INTERVAL_MS = 20;

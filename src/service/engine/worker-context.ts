@@ -4,6 +4,7 @@ import type { PreparedQuery } from '../../exec/query.ts';
 import type { QueryCache } from '../../exec/query-cache.ts';
 import type { VectorEngine } from '../../exec/vector/engine.ts';
 import type { FileSystem } from '../../file/file-system.ts';
+import type { RemoteAccess } from '../../remote/remote-access.ts';
 import type { ArenaSet } from '../../value/column/arena-set.ts';
 import type { TypeRegistry } from '../entity/type-registry.ts';
 import type { NamespaceMirror } from './namespace-mirror.ts';
@@ -15,6 +16,7 @@ export interface WorkerContext {
   readonly mirror: NamespaceMirror;
   readonly callScope: TaskContext;
   readonly files: FileSystem;
+  readonly remote: RemoteAccess;
   /** the vector engine, on the threads of the running task */
   readonly accelerate: Accelerator;
   readonly engine: VectorEngine;

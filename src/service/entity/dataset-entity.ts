@@ -1,10 +1,10 @@
 // A dataset in service: its committed content, and rows that were recorded since.
 import type { DatasetContent, DatasetType, Params } from '../../dataset/dataset-type.ts';
+import { NO_ROWS } from '../../dataset/no-rows.ts';
 import { decodeBatch } from '../../dataset/recorded-batch.ts';
 import type { RecordingForm } from '../../dataset/recording-json.ts';
 import { assert } from '../../util/assert.ts';
 import { failure } from '../../util/error.ts';
-import type { ColumnarSnapshot } from '../../value/column/snapshot.ts';
 import { Path } from '../../value/path.ts';
 import type { ReadyDataset } from '../engine/definition.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -37,17 +37,6 @@ export interface ContentSource {
   /** @throws DATA_ERROR, OUT_OF_MEMORY */
   load(): Promise<DatasetContent>;
 }
-
-/** The content of a dataset into which nothing was recorded: no memory, so shared by all. */
-const NO_ROWS: ColumnarSnapshot = {
-  layout: 'columnar',
-  id: 0,
-  rowCount: 0,
-  chunkRowCounts: [],
-  columns: [],
-  rowNames: { kind: 'sequence', first: 0 },
-  timestamps: { kind: 'constant', ts: Number.NEGATIVE_INFINITY },
-};
 
 export interface DatasetOptions {
   readonly id: string;
@@ -194,6 +183,10 @@ export class DatasetEntity implements LiveEntity {
       if (rowCount === 0) return;
       const repeated = names?.find((name) => this.#pendingNames.has(name));
       if (repeated !== undefined) throw recording.duplicateRow?.(Path.parse(repeated));
+      if (recording.sends === true) {
+        await this.#send([batch]);
+        return;
+      }
       if (this.isExternal) {
         const { params } = this;
         await this.#host.engine.run('appendExternal', {
@@ -203,6 +196,23 @@ export class DatasetEntity implements LiveEntity {
         });
       } else await this.#host.appendRows(this, batch, state);
       this.#addPending(batch, state, names);
+    });
+  }
+
+  /** Makes ready where rows are sent to, for types that keep none. */
+  async prepare(): Promise<void> {
+    if (this.datasetType.recording?.sends === true) await this.#send([], true);
+  }
+
+  async #send(batches: readonly Uint8Array[], isFirst = false): Promise<void> {
+    await this.#host.engine.run('commit', {
+      type: this.datasetType.name,
+      params: this.params,
+      content: undefined,
+      batches,
+      state: this.#state,
+      isFinal: false,
+      isFirst,
     });
   }
 

@@ -90,7 +90,9 @@ export class EntityBuilder {
       type.view === undefined
         ? await this.#loadFile(type, resolved)
         : await this.#view(type, type.view, resolved, scope);
-    return this.#datasetEntity(config, resolved, content, kept.storeId);
+    const dataset = this.#datasetEntity(config, resolved, content, kept.storeId);
+    if (kept.params === undefined) await dataset.prepare();
+    return dataset;
   }
 
   async #view(

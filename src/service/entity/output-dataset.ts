@@ -9,6 +9,7 @@ import { cellsOfRow, type RecordedRow } from '../../dataset/recorded-row.ts';
 import { snapshotRelation } from '../../dataset/snapshot-relation.ts';
 import { checkUniqueRows } from '../../dataset/tabular.ts';
 import type { OutputDataset, OutputOptions, RunEffects } from '../../procedure/procedure-type.ts';
+import type { RemoteAccess } from '../../remote/remote-access.ts';
 import type { EntityReference, OutputDatasetSpec } from '../../schema/declare.ts';
 import { assert } from '../../util/assert.ts';
 import { failure } from '../../util/error.ts';
@@ -28,6 +29,7 @@ const CELLS_PER_CHECK = 4096;
 export interface OutputContext {
   readonly types: TypeRegistry;
   readonly arenas: ArenaAllocator;
+  readonly remote: RemoteAccess;
   checkCancelled(): void;
   /** Called when the dataset is complete. */
   onCommit(effect: RunEffects['datasets'][number]): void;
@@ -175,9 +177,10 @@ class PendingOutput implements OutputDataset {
   }
 
   get #writerContext(): WriterContext {
-    const { arenas } = this.#scope;
+    const { arenas, remote } = this.#scope;
     const checkCancelled = () => this.#scope.checkCancelled();
-    return { params: this.#params, previous: undefined, arenas, checkCancelled };
+    const params = this.#params;
+    return { params, previous: undefined, arenas, remote, isFirst: true, checkCancelled };
   }
 
   #checkName(name: Path): void {

@@ -13,7 +13,10 @@ export function compileScan(node: ScanNode, compiler: Compiler): RowSource {
   const { runtime } = compiler;
   const { columns, lookup } = node;
   if (lookup === undefined) {
-    return () => withCancellation(runtime.namespace.dataset(node.dataset).scan(columns), runtime);
+    return () => {
+      const relation = runtime.namespace.dataset(node.dataset);
+      return withCancellation(relation.scan(columns, node.prefilter), runtime);
+    };
   }
   const names = compileNames(lookup, compiler);
   return () => {

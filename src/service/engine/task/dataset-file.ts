@@ -84,6 +84,8 @@ function indexed(
       params,
       previous: undefined,
       arenas,
+      remote: context.remote,
+      isFirst: false,
       checkCancelled,
     });
     arenas.keep(snapshotSpans(added));

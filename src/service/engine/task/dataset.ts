@@ -141,7 +141,15 @@ class NewRowChecker {
 }
 
 export function commitTask(
-  { type, params, content, batches, state, isFinal }: EngineTasks['commit']['args'],
+  {
+    type,
+    params,
+    content,
+    batches,
+    state,
+    isFinal,
+    isFirst = false,
+  }: EngineTasks['commit']['args'],
   task: Task,
   context: WorkerContext,
 ): DatasetContent {
@@ -158,6 +166,8 @@ export function commitTask(
               relation: snapshotRelation(content.snapshot, context.arenas),
             },
       arenas,
+      remote: context.remote,
+      isFirst,
       checkCancelled: () => task.checkCancelled(),
     };
     const writer = recording.openWriter(writerContext);

@@ -12,11 +12,11 @@ import { LineApplier } from '../../../function/line-applier.ts';
 import type { CallContext } from '../../../plan/function.ts';
 import { assert } from '../../../util/assert.ts';
 import { ArenaLease } from '../../../value/column/arena-set.ts';
+import { valueFromWire } from '../../../value/wire-value.ts';
 import { APPLICATION_PARAMETERS, applicationOf } from '../../route/call-parameters.ts';
 import { bindBody } from '../../route/parameter-binding.ts';
 import { bytesBody } from '../../route/request-body.ts';
 import type { Application, EngineTasks } from '../engine-task.ts';
-import { valueFromWire } from '../wire-value.ts';
 import type { WorkerContext } from '../worker-context.ts';
 
 export async function bindTask(

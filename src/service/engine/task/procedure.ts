@@ -66,12 +66,13 @@ interface RunTaskContext {
 
 function makeContext(
   task: Task,
-  { types, mirror, callScope, accelerate, files }: WorkerContext,
+  { types, mirror, callScope, accelerate, files, remote }: WorkerContext,
   { arenas, effects, madeIds, about, log }: RunTaskContext,
 ): ProcedureContext {
   return {
     namespace: mirror,
     files,
+    remote,
     arenas,
     parallel: task.parallel,
     scope: callScope,
@@ -90,6 +91,7 @@ function makeContext(
       openOutput(spec, defaultType, options, {
         types,
         arenas,
+        remote,
         checkCancelled: () => task.checkCancelled(),
         onCommit: (effect) => {
           effects.datasets.push(effect);

@@ -1,11 +1,11 @@
 // Values as plain data that can be posted to another thread.
-import type { Atom } from '../../value/atom.ts';
-import { Interval } from '../../value/interval.ts';
-import { Path } from '../../value/path.ts';
-import { Timestamp } from '../../value/timestamp.ts';
-import { Embedding, Row, Scalar, type Value } from '../../value/value.ts';
+import type { Atom } from './atom.ts';
+import { Interval } from './interval.ts';
+import { Path } from './path.ts';
+import { Timestamp } from './timestamp.ts';
+import { Embedding, Row, Scalar, type Value } from './value.ts';
 
-type WireAtom =
+export type WireAtom =
   | null
   | number
   | bigint
@@ -34,6 +34,7 @@ export type WireValue =
       readonly ts: number;
     };
 
+/** A value as plain data; `valueFromWire` reads it back. */
 export function valueToWire(value: Value): WireValue {
   if (value instanceof Scalar)
     return { kind: 'scalar', atom: atomToWire(value.atom), ts: value.ts };
@@ -44,6 +45,7 @@ export function valueToWire(value: Value): WireValue {
   return { kind: 'embedding', shape, atoms: atoms.map(atomToWire), ts };
 }
 
+/** The value that `valueToWire` wrote. */
 export function valueFromWire(wire: WireValue): Value {
   switch (wire.kind) {
     case 'scalar':
@@ -55,7 +57,8 @@ export function valueFromWire(wire: WireValue): Value {
   }
 }
 
-function atomToWire(atom: Atom): WireAtom {
+/** An atom as plain data; `atomFromWire` reads it back. */
+export function atomToWire(atom: Atom): WireAtom {
   if (atom instanceof Timestamp) return { seconds: atom.seconds };
   if (atom instanceof Path) return { path: atom.elements };
   if (atom instanceof Interval) {
@@ -65,7 +68,8 @@ function atomToWire(atom: Atom): WireAtom {
   return atom;
 }
 
-function atomFromWire(wire: WireAtom): Atom {
+/** The atom that `atomToWire` wrote. */
+export function atomFromWire(wire: WireAtom): Atom {
   if (typeof wire !== 'object' || wire === null || wire instanceof Uint8Array) return wire;
   if ('path' in wire) return new Path(wire.path);
   if ('months' in wire) return new Interval(wire.months, wire.days, wire.seconds, wire.negative);
