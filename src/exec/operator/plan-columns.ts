@@ -1,7 +1,7 @@
 // The rows of a select list as columns, for readers that want no rows: features, labels, points.
 import type { BoundExpression, ProjectItem } from '../../plan/expression.ts';
 import { renamedPath } from '../../plan/pattern.ts';
-import type { ProjectNode } from '../../plan/plan.ts';
+import type { PlanNode, ProjectNode } from '../../plan/plan.ts';
 import { readsTimestamps } from '../../plan/timestamps.ts';
 import { RowanError } from '../../util/error.ts';
 import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
@@ -107,6 +107,55 @@ function rowNamed(items: readonly ProjectItem[], name: string): readonly Project
   const item = items.find((each) => each.kind === 'named' && each.path.join('.') === name);
   if (item?.kind !== 'named' || item.expression.kind !== 'row') return undefined;
   return item.expression.items;
+}
+
+/** They lie in memory that `release` gives back. */
+export interface ResultColumns {
+  readonly rowCount: number;
+  readonly columns: readonly { readonly path: Path; readonly column: ColumnSnapshot }[];
+  release(): void;
+}
+
+/**
+ * Runs a query by operators alone, for readers that want its columns and no rows.
+ * @returns undefined where rows have to be made one by one, see `usePlanColumns`
+ */
+export function openResultColumns(
+  root: PlanNode,
+  runtime: Runtime,
+  engine: VectorEngine,
+): ResultColumns | undefined {
+  const node = withLimitBelow(root);
+  if (node.kind !== 'project' || node.keepsInput || node.name !== undefined) return undefined;
+  if (readsTimestamps(node, runtime.namespace.builtins)) return undefined;
+  const compiler = makeCompiler(runtime, () => []);
+  const tables = dictionaryTables(engine.arenas, compiler);
+  const memory = new RunMemory(engine.arenas);
+  const release = () => {
+    tables.release();
+    memory.release();
+  };
+  let columns: PlanColumns | undefined;
+  try {
+    const runner = new PlanRunner(
+      { engine, compiler, tables, memory, exactTimestamps: false },
+      // Rows that the reference makes are read as they come, not kept.
+      () => {
+        throw new NotSuited();
+      },
+    );
+    columns = openColumns(node, runner, { scalars: [], engine });
+  } finally {
+    if (columns === undefined) release();
+  }
+  return columns && { rowCount: columns.rowCount, columns: columns.features, release };
+}
+
+/** Of rows that are left out no expression is evaluated either way. */
+function withLimitBelow(node: PlanNode): PlanNode {
+  if (node.kind !== 'limit' || node.input.kind !== 'project') return node;
+  const { input } = node;
+  return { ...input, input: { ...node, input: input.input } };
 }
 
 interface FeatureExpression {

@@ -12,6 +12,8 @@ export * from './group';
 export * from './hash/highway-hash';
 export * from './join';
 export * from './text/json-number';
+export * from './text/row-text';
+export * from './text/snappy';
 export * from './learn/layout';
 export * from './learn/linear';
 export * from './order';

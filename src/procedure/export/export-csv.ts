@@ -18,7 +18,13 @@ import { compareSeconds } from '../../value/timestamp.ts';
 import { flatten } from '../../value/value.ts';
 import { runOnCreation } from '../parameter.ts';
 import { type ProcedureContext, type ProcedureResult, workerProcedure } from '../procedure-type.ts';
-import { knownItemColumns, separatedRow, separateItems } from './export-columns.ts';
+import { separatedRow, separateItems } from './export-columns.ts';
+import {
+  type ExportSource,
+  isInOrder,
+  openExportSource,
+  writeExportSource,
+} from './export-source.ts';
 
 /** Rows between two looks at the cancel flag and reports of progress, and in a spooled batch. */
 const ROWS_PER_REPORT = 512;
@@ -91,30 +97,65 @@ class CsvExport {
     const { exportData, dataFileUrl } = this.#params;
     const progress = this.#context.steps([{ name: 'iterating', type: 'percentile' }]);
     progress.next();
-    let known: ReturnType<typeof knownItemColumns> = [];
-    const query = this.#context.query(exportData, (plan) => {
-      known = knownItemColumns(plan, this.#context.namespace);
-      return separateItems(plan);
-    });
-    const rows = this.#watched(
-      recordedRows(query.run()),
-      // How many rows there will be is not known; the value nears 1.
-      (rowCount) => progress.update(1 - ROWS_PER_REPORT / (rowCount + ROWS_PER_REPORT)),
-    );
-    const sink = await this.#context.files.create(dataFileUrl);
+    // How many rows there will be is not known; the value nears 1.
+    const report = (rowCount: number) =>
+      progress.update(1 - ROWS_PER_REPORT / (rowCount + ROWS_PER_REPORT));
+    const source = openExportSource(this.#context, exportData);
     try {
-      const table = known.every((paths) => paths !== undefined)
-        ? { columns: columnsOf(known), rows }
-        : spool(rows, known);
-      const rowCount = await this.#write(table.columns, table.rows, sink);
-      this.#context.checkCancelled();
-      await sink.commit();
-      progress.finish();
-      return { result: { rowCount } };
-    } catch (thrown) {
-      await sink.abort();
-      throw thrown;
+      const sink = await this.#context.files.create(dataFileUrl);
+      try {
+        const rowCount =
+          isInOrder(source) && this.#isLineForm
+            ? await this.#writeColumns(source, sink, report)
+            : await this.#writeQuery(source.known, sink, report);
+        this.#context.checkCancelled();
+        await sink.commit();
+        progress.finish();
+        return { result: { rowCount } };
+      } catch (thrown) {
+        await sink.abort();
+        throw thrown;
+      }
+    } finally {
+      source.release();
     }
+  }
+
+  /** Whether numbers and times never need quotes. */
+  get #isLineForm(): boolean {
+    return !/[0-9A-Za-z+\-.:]/.test(this.#params.delimiter + this.#params.quoteChar);
+  }
+
+  async #writeColumns(
+    source: ExportSource,
+    sink: FileSink,
+    report: (rowCount: number) => void,
+  ): Promise<number> {
+    const header = this.#header((source.columns ?? []).map(({ path }) => path));
+    if (header !== '') await sink.write(Buffer.from(header));
+    const { delimiter, quoteChar } = this.#params;
+    const form = { kind: 'csv', delimiter, quoteChar } as const;
+    return writeExportSource(this.#context, source, { form, sink, report });
+  }
+
+  async #writeQuery(
+    known: ExportSource['known'],
+    sink: FileSink,
+    report: (rowCount: number) => void,
+  ): Promise<number> {
+    const query = this.#context.query(this.#params.exportData, separateItems);
+    const rows = this.#watched(recordedRows(query.run()), report);
+    const table = known.every((paths) => paths !== undefined)
+      ? { columns: columnsOf(known), rows }
+      : spool(rows, known);
+    return this.#write(table.columns, table.rows, sink);
+  }
+
+  #header(columns: readonly Path[]): string {
+    const { headers, delimiter } = this.#params;
+    if (!headers) return '';
+    const names = columns.map((path) => this.#fields.text(headerName(path.toString())));
+    return `${names.join(delimiter)}\n`;
   }
 
   *#watched(rows: Iterable<RecordedRow>, report: (rowCount: number) => void) {
@@ -136,11 +177,7 @@ class CsvExport {
   ): Promise<number> {
     const ready: Uint8Array[] = [];
     const text = new ChunkSink((bytes) => ready.push(bytes));
-    const { headers, delimiter } = this.#params;
-    if (headers) {
-      const names = columns.map(({ path }) => this.#fields.text(headerName(path.toString())));
-      text.write(`${names.join(delimiter)}\n`);
-    }
+    text.write(this.#header(columns.map(({ path }) => path)));
     const numbers = new Map(columns.map((column, index) => [keyOf(column), index]));
     let rowCount = 0;
     for (const row of rows) {

@@ -1,18 +1,21 @@
 // Writes the result of a query as JSON, an object a line.
 import { type Static, Type } from 'typebox';
 import { ChunkSink } from '../../exec/output/sink.ts';
+import { fileJson } from '../../exec/row-text/cell-text.ts';
+import { flatMembers, structuredMembers } from '../../exec/row-text/json-members.ts';
+import type { LineForm } from '../../exec/row-text/line-form.ts';
+import type { FileSink } from '../../file/scheme.ts';
 import { parseFileUrl } from '../../file/url.ts';
 import { inputQuery, url } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
 import { type Atom, compareAtoms } from '../../value/atom.ts';
 import type { Path } from '../../value/path.ts';
-import { atomText } from '../../value/text.ts';
-import { compareSeconds, Timestamp } from '../../value/timestamp.ts';
+import { compareSeconds } from '../../value/timestamp.ts';
 import { flatten, type Row } from '../../value/value.ts';
 import { runOnCreation } from '../parameter.ts';
 import { type ProcedureContext, type ProcedureResult, workerProcedure } from '../procedure-type.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
-import { knownItemColumns } from './export-columns.ts';
+import { type ExportSource, openExportSource, writeExportSource } from './export-source.ts';
 
 const ROWS_PER_REPORT = 512;
 
@@ -50,37 +53,75 @@ export const exportJson = workerProcedure({
 async function run(context: ProcedureContext, params: ExportJsonParams): Promise<ProcedureResult> {
   const progress = context.steps([{ name: 'iterating', type: 'percentile' }], { topLevel: true });
   progress.next();
-  let known: readonly Path[] = [];
-  const query = context.query(params.exportData, (plan) => {
-    known = knownItemColumns(plan, context.namespace).flatMap((paths) => paths ?? []);
-    return plan;
-  });
-  const sink = await context.files.create(params.dataFileUrl);
+  const source = openExportSource(context, params.exportData);
   try {
-    const ready: Uint8Array[] = [];
-    const text = new ChunkSink((bytes) => ready.push(bytes));
-    const line = new LineWriter(params, params.includeNulls ? known : []);
-    let rowCount = 0;
-    for (const { name, row } of query.run()) {
-      if (rowCount++ % ROWS_PER_REPORT === 0) {
-        context.checkCancelled();
-        progress.update(1 - 1 / (1 + rowCount / 1e5));
-      }
-      text.write(`${line.write(name, row)}\n`);
-      for (let bytes = ready.shift(); bytes !== undefined; bytes = ready.shift()) {
-        await sink.write(bytes);
-      }
+    const sink = await context.files.create(params.dataFileUrl);
+    try {
+      const form = lineForm(source, params);
+      const report = (count: number) => progress.update(1 - 1 / (1 + count / 1e5));
+      const rowCount =
+        form === undefined
+          ? await writeRows(context, source, params, sink, report)
+          : await writeExportSource(context, source, {
+              form,
+              sink,
+              report,
+              withRowNames: params.rowNameColumn !== undefined,
+            });
+      context.checkCancelled();
+      await sink.commit();
+      progress.finish();
+      return { result: { rowCount } };
+    } catch (thrown) {
+      await sink.abort();
+      throw thrown;
     }
-    text.end();
-    for (const bytes of ready) await sink.write(bytes);
-    context.checkCancelled();
-    await sink.commit();
-    progress.finish();
-    return { result: { rowCount } };
-  } catch (thrown) {
-    await sink.abort();
-    throw thrown;
+  } finally {
+    source.release();
   }
+}
+
+/** How columns become lines; undefined where rows have to be looked at one by one. */
+function lineForm(
+  { columns, rowNames }: ExportSource,
+  { rowNameColumn, structured, includeNulls }: ExportJsonParams,
+): LineForm | undefined {
+  if (columns === undefined) return undefined;
+  const named = columns.map(({ path }, column) => ({ path, column }));
+  let first: { name: string; column: number } | undefined;
+  if (rowNameColumn !== undefined) {
+    if (rowNames === undefined) return undefined;
+    first = { name: rowNameColumn, column: columns.length };
+  }
+  const members = structured ? structuredMembers(named, first) : flatMembers(named, first);
+  return members && { kind: 'json', members, includesNulls: includeNulls };
+}
+
+async function writeRows(
+  context: ProcedureContext,
+  { known }: ExportSource,
+  params: ExportJsonParams,
+  sink: FileSink,
+  report: (rowCount: number) => void,
+): Promise<number> {
+  const ready: Uint8Array[] = [];
+  const text = new ChunkSink((bytes) => ready.push(bytes));
+  const columns = known.flatMap((paths) => paths ?? []);
+  const line = new LineWriter(params, params.includeNulls ? columns : []);
+  let rowCount = 0;
+  for (const { name, row } of context.query(params.exportData).run()) {
+    if (rowCount++ % ROWS_PER_REPORT === 0) {
+      context.checkCancelled();
+      report(rowCount);
+    }
+    text.write(`${line.write(name, row)}\n`);
+    for (let bytes = ready.shift(); bytes !== undefined; bytes = ready.shift()) {
+      await sink.write(bytes);
+    }
+  }
+  text.end();
+  for (const bytes of ready) await sink.write(bytes);
+  return rowCount;
 }
 
 interface Cell {
@@ -118,7 +159,7 @@ class LineWriter {
         ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`,
       );
       for (const [key, { atom }] of cells) {
-        const text = atomJson(atom);
+        const text = fileJson(atom);
         if (includeNulls || text !== 'null') members.push(`${JSON.stringify(key)}:${text}`);
       }
       return `{${members.join(',')}}`;
@@ -128,7 +169,7 @@ class LineWriter {
       root.members.set(key, { text: JSON.stringify(value), members: new Map() });
     }
     for (const { path, atom } of cells.values()) {
-      const text = atomJson(atom);
+      const text = fileJson(atom);
       if (!includeNulls && text === 'null') continue;
       let tree = root;
       for (const element of path.elements) {
@@ -194,15 +235,4 @@ function arrayElements(members: ReadonlyMap<string, Tree>): Tree[] | undefined {
     elements.push(element);
   }
   return elements;
-}
-
-/** JSON that other programs read: no text form for what JSON has not. */
-function atomJson(atom: Atom): string {
-  if (atom === null) return 'null';
-  if (typeof atom === 'number') return Number.isFinite(atom) ? String(atom) : 'null';
-  if (typeof atom === 'bigint') return atom.toString();
-  if (typeof atom === 'string') return JSON.stringify(atom);
-  if (atom instanceof Uint8Array) return JSON.stringify(Buffer.from(atom).toString('base64'));
-  if (atom instanceof Timestamp && !Number.isFinite(atom.seconds)) return 'null';
-  return JSON.stringify(atomText(atom));
 }

@@ -1,6 +1,5 @@
 // The result of a query as columns, for formats that want each column as a whole: taken from the
 // dataset where the query only picks columns, else built from the rows.
-import type { ProjectItem } from '../../plan/expression.ts';
 import type { InputQuery } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
 import type { Atom } from '../../value/atom.ts';
@@ -13,8 +12,8 @@ import { comparePaths, Path } from '../../value/path.ts';
 import { compareSeconds } from '../../value/timestamp.ts';
 import { flatten } from '../../value/value.ts';
 import type { ProcedureContext } from '../procedure-type.ts';
-import { storedColumns } from '../queried-columns.ts';
 import { knownItemColumns, separatedRow, separateItems } from './export-columns.ts';
+import { storedSource } from './export-source.ts';
 
 export interface ExportTable {
   readonly rowCount: number;
@@ -49,8 +48,16 @@ export function exportTable(
   let stored: ExportTable | undefined;
   const prepared = context.query(query, (plan) => {
     known = knownItemColumns(plan, context.namespace);
-    stored = fromDataset(plan, known, context);
-    return stored === undefined ? separateItems(plan) : plan;
+    const found = storedSource(plan, known, context);
+    if (found === undefined) return separateItems(plan);
+    const { rowCount, columns, rowNames } = found;
+    stored = {
+      rowCount,
+      columns,
+      names: rowNamesView(rowNames, rowCount, context.arenas),
+      release() {},
+    };
+    return plan;
   });
   if (stored !== undefined) return stored;
   const { arenas } = context;
@@ -148,28 +155,4 @@ function severalValues(type: string, row: Path, placed: Path): Error {
     `${type} does not work over cells having multiple values, at row '${row}' for column '${column}'; skipDuplicateCells takes the latest`,
     { row: row.toString(), column },
   );
-}
-
-function fromDataset(
-  plan: Parameters<typeof storedColumns>[0],
-  known: readonly (readonly Path[] | undefined)[],
-  context: ProcedureContext,
-): ExportTable | undefined {
-  const { root } = plan;
-  if (root.kind !== 'project' || root.input.kind !== 'scan') return undefined;
-  // Names of rows stay only where nobody gives others.
-  if (root.name !== undefined && !isOwnName(root.name)) return undefined;
-  const columns = storedColumns(plan, known, context)?.columns;
-  const { snapshot } = context.namespace.dataset(root.input.dataset);
-  if (columns === undefined || snapshot?.layout !== 'columnar') return undefined;
-  return {
-    rowCount: snapshot.rowCount,
-    columns: columns.map((column) => ({ path: new Path(column.path), column })),
-    names: rowNamesView(snapshot.rowNames, snapshot.rowCount, context.arenas),
-    release() {},
-  };
-}
-
-function isOwnName(name: Extract<ProjectItem, { kind: 'named' }>['expression']): boolean {
-  return name.kind === 'call' && /^rowpath$/i.test(name.name);
 }

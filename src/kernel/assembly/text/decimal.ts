@@ -16,8 +16,8 @@ export function powerOfTen(exponent: i32): f64 {
   return unchecked(POWERS_OF_TEN[exponent]);
 }
 
-const POWER_MIN: i32 = -64;
-const POWER_MAX: i32 = 64;
+export const POWER_MIN: i32 = -292;
+const POWER_MAX: i32 = 308;
 
 /** The double nearest to mantissa x 10^exponent, or -1 when that is not certain or too small. */
 export function decimalToDouble(mantissa: u64, exponent: i32): f64 {
@@ -69,7 +69,7 @@ function roundedProduct(mantissa: u64, exponent: i32): f64 {
 }
 
 /** The upper 64 bits of a product. */
-function multiplyHigh(a: u64, b: u64): u64 {
+export function multiplyHigh(a: u64, b: u64): u64 {
   const aLow = a & 0xffffffff;
   const aHigh = a >> 32;
   const bLow = b & 0xffffffff;
