@@ -1,6 +1,6 @@
 // Calls of the service: one client, one log of what was called, one place where keys are asked for.
 import { signal } from '@preact/signals';
-import { connect, type PerformOptions, RowanError } from 'rowan-db/client';
+import { connect, encodePathElement, type PerformOptions, RowanError } from 'rowan-db/client';
 import { jsonText } from './json.ts';
 import { askForKey, key, keyHeaders } from './key.ts';
 
@@ -65,7 +65,19 @@ export function queryRows<Row = Record<string, unknown>>(
 
 /** The path of an entity. */
 export function entityPath(plural: string, id: string, rest = ''): string {
-  return `/v1/${plural}/${encodeURIComponent(id)}${rest}`;
+  return `/v1/${plural}/${encodePathElement(id)}${rest}`;
+}
+
+/** What the service says of a request that it refuses, of which fetch has the answer. */
+export async function refusalOf(response: Response): Promise<RowanError> {
+  const text = await response.text();
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    // Then the text is all there is.
+  }
+  return replyError(response.status, json, text);
 }
 
 function replyError(status: number, json: unknown, text: string): RowanError {

@@ -1,4 +1,5 @@
 // Runs of procedures: started without waiting, followed by their events.
+import { encodePathElement } from 'rowan-db/client';
 import { call, callStream, entityPath } from './api.ts';
 import { invalidate, type RunProgress } from './catalogue.ts';
 
@@ -18,7 +19,7 @@ export interface RunLogLine {
 }
 
 export function runPath(procedure: string, run: string, rest = ''): string {
-  return entityPath('procedures', procedure, `/runs/${encodeURIComponent(run)}${rest}`);
+  return entityPath('procedures', procedure, `/runs/${encodePathElement(run)}${rest}`);
 }
 
 /** @returns the id of the run. @throws RowanError */

@@ -1,4 +1,5 @@
 // Datasets as objects.
+import { encodePathElement } from '../util/path-element.ts';
 import { Path } from '../value/path.ts';
 import type { CallOptions } from './call-limit.ts';
 import type { Caller } from './caller.ts';
@@ -61,12 +62,12 @@ export class DatasetObject extends Entity {
 
   /** The distinct values of a column, in their order. */
   values(column: string): Promise<Cell[]> {
-    return this.request('GET', `/columns/${encodeURIComponent(column)}/values`);
+    return this.request('GET', `/columns/${encodePathElement(column)}/values`);
   }
 
   /** The distinct values of a column, each with the number of rows that have it. */
   valueCounts(column: string): Promise<[value: Cell, count: number][]> {
-    return this.request('GET', `/columns/${encodeURIComponent(column)}/valuecounts`);
+    return this.request('GET', `/columns/${encodePathElement(column)}/valuecounts`);
   }
 
   /** The elements of each column name. */

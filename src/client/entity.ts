@@ -1,5 +1,7 @@
 // What the objects of all entities share.
+
 import { RowanError } from '../util/error.ts';
+import { encodePathElement } from '../util/path-element.ts';
 import type { CallOptions } from './call-limit.ts';
 import type { Caller, PerformOptions } from './caller.ts';
 
@@ -34,7 +36,7 @@ export abstract class Entity {
   constructor(plural: Plural, id: string, caller: Caller) {
     this.caller = caller;
     this.#id = id;
-    this.#path = `/v1/${plural}/${encodeURIComponent(id)}`;
+    this.#path = `/v1/${plural}/${encodePathElement(id)}`;
   }
 
   id(): string {

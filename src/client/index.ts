@@ -5,6 +5,7 @@ import { type HttpOptions, HttpTransport } from './http-transport.ts';
 import { RowanApi } from './rowan-api.ts';
 
 export { RowanError } from '../util/error.ts';
+export { encodePathElement } from '../util/path-element.ts';
 export type * from './face.ts';
 export type { HttpOptions } from './http-transport.ts';
 

@@ -1,5 +1,7 @@
 // One run of a procedure, followed from its start to its end.
+
 import { failure, RowanError } from '../util/error.ts';
+import { encodePathElement } from '../util/path-element.ts';
 import type { Caller } from './caller.ts';
 import { serverEvents } from './event-stream.ts';
 import { isErrorBody } from './reply.ts';
@@ -135,7 +137,7 @@ export class RunObject<Results = unknown> implements Promise<RunOutcome<Results>
   }
 
   async #runPath(): Promise<string> {
-    return `${this.#path}/${encodeURIComponent(await this.#started)}`;
+    return `${this.#path}/${encodePathElement(await this.#started)}`;
   }
 
   async #finish(): Promise<RunOutcome<Results>> {

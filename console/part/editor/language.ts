@@ -1,4 +1,5 @@
 // What the editor knows of the language and of the datasets that a statement names.
+import { entityPath } from '../../state/api.ts';
 import { load } from '../../state/catalogue.ts';
 import {
   datasetsOf,
@@ -33,7 +34,7 @@ export function loadLanguage(): Promise<Language> {
 
 /** Printed names of the columns of a dataset; none when there is no such dataset. */
 export async function columnsOf(dataset: string): Promise<readonly string[]> {
-  const path = `/v1/datasets/${encodeURIComponent(dataset)}/columns?limit=${COLUMN_COUNT_MAX}`;
+  const path = entityPath('datasets', dataset, `/columns?limit=${COLUMN_COUNT_MAX}`);
   return load<string[]>(path).catch(() => []);
 }
 

@@ -1,5 +1,6 @@
 // One column in a few lines: type, share of NULL, distinct values, a histogram, the top values.
 import type { ColumnProfile } from '../../worker/protocol.ts';
+import { cutText } from '../words.ts';
 
 export interface ColumnFacts extends Omit<ColumnProfile, 'isWhole'> {
   /** which rows the facts are about */
@@ -130,7 +131,7 @@ function TopValues({
         const style = { '--share': count / Math.max(1, rows) };
         const content = (
           <>
-            <span class="value">{value === '' ? '(empty)' : value}</span>
+            <span class="value">{value === '' ? '(empty)' : cutText(value)}</span>
             <span class="dim">{percent(count, rows)}</span>
           </>
         );
@@ -142,7 +143,7 @@ function TopValues({
               <button
                 type="button"
                 class="entry"
-                title={`Only rows with ${value}`}
+                title={`Only rows with ${cutText(value)}`}
                 onClick={() => onValue(value)}
               >
                 {content}

@@ -1,6 +1,6 @@
 // A result with its ways of being looked at: table, chart, plan, raw, and the call behind it.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { base, queryRows } from '../../state/api.ts';
+import { base, messageOf, queryRows, refusalOf } from '../../state/api.ts';
 import { key, keyHeaders } from '../../state/key.ts';
 import type { Result } from '../../state/result.ts';
 import { Button, Empty, Failure, type TabItem, Tabs, Waiting } from '../basic.tsx';
@@ -171,28 +171,41 @@ const EXPORT_FORMATS = [
 /** Longer queries are sent in a body, which a link cannot. */
 const LINKED_QUERY_LENGTH_MAX = 8000;
 
+/**
+ * A link tells nobody why the service refuses it. The answer is asked for once before, and let go
+ * at its first byte. @throws what the service says
+ */
+async function refuseAsService(address: string): Promise<void> {
+  const asked = new AbortController();
+  const response = await fetch(address, { signal: asked.signal });
+  if (!response.ok) throw await refusalOf(response);
+  asked.abort();
+}
+
 /** All rows, not those that are shown: they go past the grid to the disk. */
 function ExportMenu({ result }: { readonly result: Result }) {
   const start = async ({ format, type }: (typeof EXPORT_FORMATS)[number]) => {
     const { sql, rowNames } = result;
-    if (key.value === undefined && sql.length < LINKED_QUERY_LENGTH_MAX) {
-      const query = new URLSearchParams({ q: sql, format, rowNames: String(rowNames) });
-      const link = document.createElement('a');
-      link.href = `${base}/v1/query?${query}`;
-      link.download = `result.${format}`;
-      link.click();
-      return;
-    }
-    const response = await fetch(`${base}/v1/query`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...keyHeaders() },
-      body: JSON.stringify({ q: sql, format, rowNames }),
-    });
     try {
-      if (!response.ok) throw new Error(await response.text());
+      if (key.value === undefined && sql.length < LINKED_QUERY_LENGTH_MAX) {
+        const query = new URLSearchParams({ q: sql, format, rowNames: String(rowNames) });
+        const address = `${base}/v1/query?${query}`;
+        await refuseAsService(address);
+        const link = document.createElement('a');
+        link.href = address;
+        link.download = `result.${format}`;
+        link.click();
+        return;
+      }
+      const response = await fetch(`${base}/v1/query`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...keyHeaders() },
+        body: JSON.stringify({ q: sql, format, rowNames }),
+      });
+      if (!response.ok) throw await refusalOf(response);
       saveFile(`result.${format}`, await response.blob(), type);
     } catch (thrown) {
-      tell(`the export broke off: ${(thrown as Error).message}`);
+      tell(`the export broke off: ${messageOf(thrown)}`);
     }
   };
   return (

@@ -18,22 +18,18 @@ const KINDS = [
   { plural: 'procedures', noun: 'procedure', screen: 'runs' },
 ] as const;
 
-/** Of large stores only so many of a kind are looked at. */
-const LOOKED_AT_MAX = 500;
+/** Documents that are asked for side by side. */
+const ASKED_AT_ONCE = 64;
 
 export async function dependantsOf(dataset: string): Promise<Dependant[]> {
   const found = await Promise.all(
     KINDS.map(async ({ plural, noun, screen }) => {
       const ids = await call<string[]>('GET', `/v1/${plural}`, { isSilent: true });
-      const documents = await Promise.all(
-        ids
-          .slice(0, LOOKED_AT_MAX)
-          .map((id) =>
-            call<EntityDocument>('GET', entityPath(plural, id), { isSilent: true }).catch(
-              () => undefined,
-            ),
-          ),
-      );
+      const documents: (EntityDocument | undefined)[] = [];
+      for (let from = 0; from < ids.length; from += ASKED_AT_ONCE) {
+        const asked = ids.slice(from, from + ASKED_AT_ONCE).map((id) => documentOf(plural, id));
+        documents.push(...(await Promise.all(asked)));
+      }
       return documents.flatMap((document): Dependant[] => {
         if (document === undefined || (plural === 'datasets' && document.id === dataset)) return [];
         const where = placeOf(dataset, document.config?.params, '');
@@ -47,6 +43,12 @@ export async function dependantsOf(dataset: string): Promise<Dependant[]> {
     }),
   );
   return found.flat();
+}
+
+/** undefined: it was deleted meanwhile, or cannot be read. */
+function documentOf(plural: string, id: string): Promise<EntityDocument | undefined> {
+  const path = entityPath(plural, id);
+  return call<EntityDocument>('GET', path, { isSilent: true }).catch(() => undefined);
 }
 
 /** The path of the first member that names the dataset. */

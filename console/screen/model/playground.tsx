@@ -1,5 +1,7 @@
 // A function applied while its inputs are typed, with what moved the score and what would move it.
+
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { encodePathElement } from 'rowan-db/client';
 import { Button, Failure, useRested, Waiting } from '../../part/basic.tsx';
 import { Code } from '../../part/code.tsx';
 import { ObjectText } from '../../part/form/schema-form.tsx';
@@ -183,7 +185,7 @@ function FieldRow({
       : entityPath(
           'datasets',
           source,
-          `/columns/${encodeURIComponent(quoteName(name))}/valuecounts?limit=${CHOICES_MAX}`,
+          `/columns/${encodePathElement(quoteName(name))}/valuecounts?limit=${CHOICES_MAX}`,
         );
   const choices = path === undefined ? undefined : cached<[unknown, number][]>(path).value;
   return (

@@ -1,5 +1,7 @@
 // Credentials with which the service reads and writes other places.
+
 import { useState } from 'preact/hooks';
+import { encodePathElement } from 'rowan-db/client';
 import { Button, Failure, Field, Shown } from '../../part/basic.tsx';
 import { DeleteDialog, Dialog } from '../../part/dialog.tsx';
 import { type JsonObject, ObjectText } from '../../part/form/schema-form.tsx';
@@ -52,7 +54,7 @@ export function Credentials() {
           kind="credential"
           id={deleted}
           dependants={['reading and writing what it opens']}
-          remove={() => change('DELETE', `/v1/credentials/${encodeURIComponent(deleted)}`)}
+          remove={() => change('DELETE', `/v1/credentials/${encodePathElement(deleted)}`)}
           onClose={() => setDeleted(undefined)}
         />
       )}
@@ -66,7 +68,7 @@ function MakeCredential({ onClose }: { readonly onClose: () => void }) {
   const [error, setError] = useState<unknown>();
   const make = async () => {
     try {
-      await change('PUT', `/v1/credentials/${encodeURIComponent(id)}`, { body: value });
+      await change('PUT', `/v1/credentials/${encodePathElement(id)}`, { body: value });
       onClose();
     } catch (thrown) {
       setError(thrown);

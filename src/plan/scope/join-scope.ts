@@ -54,10 +54,11 @@ export class JoinScope implements Scope {
     const found = this.find(node, context) ?? bindOuter(node, context);
     if (found !== undefined) return found;
     const [name = '', ...rest] = node.path;
-    if (this.#tables.some(({ columns }) => !columns.closed)) {
+    if (this.#tables.some(({ columns }) => !columns.closed && !columns.areListed)) {
       return boundColumn(node, node.path, OPEN_ROW_TYPE);
     }
     const others = this.#tables.flatMap((table) => {
+      if (!table.columns.closed) return [];
       const other = table.columns.findInAnyCase(name);
       return other === undefined ? [] : [{ table, other }];
     });
@@ -153,8 +154,9 @@ export class JoinScope implements Scope {
     if (name === undefined) {
       return { kind: 'column', path: node.path, type: table.rowType, ...spanOf(node) };
     }
-    if (table.columns.closed && !table.columns.has(name)) {
-      const other = table.columns.findInAnyCase(name);
+    const { closed, areListed } = table.columns;
+    if ((closed || areListed) && !table.columns.has(name)) {
+      const other = closed ? table.columns.findInAnyCase(name) : undefined;
       if (other !== undefined) {
         warnAboutCase(node, name, other, context);
         return this.#columnOf(node, table, [other, ...rest]);

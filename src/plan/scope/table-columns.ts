@@ -19,6 +19,11 @@ export class TableColumns {
     return isClosed(this.order);
   }
 
+  /** True when all columns are known that the table has now, though others may come. */
+  get areListed(): boolean {
+    return (this.#listed?.().size ?? 0) > 0;
+  }
+
   /** True when the name is certainly a column or the beginning of one. */
   has(name: string): boolean {
     return this.#known().has(name);

@@ -55,7 +55,11 @@ export class TableScope implements Scope {
       const outer = bindOuter(node, context);
       if (outer !== undefined) return outer;
     }
-    if (!this.#columns.closed) return boundColumn(node, path, this.#rowType);
+    if (!this.#columns.closed) {
+      const { areListed } = this.#columns;
+      if (areListed) warnAboutUnknown(node, path, this.#alias, this.#columns, context);
+      return boundColumn(node, path, this.#rowType);
+    }
     const other = this.#columns.findInAnyCase(name);
     if (other !== undefined) {
       warnAboutCase(node, name, other, context);

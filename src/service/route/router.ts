@@ -3,6 +3,7 @@
 
 import { failure, RowanError } from '../../util/error.ts';
 import { findNearestWord } from '../../util/nearest-word.ts';
+import { decodePathElement } from '../../util/path-element.ts';
 import type { Verb } from './request.ts';
 import type { Route } from './route.ts';
 
@@ -173,9 +174,8 @@ export function unknownResource(
 }
 
 function decodeElement(element: string): string {
-  if (!element.includes('%')) return element;
   try {
-    return decodeURIComponent(element);
+    return decodePathElement(element);
   } catch {
     throw failure('INVALID_PARAMETER', `path element '${element}' is not percent-encoded UTF-8`);
   }

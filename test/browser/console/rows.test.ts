@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { encodePathElement } from '../../../src/client/index.ts';
 import { SILENT_LOGGER } from '../../../src/service/logger.ts';
 import { type BrowserSession, startBrowser } from '../../support/browser.ts';
 import { openConsole, runSql, seenRows, typeSql } from '../../support/console.ts';
@@ -23,7 +24,7 @@ describe.runIf(canTest('chromium', executablePath))('what the console shows', ()
   beforeAll(async () => {
     session = await startBrowser(executablePath);
     for (const id of IDS) {
-      await send('PUT', `/v1/datasets/${encodeURIComponent(id)}`, { type: 'sparse.mutable' });
+      await send('PUT', `/v1/datasets/${encodePathElement(id)}`, { type: 'sparse.mutable' });
     }
     const path = `/v1/datasets/${encodeURIComponent(HOSTILE)}`;
     const cells = [
@@ -32,6 +33,9 @@ describe.runIf(canTest('chromium', executablePath))('what the console shows', ()
       ['whole', 2 ** 53, 0],
       ['none', { num: 'NaN' }, 0],
       ['bytes', { blob: [1, 2, 255] }, 0],
+      ['past', 2n ** 53n + 1n, 0],
+      ['most', 2n ** 64n - 1n, 0],
+      ['least', -(2n ** 63n), 0],
     ];
     await send('POST', `${path}/multirows`, [['row', cells]]);
     await send('POST', `${path}/commit`, {});
@@ -168,8 +172,7 @@ describe.runIf(canTest('chromium', executablePath))('what the console shows', ()
       await link.waitFor();
       expect(await page.locator('.links a').allTextContents()).toContain(id);
     }
-    // The path of an address cannot end in two dots: it would be that of the folder above.
-    for (const id of IDS.filter((each) => each !== '..')) {
+    for (const id of IDS) {
       await page.goto(`${session.origin}/#/data`);
       await page.locator('.links a', { hasText: id }).getByText(id, { exact: true }).click();
       await page.getByRole('heading', { level: 1, name: id, exact: true }).waitFor();
@@ -184,6 +187,55 @@ describe.runIf(canTest('chromium', executablePath))('what the console shows', ()
     await runSql(page, `SELECT whole, none FROM "${quoted}"`);
     expect(await seenRows(page)).toEqual([[String(2 ** 53), 'NaN']]);
     expect(await page.title()).not.toBe('hurt');
+    expect(offences).toEqual([]);
+  });
+
+  test('integers past 2^53 and bytes exactly', async () => {
+    const { page, offences } = await openConsole(session, '/sql');
+    await page.waitForSelector('.cm-content');
+    const quoted = HOSTILE.replaceAll('"', '""');
+    await runSql(page, `SELECT past, most, least, bytes FROM "${quoted}"`);
+    const integers = ['9007199254740993', '18446744073709551615', '-9223372036854775808'];
+    expect(await seenRows(page)).toEqual([[...integers, '3 bytes: 0102ff']]);
+    expect(offences).toEqual([]);
+  });
+
+  test('a text of a million letters cut, and whole when it is opened', async () => {
+    const { page, offences } = await openConsole(session, '/sql');
+    await page.waitForSelector('.cm-content');
+    await runSql(page, `SELECT long FROM "${HOSTILE.replaceAll('"', '""')}"`);
+    const [[cut = ''] = []] = await seenRows(page);
+    expect(cut).toMatch(/^x{100,300}…?$/);
+    await page.locator('.grid-row:not(.grid-head) .grid-cell:not(.grid-number)').first().dblclick();
+    await page.getByText('Look into the cell').click();
+    const whole = page.locator('dialog pre').first();
+    await expect.poll(async () => (await whole.textContent())?.length).toBe(1_000_000);
+    expect(offences).toEqual([]);
+  });
+
+  test('why the service refuses an export', async () => {
+    await send('PUT', '/v1/datasets/gone', { type: 'sparse.mutable' });
+    await send('POST', '/v1/datasets/gone/multirows', [['row', [['x', 1, 0]]]]);
+    await send('POST', '/v1/datasets/gone/commit', {});
+    const { page, offences } = await openConsole(session, '/sql');
+    await page.waitForSelector('.cm-content');
+    await runSql(page, 'SELECT x FROM gone');
+    await session.rowan.perform('DELETE', '/v1/datasets/gone');
+    await page.getByTitle('Export all rows as CSV').click();
+    await page.getByText(/the export broke off: .*gone/).waitFor();
+    expect(offences).toEqual([]);
+  });
+
+  test('what uses a dataset among six hundred procedures', async () => {
+    await send('PUT', '/v1/datasets/source', { type: 'sparse.mutable' });
+    for (let number = 0; number < 600; number++) {
+      await send('PUT', `/v1/procedures/p${number}`, { type: 'null' });
+    }
+    const params = { inputData: 'SELECT * FROM source', outputDataset: 'made' };
+    const config = { type: 'transform', params: { ...params, runOnCreation: false } };
+    await send('PUT', '/v1/procedures/zz', config);
+    const { page, offences } = await openConsole(session, '/data/source?view=used');
+    await page.locator('main').getByRole('link', { name: 'zz', exact: true }).waitFor();
     expect(offences).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 // What a query that runs says is probably wrong, as a client sees it, and how strict queries fail.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Rowan } from '../../../src/index.ts';
 
 let rowan: Rowan;
@@ -51,6 +51,39 @@ test.each(WARNED)('%s of %s', async (code, q, suggestion) => {
   const refused = await rowan.get('/v1/query', { q, format: 'table', strict: true });
   expect(refused.status).toBe(400);
   expect(refused.json).toMatchObject({ details: { line: 1, warning: code } });
+});
+
+describe('a sparse dataset', () => {
+  beforeAll(async () => {
+    await rowan.put('/v1/datasets/loose', { type: 'sparse.mutable' });
+    const row = [
+      'r',
+      [
+        ['amount', 1, 0],
+        ['a.b', 2, 0],
+      ],
+    ];
+    await rowan.post('/v1/datasets/loose/multirows', [row]);
+    await rowan.post('/v1/datasets/loose/commit', {});
+  });
+
+  test.each([
+    ['SELECT amuont FROM loose', 'amount'],
+    ['SELECT l.amuont FROM loose AS l', 'amount'],
+    ['SELECT l.amuont FROM loose AS l JOIN flights AS f ON l.amount = f.month', 'amount'],
+    ['SELECT amount FROM loose WHERE b IS NULL', null],
+    // What is recorded next may have another case: nothing else is read instead.
+    ['SELECT Amount FROM loose', 'amount'],
+  ])('has no such column: %s', async (q, suggestion) => {
+    const reply = await rowan.get('/v1/query', { q, format: 'table' });
+    expect(reply.status).toBe(200);
+    expect(warningsOf(reply)).toMatchObject([{ code: 'UNKNOWN_COLUMN', suggestion }]);
+  });
+
+  test('gives no warning of what it has', async () => {
+    const q = 'SELECT amount, a, a.b FROM loose';
+    expect(warningsOf(await rowan.get('/v1/query', { q, format: 'table' }))).toEqual([]);
+  });
 });
 
 test.each([

@@ -2,6 +2,7 @@
 
 import { unknownField } from '../../../schema/message.ts';
 import { failure } from '../../../util/error.ts';
+import { encodePathElement } from '../../../util/path-element.ts';
 import {
   type CredentialRule,
   parseCredentialRule,
@@ -112,7 +113,7 @@ async function create(request: BoundRequest, service: Service): Promise<Reply> {
     );
   }
   const id = await service.credentials.add(rule, inPath ?? inBody);
-  const encoded = encodeURIComponent(id);
+  const encoded = encodePathElement(id);
   return jsonReply({ stored: shownRule(rule) }, 201, {
     Location: `${COLLECTION_PATH}/${encoded}`,
     EntityPath: JSON.stringify([PLURAL, encoded]),

@@ -1,6 +1,8 @@
 // The collection routes, the same for every kind of entity.
+
 import type { EntityKind } from '../../../dataset/entity-type.ts';
 import { failure, type RowanError } from '../../../util/error.ts';
+import { encodePathElement } from '../../../util/path-element.ts';
 import { type EntityConfig, parseConfig } from '../../entity/config.ts';
 import { createEntity } from '../../entity/entity-creation.ts';
 import { ambiguousId } from '../../entity/entity-error.ts';
@@ -14,7 +16,7 @@ const CONFIG_BODY = {
 
 /** Path of an entity as Location has it. */
 export function entityPath(kind: EntityKind, id: string): Record<string, string> {
-  const encoded = encodeURIComponent(id);
+  const encoded = encodePathElement(id);
   return {
     Location: `/v1/${kind}s/${encoded}`,
     EntityPath: JSON.stringify([`${kind}s`, encoded]),

@@ -1,8 +1,10 @@
 // Runs of procedures.
+
 import { Type } from 'typebox';
 import type { ProcedureParams } from '../../../procedure/procedure-type.ts';
 import { failure } from '../../../util/error.ts';
 import { stringifyJson } from '../../../util/exact-json.ts';
+import { encodePathElement } from '../../../util/path-element.ts';
 import { previewJson } from '../../../value/json.ts';
 import type { ProcedureEntity } from '../../entity/procedure-entity.ts';
 import type { Run, RunEvent } from '../../run/run.ts';
@@ -21,7 +23,7 @@ function procedureOf(request: BoundRequest, service: Service): ProcedureEntity {
 }
 
 function runLocation(procedure: ProcedureEntity, run: Run): Record<string, string> {
-  const elements = ['procedures', procedure.id, 'runs', run.id].map(encodeURIComponent);
+  const elements = ['procedures', procedure.id, 'runs', run.id].map(encodePathElement);
   return { Location: `/v1/${elements.join('/')}`, EntityPath: JSON.stringify(elements) };
 }
 
