@@ -8,6 +8,7 @@ import { scanRows } from '../../../src/dataset/recording-scan.ts';
 import { snapshotRelation } from '../../../src/dataset/snapshot-relation.ts';
 import { openSparseWriter } from '../../../src/dataset/sparse-writer.ts';
 import { makeQuantiser } from '../../../src/dataset/time-quantum.ts';
+import { NO_REMOTE } from '../../../src/remote/remote-access.ts';
 import { RowanError } from '../../../src/util/error.ts';
 import { JsonSyntaxError, parseJson } from '../../../src/util/exact-json.ts';
 import { ArenaSet } from '../../../src/value/column/arena-set.ts';
@@ -164,7 +165,14 @@ test('a batch makes the dataset that its rows make', () => {
         let snapshot: ReturnType<ReturnType<typeof openSparseWriter>['finish']> | undefined;
         for (const batch of batches) {
           const previous = snapshot && { snapshot, relation: snapshotRelation(snapshot, arenas) };
-          const context = { params: {}, previous, arenas, checkCancelled: check };
+          const context = {
+            params: {},
+            previous,
+            arenas,
+            remote: NO_REMOTE,
+            isFirst: previous === undefined,
+            checkCancelled: check,
+          };
           const writer = openSparseWriter(context);
           if (byBatch) writer.addBatch?.(batch);
           else for (const row of decodeBatch(batch)) writer.add(row);
