@@ -1,7 +1,7 @@
 """Writes test/reference/onnx-models/*.onnx and expected.json: models of other programs as ONNX files, and what
-onnxruntime says of them. Run by hand:
+onnxruntime says of them, and shap of some. Run by hand:
 
-    pip install onnx onnxruntime skl2onnx onnxmltools scikit-learn xgboost lightgbm
+    pip install onnx onnxruntime skl2onnx onnxmltools scikit-learn xgboost lightgbm shap
     python test/reference/onnx-models.py
 """
 
@@ -11,6 +11,7 @@ from pathlib import Path
 import lightgbm
 import numpy as np
 import onnxruntime
+import shap
 import xgboost
 from onnxmltools import convert_lightgbm, convert_xgboost
 from onnxmltools.convert.common.data_types import FloatTensorType as OtherFloats
@@ -45,11 +46,25 @@ def keep(name, model, x):
     }
 
 
+def keep_shap(name, model):
+    """Shapley values against other rows, which need no numbers of training rows."""
+    rows = np.array(expected[name]["rows"])
+    background, explained = rows[6:], rows[:6]
+    explainer = shap.TreeExplainer(model, background, feature_perturbation="interventional")
+    values = explainer.shap_values(explained)
+    expected[name]["shap"] = {
+        "base": float(np.ravel(explainer.expected_value)[-1]),
+        "values": values.tolist(),
+    }
+
+
 def sklearn(name, model, data, zipmap=False):
     x, y = data
     model.fit(x, y)
     options = {"zipmap": zipmap} if hasattr(model, "predict_proba") else None
     keep(name, to_onnx(model, x[:1].astype(np.float32), options=options and {id(model): options}), x)
+    if name in ("tree-regressor", "forest-regressor", "boosting"):
+        keep_shap(name, model)
 
 
 iris, cancer, diabetes = (load(return_X_y=True) for load in (load_iris, load_breast_cancer, load_diabetes))
@@ -70,6 +85,7 @@ booster = xgboost.XGBClassifier(n_estimators=4, max_depth=3, random_state=1).fit
 keep("xgboost", convert_xgboost(booster, initial_types=[("x", OtherFloats([None, x.shape[1]]))]), holes)
 booster = xgboost.XGBRegressor(n_estimators=4, max_depth=3, random_state=1).fit(*diabetes)
 keep("xgboost-regressor", convert_xgboost(booster, initial_types=[("x", OtherFloats([None, 10]))]), diabetes[0])
+keep_shap("xgboost-regressor", booster)
 booster = lightgbm.LGBMClassifier(n_estimators=4, max_depth=3, random_state=1, verbose=-1).fit(holes, y)
 keep("lightgbm", convert_lightgbm(booster, initial_types=[("x", OtherFloats([None, x.shape[1]]))], zipmap=False), holes)
 booster = lightgbm.LGBMClassifier(n_estimators=2, max_depth=2, random_state=1, verbose=-1).fit(*iris)

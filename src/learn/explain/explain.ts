@@ -5,6 +5,7 @@ import { repetitions } from '../fasttext/score.ts';
 import type { Feature } from '../feature/feature.ts';
 import { type Algorithm, mirrorOf, treesOf } from '../model/classifier.ts';
 import type { JobContext, Workspace } from '../workspace.ts';
+import { compileShapTable } from './shap-table.ts';
 import {
   compileShapTree,
   type ExplainTree,
@@ -132,14 +133,7 @@ function explainTrees(
   { mirror, base, shape, options, scope }: TreeSettings,
 ): Explainer {
   const background = options.background.map((row) => family.encode(row));
-  const shapTrees: (ShapTree[] | undefined)[] = [];
-  const shapTreesOf = (output: number): ShapTree[] => {
-    shapTrees[output] ??= family.trees.map((tree) => {
-      scope.checkCancelled();
-      return compileShapTree(tree, output);
-    });
-    return shapTrees[output] as ShapTree[];
-  };
+  const shapTreesOf = shapTreesFor(family, scope);
   return (values, label, contributions) => {
     const row = family.encode(values);
     // With two classes a tree may keep only what it says of the second.
@@ -162,6 +156,36 @@ function explainTrees(
       bias += explain(tree, row, output, weight, contributions);
     }
     return bias;
+  };
+}
+
+/** Rows of one output that are explained before tables are made for more. */
+const ROWS_BEFORE_TABLES = 32;
+/** Numbers of the tables of one output: 64 MiB. */
+const TABLE_ROOM_MAX = 8 * 1024 * 1024;
+
+/** Trees that are ready to be explained, by output. */
+function shapTreesFor({ trees }: TreeFamily, scope: JobContext): (output: number) => ShapTree[] {
+  const known: (ShapTree[] | undefined)[] = [];
+  const rowCounts: number[] = [];
+  return (output) => {
+    known[output] ??= trees.map((tree) => {
+      scope.checkCancelled();
+      return compileShapTree(tree, output);
+    });
+    const list = known[output] as ShapTree[];
+    rowCounts[output] = (rowCounts[output] ?? 0) + 1;
+    if (rowCounts[output] !== ROWS_BEFORE_TABLES) return list;
+    let room = TABLE_ROOM_MAX;
+    for (const [index, tree] of trees.entries()) {
+      scope.checkCancelled();
+      const { expected } = list[index] as ShapTree;
+      const made = compileShapTable(tree, output, expected, room);
+      if (made === undefined) continue;
+      list[index] = made.shap;
+      room -= made.room;
+    }
+    return list;
   };
 }
 

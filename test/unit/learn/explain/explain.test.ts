@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { compileExplainer, type ExplainMethod } from '../../../../src/learn/explain/explain.ts';
+import { compileShapTable } from '../../../../src/learn/explain/shap-table.ts';
 import {
   decisionTreeFamily,
   ensembleFamily,
@@ -144,6 +145,25 @@ describe.each(MODELS)('%s', (_, configuration, problem, mode) => {
     }
     freeModel(context, model);
   });
+});
+
+test('Shapley values of many rows, from tables, are those of single rows', () => {
+  const [, configuration] = MODELS[4] as (typeof MODELS)[number];
+  const model = fitConfiguration(context, { ...configuration, max_depth: 6 }, 'boolean', PROBLEM);
+  const [tree] = familyOf(model).trees as [TreeView];
+  expect(compileShapTable(tree, 0, 0, 1e6)?.room).toBeGreaterThan(100);
+  expect(compileShapTable(tree, 0, 0, 100)).toBeUndefined();
+  const shape = { features: model.features, width: 1, isRegression: false };
+  const options = { method: 'treeshap', background: [] } as const;
+  const many = compileExplainer(workspace, model.algorithm, shape, options, NEVER_CANCELLED);
+  for (let row = 0; row < 80; row++) {
+    const values = [...rowOf(row)].map((value, f) => ((row + f) % 7 === 0 ? null : value));
+    const label = row % 2;
+    const contributions = new Float64Array(model.features.length);
+    const bias = many(values, label, contributions);
+    expectSame({ bias, contributions }, explain(model, 'treeshap', values, label));
+  }
+  freeModel(context, model);
 });
 
 function familyOf({ algorithm, features }: ClassifierModel): TreeFamily {
