@@ -106,7 +106,7 @@ export function fitBoosting(
     context.reportIteration?.({
       iteration: round,
       seconds: (performance.now() - began) / 1000,
-      trainMetric: accuracyOf(sums, labels, labelCount, sample.weights),
+      trainMetric: isValidated ? accuracyOf(sums, labels, labelCount, sample.weights) : accuracy,
       ...(isValidated ? { validationMetric: accuracy } : {}),
     });
     context.progress?.(round + 1, options.maxIterations);
@@ -133,15 +133,23 @@ function reweighted(
   labelCount: number,
   cost: BoostingOptions['costFunction'],
 ): Float64Array {
-  for (let at = 0; at < pairs.length; at++) {
-    const isOwn = labels[Math.floor(at / labelCount)] === at % labelCount;
-    if (cost === 'logistic') {
+  const isLogistic = cost === 'logistic';
+  // Few different scores stand in a round: what stays the same needs no new power of e.
+  let known = 0;
+  let power = 1;
+  let at = 0;
+  for (let row = 0; row < labels.length; row++) {
+    const own = labels[row] as number;
+    for (let l = 0; l < labelCount; l++, at++) {
+      const score = (isLogistic ? sums[at] : scores[at]) as number;
+      const margin = l === own ? score : -score;
+      if (margin !== known) {
+        known = margin;
+        power = Math.exp(isLogistic ? margin : -margin);
+      }
       // Collins, Schapire & Singer, "Logistic regression, AdaBoost and Bregman distances", 2002.
-      const margin = isOwn ? (sums[at] as number) : -(sums[at] as number);
-      pairs[at] = (start[at] as number) / (1 + Math.exp(margin));
-    } else {
-      const score = scores[at] as number;
-      pairs[at] = (pairs[at] as number) * Math.exp(isOwn ? -score : score);
+      if (isLogistic) pairs[at] = (start[at] as number) / (1 + power);
+      else pairs[at] = (pairs[at] as number) * power;
     }
   }
   return normalized(pairs);

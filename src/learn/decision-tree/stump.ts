@@ -59,7 +59,7 @@ export function fitStumps(
   const { arena } = matrix.span;
   const labelCount = target.kind === 'classes' ? target.labelCount : 0;
   const weights = withoutHeaviest(data.weights, options.ignoreHighest);
-  const rows = Uint32Array.from([...weights.keys()].filter((row) => (weights[row] as number) > 0));
+  const rows = rowsOf(weights);
   const pairCount = pairs === undefined ? 1 : labelCount;
   const shape = { labelCount, hasPairs: pairs !== undefined };
   const sizes = [
@@ -129,6 +129,16 @@ function bestStumps(
     if (tree.tests[0] === 1) tree.children[2] = NO_CHILD;
     return { tree, z: tree.scores[0] as number };
   });
+}
+
+/** Rows that weigh anything. */
+function rowsOf(weights: Float64Array): Uint32Array {
+  const rows = new Uint32Array(weights.length);
+  let count = 0;
+  for (let row = 0; row < weights.length; row++) {
+    if ((weights[row] as number) > 0) rows[count++] = row;
+  }
+  return rows.subarray(0, count);
 }
 
 /** Weights of which the heaviest rows' share is 0. */

@@ -45,7 +45,12 @@ export function makeDesign(
   const denseCount = isDense.reduce((count, dense) => count + Number(dense), 0);
   const sparse = sparseEntries(order, denseCount, { features, extracts, categories }, values);
   const starts = new Uint32Array(rowCount + 1);
-  for (const { rows } of sparse) for (const row of rows) starts[row + 1] = at(starts, row + 1) + 1;
+  for (const { rows } of sparse) {
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i] as number;
+      starts[row + 1] = at(starts, row + 1) + 1;
+    }
+  }
   for (let row = 0; row < rowCount; row++) starts[row + 1] = at(starts, row + 1) + at(starts, row);
   const entryCount = starts[rowCount] as number;
   const hasValues = sparse.some((entries) => entries.values !== undefined);
@@ -71,12 +76,13 @@ export function makeDesign(
   }
   u32.set(starts, startsAt >>> 2);
   const next = starts.slice();
-  for (const [index, entries] of sparse.entries()) {
-    for (const [i, row] of entries.rows.entries()) {
+  for (const [index, { rows, values: own }] of sparse.entries()) {
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i] as number;
       const entry = at(next, row);
       next[row] = entry + 1;
       u32[(columnsAt >>> 2) + entry] = denseCount + index;
-      if (hasValues) f64[(valuesAt >>> 3) + entry] = entries.values?.[i] ?? 1;
+      if (hasValues) f64[(valuesAt >>> 3) + entry] = own === undefined ? 1 : at(own, i);
     }
   }
   const columnCount = features.length;
@@ -118,7 +124,7 @@ function sparseEntries(
   { features, extracts, categories }: DesignColumns,
   values: readonly FeatureValues[],
 ): SparseEntries[] {
-  const byCategory = new Map<number, Map<number, Uint32Array>>();
+  const byCategory = new Map<number, readonly Uint32Array[]>();
   return Array.from(order.subarray(denseCount), (column) => {
     const feature = at(features, column);
     const own = values[feature] as FeatureValues;
@@ -129,7 +135,7 @@ function sparseEntries(
         rows = rowsByCategory(own.indexes);
         byCategory.set(feature, rows);
       }
-      return { rows: rows.get(at(categories, column)) ?? new Uint32Array(0) };
+      return { rows: rows[at(categories, column)] ?? new Uint32Array(0) };
     }
     if (own.kind === 'sparse') {
       return extract === EXTRACT_PRESENCE
@@ -144,19 +150,29 @@ function sparseEntries(
   });
 }
 
-function rowsByCategory(indexes: Int32Array): Map<number, Uint32Array> {
-  const counts = new Map<number, number>();
-  for (const index of indexes) counts.set(index, (counts.get(index) ?? 0) + 1);
-  const rows = new Map<number, Uint32Array>();
-  const filled = new Map<number, number>();
-  for (const [index, count] of counts) rows.set(index, new Uint32Array(count));
+/** The rows of each category, ascending; rows of no category of the list are left out. */
+function rowsByCategory(indexes: Int32Array): readonly Uint32Array[] {
+  let last = -1;
+  for (let row = 0; row < indexes.length; row++) last = Math.max(last, indexes[row] as number);
+  const ends = new Uint32Array(last + 2);
   for (let row = 0; row < indexes.length; row++) {
     const index = indexes[row] as number;
-    const to = filled.get(index) ?? 0;
-    (rows.get(index) as Uint32Array)[to] = row;
-    filled.set(index, to + 1);
+    if (index >= 0) ends[index + 1] = at(ends, index + 1) + 1;
   }
-  return rows;
+  for (let index = 0; index <= last; index++)
+    ends[index + 1] = at(ends, index + 1) + at(ends, index);
+  const rows = new Uint32Array(at(ends, last + 1));
+  const next = ends.slice();
+  for (let row = 0; row < indexes.length; row++) {
+    const index = indexes[row] as number;
+    if (index < 0) continue;
+    const to = at(next, index);
+    rows[to] = row;
+    next[index] = to + 1;
+  }
+  return Array.from({ length: last + 1 }, (_, index) =>
+    rows.subarray(at(ends, index), at(ends, index + 1)),
+  );
 }
 
 function writeDense(f64: Float64Array, from: number, own: FeatureValues, extract: number): void {

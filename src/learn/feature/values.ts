@@ -92,5 +92,7 @@ function readCategories(
     return entry === null ? MISSING_CATEGORY : indexOf(entry);
   });
   const codes = joinedCodes(source.pieces);
-  return { kind: 'categories', indexes: Int32Array.from(codes, (code) => table[code] as number) };
+  const indexes = new Int32Array(codes.length);
+  for (let row = 0; row < codes.length; row++) indexes[row] = table[codes[row] as number] as number;
+  return { kind: 'categories', indexes };
 }

@@ -102,10 +102,13 @@ function withProblem<Result>(
   });
 }
 
+/** Sums of a unit are added to those of others, which few rows are not worth. */
+const ROWS_PER_UNIT = 65_536;
+
 /** Stretches of rows whose products are added up apart: by the data alone, so that sums are too. */
 function unitCountOf({ rowCount, columnCount }: Design): number {
   const byMemory = Math.floor(256e6 / ((columnCount + 1) ** 2 * 8));
-  return Math.max(1, Math.min(8, byMemory, Math.ceil(rowCount / 16_384)));
+  return Math.max(1, Math.min(8, byMemory, Math.ceil(rowCount / ROWS_PER_UNIT)));
 }
 
 interface Places {
@@ -177,6 +180,8 @@ class Problem {
 
   #reweighted(lambda: number): Float64Array {
     const { inverse, forward, slope } = LINK_FUNCTIONS[this.#options.link];
+    // The slope of the logistic function follows from its value, which saves a power of e.
+    const isLogit = this.#options.link === 'logit';
     const w = this.#w;
     const z = this.#z;
     const eta = this.#eta;
@@ -198,8 +203,9 @@ class Problem {
           continue;
         }
         const linear = eta[row] as number;
-        const mu = clampMean(inverse(linear));
-        const rise = Math.max(slope(linear), 1e-15);
+        const mean = inverse(linear);
+        const mu = clampMean(mean);
+        const rise = Math.max(isLogit ? mean * (1 - mean) : slope(linear), 1e-15);
         w[row] = (weight * rise * rise) / (mu * (1 - mu));
         z[row] = linear + ((targets[row] as number) - mu) / rise;
       }
@@ -259,12 +265,14 @@ class Problem {
     };
     parallel.run(linearGramJob(workspace), task, this.#unitCount);
     const first = grams >>> 3;
-    const raw = f64.subarray(first, first + size * size + size);
+    const length = size * size + size;
     for (let unit = 1; unit < this.#unitCount; unit++) {
-      const from = first + unit * (size * size + size);
-      for (let i = 0; i < raw.length; i++) raw[i] = (raw[i] as number) + (f64[from + i] as number);
+      const from = first + unit * length;
+      for (let i = 0; i < length; i++) {
+        f64[first + i] = (f64[first + i] as number) + (f64[from + i] as number);
+      }
     }
-    return this.#scaled(raw, size);
+    return this.#scaled(f64.subarray(first, first + length), size);
   }
 
   #scaled(raw: Float64Array, size: number) {
