@@ -108,7 +108,8 @@ function collect(tree: TreeView, output: number, order: number[], blocks: Block[
     if (isLeaf(node)) return 0;
     const known = heights.get(node);
     if (known !== undefined) return known;
-    const height = 1 + tree.children(node).reduce((top, child) => Math.max(top, heightOf(child)), 0);
+    const height =
+      1 + tree.children(node).reduce((top, child) => Math.max(top, heightOf(child)), 0);
     heights.set(node, height);
     return height;
   };

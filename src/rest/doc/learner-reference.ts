@@ -5,6 +5,7 @@ import { LEARNERS } from '../../learn/learners.ts';
 import { BUNDLED_CONFIGURATIONS } from '../../procedure/classifier/bundled-configuration.ts';
 import { acceptedText } from '../../schema/accepted.ts';
 import { schemaData } from '../../schema/schema-data.ts';
+import { LEARNER_MANUALS } from './learner-manual.ts';
 
 /** The reference of the learners that a `configuration` can name, and their options, as Markdown. */
 export function learnerReference(): string {
@@ -45,7 +46,29 @@ function section({ type, summary, modes, options, isCommittee }: Learner): strin
 
 ${summary.charAt(0).toUpperCase()}${summary.slice(1)}. Modes: ${modes.join(', ')}.${inner}
 
-${own || optionTable(options)}
+${manual(type)}${own || optionTable(options)}
+`;
+}
+
+/** What the learner is for, how it works, and an example. */
+function manual(type: string): string {
+  const found = LEARNER_MANUALS[type];
+  if (found === undefined) return '';
+  const { cost, example, method, mode, source, typical, when } = found;
+  return `**When.** ${when}
+
+**How.** ${method.join('\n\n')}
+
+**Typical values.** ${typical}
+
+**Cost**, of n rows and p columns: ${cost}
+
+**Source.** ${source}
+
+\`\`\`json
+{"mode": "${mode}", "configuration": ${JSON.stringify(example)}}
+\`\`\`
+
 `;
 }
 
