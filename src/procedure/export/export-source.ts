@@ -56,7 +56,7 @@ export function openExportSource(context: ProcedureContext, query: InputQuery): 
 }
 
 /** The columns of a dataset that a plan picks; undefined where rows have to be made. */
-export function storedSource(
+function storedSource(
   plan: QueryPlan,
   known: ExportSource['known'],
   context: ProcedureContext,

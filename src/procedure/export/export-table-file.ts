@@ -3,6 +3,8 @@ import { Type } from 'typebox';
 import { parseFileUrl } from '../../file/url.ts';
 import { type InputQuery, inputQuery, url } from '../../schema/declare.ts';
 import { ColumnView } from '../../value/column/column-view.ts';
+import type { RowNamesView } from '../../value/column/row-names.ts';
+import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
 import { Path } from '../../value/path.ts';
 import { runOnCreation } from '../parameter.ts';
 import type { ProcedureContext, ProcedureResult } from '../procedure-type.ts';
@@ -44,6 +46,8 @@ export function checkTableFile(type: string, { exportData, dataFileUrl }: TableF
 export interface FileColumn {
   readonly name: string;
   readonly type: FileColumnType;
+  /** absent: names of rows */
+  readonly column?: ColumnSnapshot;
   cells(from: number, to: number): FileCell[];
 }
 
@@ -66,6 +70,7 @@ export async function exportTableFile(
   const table = exportTable(context, params.exportData, {
     type,
     skipDuplicateCells: params.skipDuplicateCells,
+    needsNames: params.rowNameColumn !== undefined,
     report: (count) => progress.update(0.5 * (1 - 1 / (1 + count / 1e5))),
   });
   try {
@@ -108,7 +113,9 @@ function columnsOf(
       name: new Path([rowNameColumn]).toText(),
       type: 'text',
       cells: (from, to) =>
-        Array.from({ length: to - from }, (_, index) => names.pathAt(from + index).toString()),
+        Array.from({ length: to - from }, (_, index) =>
+          (names as RowNamesView).pathAt(from + index).toString(),
+        ),
     });
   }
   for (const { path, column } of columns) {
@@ -117,6 +124,7 @@ function columnsOf(
     out.push({
       name: path.toString(),
       type,
+      column,
       cells(from, to) {
         const cells = new Array<FileCell>(to - from);
         for (let row = from; row < to; row++) cells[row - from] = fileCell(view.atomAt(row), type);

@@ -12,14 +12,15 @@ import { comparePaths, Path } from '../../value/path.ts';
 import { compareSeconds } from '../../value/timestamp.ts';
 import { flatten } from '../../value/value.ts';
 import type { ProcedureContext } from '../procedure-type.ts';
-import { knownItemColumns, separatedRow, separateItems } from './export-columns.ts';
-import { storedSource } from './export-source.ts';
+import { separatedRow, separateItems } from './export-columns.ts';
+import { isInOrder, openExportSource } from './export-source.ts';
 
 export interface ExportTable {
   readonly rowCount: number;
   /** in the order of the select list; a column that two items name is there twice */
   readonly columns: readonly ExportedColumn[];
-  readonly names: RowNamesView;
+  /** absent where nobody asked for them and only rows tell them */
+  readonly names: RowNamesView | undefined;
   /** Gives back what was built. */
   release(): void;
 }
@@ -33,6 +34,7 @@ export interface ExportTableOptions {
   /** procedure type, for messages */
   readonly type: string;
   readonly skipDuplicateCells: boolean;
+  readonly needsNames: boolean;
   report(rowCount: number): void;
 }
 
@@ -44,23 +46,19 @@ export function exportTable(
   query: InputQuery,
   options: ExportTableOptions,
 ): ExportTable {
-  let known: readonly (readonly Path[] | undefined)[] = [];
-  let stored: ExportTable | undefined;
-  const prepared = context.query(query, (plan) => {
-    known = knownItemColumns(plan, context.namespace);
-    const found = storedSource(plan, known, context);
-    if (found === undefined) return separateItems(plan);
-    const { rowCount, columns, rowNames } = found;
-    stored = {
-      rowCount,
-      columns,
-      names: rowNamesView(rowNames, rowCount, context.arenas),
-      release() {},
-    };
-    return plan;
-  });
-  if (stored !== undefined) return stored;
   const { arenas } = context;
+  const source = openExportSource(context, query);
+  const { known, columns: made, rowNames } = source;
+  if (made !== undefined && isInOrder(source) && (rowNames !== undefined || !options.needsNames)) {
+    return {
+      rowCount: source.rowCount,
+      columns: made,
+      names: rowNames && rowNamesView(rowNames, source.rowCount, arenas),
+      release: source.release,
+    };
+  }
+  source.release();
+  const prepared = context.query(query, separateItems);
   const table = new TableBuilder(arenas);
   const found = new Map<string, FoundColumn>();
   for (const [item, paths] of known.entries()) {

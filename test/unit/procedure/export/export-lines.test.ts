@@ -53,7 +53,7 @@ async function record(id: string, draw: Draw): Promise<void> {
 }
 
 let count = 0;
-async function exported(
+async function exportedUrl(
   type: string,
   exportData: string,
   params: Record<string, unknown> = {},
@@ -64,7 +64,11 @@ async function exported(
     params: { exportData, dataFileUrl, runOnCreation: true, ...params },
   });
   expect([status, status === 201 ? '' : text]).toEqual([201, '']);
-  const file = await rowan.service.files.open(dataFileUrl);
+  return dataFileUrl;
+}
+
+async function exported(...args: Parameters<typeof exportedUrl>): Promise<string> {
+  const file = await rowan.service.files.open(await exportedUrl(...args));
   return Buffer.from(await collectBytes(file.stream())).toString('latin1');
 }
 
@@ -91,6 +95,25 @@ describe('a table of every kind of value', () => {
     expect(byColumn.length).toBeGreaterThan(10_000);
     expect(byColumn === byRow, firstDifference(byColumn, byRow)).toBe(true);
   });
+
+  test.each(['none', 'snappy', 'gzip', 'zstd'])(
+    'Parquet (%s) keeps every value',
+    async (compression) => {
+      const items = 'int, wide, double, text, many, time, seldom, never';
+      const params = { compression, rowGroupSize: 700 };
+      const dataFileUrl = await exportedUrl('export.parquet', `SELECT ${items} FROM all`, params);
+      const { status } = await rowan.put('/v1/procedures/import', {
+        type: 'import.parquet',
+        params: { dataFileUrl, outputDataset: 'back', runOnCreation: true },
+      });
+      expect(status).toBe(201);
+      const all = async (name: string) => {
+        const rows = await rowan.query(`SELECT ${items} FROM ${name}`, { format: 'aos' });
+        return (rows as Record<string, unknown>[]).map(({ _rowName, ...cells }) => cells);
+      };
+      expect(await all('back')).toEqual(await all('all'));
+    },
+  );
 
   test('sorted and cut rows come in their order', async () => {
     const query = 'SELECT int, text FROM all WHERE int IS NOT NULL ORDER BY int LIMIT 50 OFFSET 7';
