@@ -7,6 +7,7 @@ import { embedding } from './embedding.ts';
 import { joined } from './joined.ts';
 import { merged } from './merged.ts';
 import { docdbDataset, docdbRecord } from './remote/docdb.ts';
+import { postgresqlDataset, postgresqlRecorder } from './remote/postgresql.ts';
 import { sampled } from './sampled.ts';
 import { sparseMutable } from './sparse-mutable.ts';
 import { sqliteSparse } from './sqlite-sparse.ts';
@@ -34,4 +35,6 @@ export const DATASET_TYPES: readonly DatasetType[] = [
   continuousWindow,
   docdbDataset,
   docdbRecord,
+  postgresqlDataset,
+  postgresqlRecorder,
 ];

@@ -20,6 +20,7 @@ import { svdEmbedRow } from './model/svd-embed-row.ts';
 import { svm } from './model/svm.ts';
 import { tfidf } from './model/tfidf.ts';
 import { pooling } from './pooling.ts';
+import { postgresqlQuery } from './postgresql-query.ts';
 import { scriptApply } from './script-apply.ts';
 import { serialFunction } from './serial.ts';
 import { sqlExpression } from './sql-expression.ts';
@@ -48,6 +49,7 @@ export const FUNCTION_TYPES: readonly FunctionType[] = [
   kmeans,
   onnx,
   pooling,
+  postgresqlQuery,
   probabilizer,
   scriptApply,
   serialFunction,

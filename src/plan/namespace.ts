@@ -5,6 +5,7 @@ import type { Path } from '../value/path.ts';
 import type { Cell, Row, Scalar } from '../value/value.ts';
 import type { BoundExpression } from './expression.ts';
 import type { FunctionNamespace, UserFunction } from './function.ts';
+import type { ValueType } from './type/type.ts';
 
 /**
  * Column paths that a scan needs, each with everything below it (`a` stands for `a.b` too); `all`
@@ -59,6 +60,8 @@ export interface Relation {
 export interface RemoteFacet {
   /** whether `columns` tells without reading the rows */
   readonly listsColumns: boolean;
+  /** the types of columns that always have one; open */
+  rowType(): ValueType;
   /** what the other system is asked for a scan, in its own language */
   describe(needed: NeededColumns, prefilter: readonly BoundExpression[]): string;
 }

@@ -20,6 +20,7 @@ import { importDocdb } from './import/import-docdb.ts';
 import { importJson } from './import/import-json.ts';
 import { importLexicon } from './import/import-lexicon.ts';
 import { importParquet } from './import/import-parquet.ts';
+import { importPostgresql } from './import/import-postgresql.ts';
 import { importRepo } from './import/import-repo.ts';
 import { importText } from './import/import-text.ts';
 import { importVectors } from './import/import-vectors.ts';
@@ -95,4 +96,5 @@ export const PROCEDURE_TYPES: readonly ProcedureType[] = [
   importXlsx,
   importRepo,
   importDocdb,
+  importPostgresql,
 ];

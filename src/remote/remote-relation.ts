@@ -7,6 +7,7 @@ import type {
   RelationRow,
   RemoteFacet,
 } from '../plan/namespace.ts';
+import { OPEN_ROW_TYPE, type ValueType } from '../plan/type/type.ts';
 import { RowanError } from '../util/error.ts';
 import { Path } from '../value/path.ts';
 import { type Row, RowBuilder, Scalar } from '../value/value.ts';
@@ -32,6 +33,7 @@ export abstract class RemoteRelation implements Relation {
     this.access = access;
     this.remote = {
       listsColumns,
+      rowType: () => this.columnTypes(),
       describe: (needed, prefilter) => this.#scanOf(needed, prefilter).text,
     };
   }
@@ -40,6 +42,11 @@ export abstract class RemoteRelation implements Relation {
   /** The request for the rows of a name; undefined: no row can have it. */
   protected abstract lookupFor(name: Path, needed: NeededColumns): RemoteRequest | undefined;
   protected abstract countRows(): number;
+  /** The types of columns that always have one. */
+  protected columnTypes(): ValueType {
+    return OPEN_ROW_TYPE;
+  }
+
   abstract columns(): readonly RelationColumn[];
 
   /** As the other system estimates it, where counting would read all rows. */

@@ -17,6 +17,7 @@ import type {
 /** Drivers are large, so each is loaded at its first use. */
 const DRIVERS: Readonly<Record<RemoteSystem, () => Promise<Driver>>> = {
   docdb: async () => (await import('./docdb/docdb-driver.ts')).docdbDriver,
+  postgresql: async () => (await import('./postgresql/postgresql-driver.ts')).postgresqlDriver,
 };
 
 /** Connections that nobody used for this long are closed. */

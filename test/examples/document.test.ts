@@ -16,6 +16,7 @@ const run = promisify(execFile);
 /** Where documents say that the server is. */
 const ADDRESS = 'http://127.0.0.1:8080';
 
+const POSTGRESQL = 'docs/guide/12-postgresql.md';
 const DOCDB = 'docs/guide/11-document-databases.md';
 
 /** Blocks that do not run, by how they begin, each with the reason. */
@@ -26,6 +27,9 @@ const NOT_RUN: readonly (readonly [document: string, start: string, why: string]
   ['docs/guide/1-getting-started.md', 'rowan serve', 'a server that stays'],
   ['docs/guide/8-operation.md', 'rowan serve', 'servers that stay; test/unit/cli starts them'],
   ['docs/guide/8-operation.md', 'kill', 'ends the server; test/crash does it for real'],
+  [POSTGRESQL, `curl -G ${ADDRESS}/v1/query`, 'asks a database; test/remote does'],
+  [POSTGRESQL, `curl -X PUT ${ADDRESS}/v1/procedures`, 'asks a database; test/remote does'],
+  [POSTGRESQL, `curl -G ${ADDRESS}/v1/functions`, 'asks a database; test/remote does'],
   [DOCDB, `curl -G ${ADDRESS}/v1/query`, 'asks a database; test/remote does'],
   [DOCDB, `curl -X PUT ${ADDRESS}/v1/procedures`, 'asks a database; test/remote does'],
   [DOCDB, `curl -G ${ADDRESS}/v1/functions`, 'asks a database; test/remote does'],

@@ -228,7 +228,8 @@ const TYPED_COLUMN_COUNT_MAX = 4096;
 
 /** The types of stored columns; open, since a column nobody recorded reads as null. */
 export function relationType(relation: Relation): ValueType {
-  const { snapshot } = relation;
+  const { snapshot, remote } = relation;
+  if (remote !== undefined) return remote.rowType();
   if (snapshot?.layout !== 'columnar' || snapshot.columns.length > TYPED_COLUMN_COUNT_MAX) {
     return OPEN_ROW_TYPE;
   }
