@@ -1,6 +1,6 @@
 // EXPLAIN, SHOW, DESCRIBE, SUMMARIZE: statements that look at plans, names and columns.
 import { likeMatcher } from '../builtin/operator/like.ts';
-import { explainPlan } from '../plan/explain/explain.ts';
+import { explainPlan, pathOf } from '../physical/explain.ts';
 import type { RelationRow } from '../plan/namespace.ts';
 import type { PlanNode } from '../plan/plan.ts';
 import { typeAtPath, typeName } from '../plan/type/type.ts';
@@ -68,10 +68,9 @@ function answer(
 function explain(text: string, analyze: boolean, options: WriteQueryOptions): Answer {
   if (analyze) return explainAnalyze(text, options);
   const prepared = prepareQuery(text, options);
-  const pathOf = (node: PlanNode) => options.pathOf?.(node, prepared.runtime);
-  const lines = explainPlan(prepared.plan, options.namespace, pathOf);
-  const cells = lines.map(({ operator, path, rows }) => [operator, path, rows]);
-  return answer(['operator', 'path', 'rows'], cells, prepared.warnings);
+  const lines = explainPlan(prepared.plan, prepared.runtime.planner);
+  const cells = lines.map(({ operator, path, rows, why }) => [operator, path, rows, why]);
+  return answer(['operator', 'path', 'rows', 'why'], cells, prepared.warnings);
 }
 
 /** Runs the query, and tells what each operator gave and how long it took, its inputs included. */
@@ -82,12 +81,18 @@ function explainAnalyze(text: string, options: WriteQueryOptions): Answer {
   };
   const prepared = prepareQuery(text, { ...options, observe });
   for (const _ of prepared.run()) options.scope.checkCancelled();
-  const lines = explainPlan(prepared.plan, options.namespace, (node) => observed.get(node)?.path);
-  const cells = lines.map(({ operator, path, rows, node }) => {
-    const { rowCount = null, milliseconds = null } = (node && observed.get(node)) ?? {};
-    return [operator, rowCount, milliseconds, path, rows];
+  const lines = explainPlan(prepared.plan, prepared.runtime.planner);
+  const cells = lines.map(({ operator, path, rows, why, physical }) => {
+    const seen = physical && observed.get(physical.logical);
+    const { rowCount = null, milliseconds = null, way } = seen ?? {};
+    // Where only the data told that batches do not suit, the reference took over.
+    const tookOver = physical !== undefined && way === 'rows' && physical.way !== 'rows';
+    const [ranAs, because] = tookOver
+      ? [pathOf({ ...physical, way }), 'a value or an expression did not suit']
+      : [path, why];
+    return [operator, rowCount, milliseconds, ranAs, rows, because];
   });
-  const columns = ['operator', 'rows', 'milliseconds', 'path', 'estimated_rows'];
+  const columns = ['operator', 'rows', 'milliseconds', 'path', 'estimated_rows', 'why'];
   return answer(columns, cells, prepared.warnings);
 }
 

@@ -1,4 +1,5 @@
 // The entry of the engine: query text or clauses in, rows or bytes of a format out.
+import type { ChoiceName } from '../physical/choice/choice.ts';
 import { bindQuery } from '../plan/bind/bind.ts';
 import type { ParameterTypes } from '../plan/bind/context.ts';
 import type { ColumnOrder } from '../plan/column-order.ts';
@@ -6,7 +7,7 @@ import { guardDepth } from '../plan/depth.ts';
 import type { CallContext } from '../plan/function.ts';
 import type { Namespace, RelationRow } from '../plan/namespace.ts';
 import { optimize } from '../plan/optimize.ts';
-import type { PlanNode, QueryPlan } from '../plan/plan.ts';
+import type { QueryPlan } from '../plan/plan.ts';
 import { readsTimestamps } from '../plan/timestamps.ts';
 import { ANY_TYPE, type ValueType } from '../plan/type/type.ts';
 import { type QueryWarning, WarningCollector } from '../plan/warning.ts';
@@ -14,9 +15,9 @@ import type { QueryNode } from '../sql/node.ts';
 import { parseClauses, type QueryClauses } from '../sql/parser/clauses.ts';
 import { parseQuery } from '../sql/parser/parser.ts';
 import { NULL_VALUE, type Value } from '../value/value.ts';
-import type { Accelerator, Observe, Runtime } from './general/compiler.ts';
+import type { Executor, Observe, Runtime } from './general/compiler.ts';
 import { evaluateConstant } from './general/constant.ts';
-import { compilePlan } from './general/plan.ts';
+import { compileQuery } from './general/plan.ts';
 import { makeRuntime } from './general/runtime.ts';
 import type { FormatName } from './output/format.ts';
 import type { OutputOptions } from './output/options.ts';
@@ -29,8 +30,10 @@ export type QueryText = string | QueryClauses;
 export interface QueryContext {
   readonly namespace: Namespace;
   readonly scope: CallContext;
-  /** tried before the general operators; absent: they do it all */
-  readonly accelerate?: Accelerator | undefined;
+  /** runs operators over batches; absent: the reference runs everything */
+  readonly executor?: Executor | undefined;
+  /** choices of physical plans that are not to be made */
+  readonly without?: ReadonlySet<ChoiceName> | undefined;
 }
 
 /** Reads a query given in either way. @throws SqlSyntaxError */
@@ -89,7 +92,7 @@ function prepareParsed(query: QueryNode, options: PrepareOptions): PreparedQuery
     options.exactTimestamps !== false ||
     [plan.root, ...plan.subqueries].some((root) => readsTimestamps(root, namespace.builtins));
   const runtime = makeRuntime(plan.subqueries, { ...options, exactTimestamps, text: query.text });
-  const source = compilePlan(plan.root, runtime);
+  const source = compileQuery(plan.root, runtime);
   return {
     plan,
     rowType: bound.rowType,
@@ -121,8 +124,6 @@ export interface WriteQueryOptions extends QueryContext {
   readonly warn?: ((warnings: readonly QueryWarning[]) => void) | undefined;
   /** receives the bytes of the result in order */
   readonly emit: Emit;
-  /** names what `accelerate` runs, for EXPLAIN */
-  readonly pathOf?: ((node: PlanNode, runtime: Runtime) => string | undefined) | undefined;
   /** queries prepared before by the same catalogue, scope and accelerator */
   readonly cache?: QueryCache<PreparedQuery> | undefined;
 }

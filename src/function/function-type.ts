@@ -1,7 +1,7 @@
 // What a function type declares: how a function of it is checked, compiled and described.
 import type { Static, TObject } from 'typebox';
 import type { EntityType, ParamsOf } from '../dataset/entity-type.ts';
-import type { Accelerator } from '../exec/general/compiler.ts';
+import type { Executor } from '../exec/general/compiler.ts';
 import type { FileSystem } from '../file/file-system.ts';
 import type { CallContext, ModelFeatures } from '../plan/function.ts';
 import type { Namespace } from '../plan/namespace.ts';
@@ -98,7 +98,7 @@ export interface FunctionContext {
   /** databases beside the service */
   readonly remote: RemoteAccess;
   /** the vector engine, where there is one */
-  readonly accelerate?: Accelerator | undefined;
+  readonly executor?: Executor | undefined;
   /** The type and parameters of a dataset. @throws ENTITY_NOT_FOUND, ENTITY_NOT_READY */
   datasetConfig(id: string): {
     readonly type: string;

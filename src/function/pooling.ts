@@ -78,7 +78,7 @@ interface WordVectors {
 /** Vectors of a dataset are looked up row by row, those of other tables read once. */
 function wordVectors(
   table: string | { readonly id?: string | undefined },
-  { namespace, callScope, accelerate }: FunctionContext,
+  { namespace, callScope, executor }: FunctionContext,
 ): WordVectors {
   const dataset = tableDataset(table);
   if (dataset !== undefined) {
@@ -98,7 +98,7 @@ function wordVectors(
     };
   }
   const from = typeof table === 'string' ? table : quoteName(table.id ?? '');
-  const options = { namespace, scope: callScope, accelerate };
+  const options = { namespace, scope: callScope, executor };
   const rows = [...queryRows(`SELECT * FROM ${from}`, options)];
   const index = new Map<string, number>();
   for (const { row } of rows) {

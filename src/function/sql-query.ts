@@ -28,14 +28,14 @@ export const sqlQuery = functionType({
   check(params) {
     readQuery(queryTextOf(params.query));
   },
-  compile(params, { namespace, callScope, accelerate }) {
+  compile(params, { namespace, callScope, executor }) {
     const text = queryTextOf(params.query);
     const names = parameterNames(text);
     const prepare = () =>
       prepareQuery(text, {
         namespace,
         scope: callScope,
-        accelerate,
+        executor,
         parameters: ANY_PARAMETERS,
       });
     // A prepared query has one run at a time; a function that reaches itself needs another.

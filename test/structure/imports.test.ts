@@ -19,6 +19,7 @@ const LAYERS = [
   'sql',
   'plan',
   'builtin',
+  'physical',
   'exec',
   'remote',
   'dataset',

@@ -3,7 +3,7 @@ import { type FormatName, writeRows } from '../../src/exec/output/format.ts';
 import { DEFAULT_OUTPUT, type OutputOptions } from '../../src/exec/output/options.ts';
 import { prepareQuery } from '../../src/exec/query.ts';
 import { writeQuery } from '../../src/exec/write-query.ts';
-import { explainPlan } from '../../src/plan/explain/explain.ts';
+import { explainPlan } from '../../src/physical/explain.ts';
 import type { RelationRow } from '../../src/plan/namespace.ts';
 import { FEW_FUNCTIONS } from './few-functions.ts';
 import { MemoryNamespace, NO_CONTEXT } from './memory-namespace.ts';
@@ -68,6 +68,6 @@ export function collect(write: (emit: (bytes: Uint8Array) => void) => void): str
 
 /** The operators of a plan, one a line, inputs indented. */
 export function explain(sql: string, namespace: MemoryNamespace): string[] {
-  const { plan } = prepareQuery(sql, { namespace, scope: NO_CONTEXT });
-  return explainPlan(plan, namespace).map((line) => line.operator);
+  const { plan, runtime } = prepareQuery(sql, { namespace, scope: NO_CONTEXT });
+  return explainPlan(plan, runtime.planner).map((line) => line.operator);
 }

@@ -1,5 +1,7 @@
 // What the parts of the general evaluator share while a plan is compiled to closures.
 
+import type { Planner } from '../../physical/choice/choice.ts';
+import type { PhysicalNode, Way } from '../../physical/physical.ts';
 import type { BoundExpression } from '../../plan/expression.ts';
 import type { CallContext } from '../../plan/function.ts';
 import type { Namespace, RelationColumn } from '../../plan/namespace.ts';
@@ -34,8 +36,10 @@ export interface Runtime {
   readonly outer: (readonly Value[])[];
   /** the rows that came last in the recursion of that number */
   readonly recursions: (readonly ExecRow[])[];
-  /** A faster way to the rows of a node, where there is one: tried before the general operators. */
-  readonly accelerate: Accelerator | undefined;
+  /** makes physical plans of parts of the query */
+  readonly planner: Planner;
+  /** runs what physical plans do not leave to the reference; absent: they leave it everything */
+  readonly executor: Executor | undefined;
   /** false: nobody looks at the timestamps of the result, and nothing computes with them */
   readonly exactTimestamps: boolean;
   /** told what operators do, for EXPLAIN ANALYZE; absent: nobody asks */
@@ -46,8 +50,8 @@ export interface Runtime {
 
 /** What is known of a node of a plan that has run. */
 export interface Observation {
-  /** how its rows were got */
-  readonly path?: string;
+  /** how its rows came about */
+  readonly way?: Way;
   readonly rowCount?: number;
   /** with everything below it */
   readonly milliseconds?: number;
@@ -55,11 +59,13 @@ export interface Observation {
 
 export type Observe = (node: PlanNode, observation: Observation) => void;
 
-/** Rows of a plan node by another engine; undefined when the node is not for it. */
-export type Accelerator = (
-  node: PlanNode,
-  runtime: Runtime,
-) => (() => Iterable<ExecRow>) | undefined;
+/** Runs operators over batches of columns. */
+export interface Executor {
+  /** tables with fewer rows are left to the reference, which starts faster */
+  readonly rowCountMin: number;
+  /** The rows of an operator, which are made anew for each run. */
+  open(physical: PhysicalNode, runtime: Runtime): () => Iterable<ExecRow>;
+}
 
 /** The columns of the rows that an operator reads, for COLUMN EXPR; runs the input if it must. */
 export type InputColumns = (structured: boolean) => readonly RelationColumn[];

@@ -1,4 +1,7 @@
 // A logical plan to sources of rows: each operator over those below it.
+
+import type { PhysicalNode } from '../../physical/physical.ts';
+import { inputsOf } from '../../plan/map-plan.ts';
 import type { RelationColumn } from '../../plan/namespace.ts';
 import type { PlanNode } from '../../plan/plan.ts';
 import { unreachable } from '../../sql/node.ts';
@@ -31,16 +34,47 @@ import { compileWhen } from './operator/when.ts';
 import { compileWindow } from './operator/window.ts';
 import { SINGLE_ROW } from './row.ts';
 
+/** The rows of a node by the physical plan that is made for it. */
 export function compilePlan(node: PlanNode, runtime: Runtime): RowSource {
-  const source = compileNode(node, runtime);
-  const { observe } = runtime;
-  return observe === undefined ? source : observedSource(source, node, observe);
+  return compilePhysical(runtime.planner.rows(node), runtime);
 }
 
-function compileNode(node: PlanNode, runtime: Runtime): RowSource {
-  const accelerated = runtime.accelerate?.(node, runtime);
-  if (accelerated !== undefined) return accelerated;
-  const compile = (input: PlanNode) => compilePlan(input, runtime);
+/** The same; planned anew when a dataset that it reads has become another one. */
+export function compileQuery(node: PlanNode, runtime: Runtime): RowSource {
+  const { executor, namespace } = runtime;
+  const datasets = executor === undefined ? [] : datasetsOf(node);
+  if (datasets.length === 0) return compilePlan(node, runtime);
+  const look = () => datasets.map((name) => namespace.dataset(name).snapshot);
+  let seen = look();
+  let source = compilePlan(node, runtime);
+  return () => {
+    const now = look();
+    if (now.some((each, index) => each !== seen[index])) {
+      seen = now;
+      source = compilePlan(node, runtime);
+    }
+    return source();
+  };
+}
+
+function datasetsOf(node: PlanNode): readonly string[] {
+  return node.kind === 'scan' ? [node.dataset] : inputsOf(node).flatMap(datasetsOf);
+}
+
+/** The rows of an operator: by the executor, or by the reference where it is left to that. */
+export function compilePhysical(physical: PhysicalNode, runtime: Runtime): RowSource {
+  const { executor, observe } = runtime;
+  const source =
+    physical.way === 'rows' || executor === undefined
+      ? compileReference(physical, runtime)
+      : executor.open(physical, runtime);
+  return observe === undefined ? source : observedSource(source, physical, observe);
+}
+
+function compileReference({ logical: node, inputs }: PhysicalNode, runtime: Runtime): RowSource {
+  const compile = (input: PhysicalNode) => compilePhysical(input, runtime);
+  const input = (index = 0) => compile(inputs[index] as PhysicalNode);
+  const pair = () => [input(0), input(1)] as const;
   switch (node.kind) {
     case 'scan':
       return compileScan(node, makeCompiler(runtime, NO_COLUMNS));
@@ -49,42 +83,42 @@ function compileNode(node: PlanNode, runtime: Runtime): RowSource {
     case 'row-dataset':
       return compileRowDataset(node, makeCompiler(runtime, NO_COLUMNS));
     case 'transpose':
-      return compileTranspose(node, compile(node.input), runtime);
+      return compileTranspose(node, input(), runtime);
     case 'merge':
-      return compileMerge(node.inputs.map(compile));
+      return compileMerge(inputs.map(compile));
     case 'sample':
-      return compileSample(node, compile(node.input), makeCompiler(runtime, NO_COLUMNS));
+      return compileSample(node, input(), makeCompiler(runtime, NO_COLUMNS));
     case 'join': {
       const compiler = makeCompiler(runtime, inputColumnsOf(node, runtime));
-      return compileJoin(node, compile(node.left.input), compile(node.right.input), compiler);
+      return compileJoin(node, ...pair(), compiler);
     }
     case 'filter':
-      return compileFilter(node, compile(node.input), compilerOver(node.input, runtime));
+      return compileFilter(node, input(), compilerOver(node.input, runtime));
     case 'when':
-      return compileWhen(node, compile(node.input), compilerOver(node.input, runtime));
+      return compileWhen(node, input(), compilerOver(node.input, runtime));
     case 'project':
-      return compileProject(node, compile(node.input), compilerOver(node.input, runtime));
+      return compileProject(node, input(), compilerOver(node.input, runtime));
     case 'aggregate': {
       const compiler = compilerOver(node.input, runtime);
-      const rowByRow = compileAggregation(node, compile(node.input), compiler);
+      const rowByRow = compileAggregation(node, input(), compiler);
       return compileColumnwise(node, compiler, rowByRow);
     }
     case 'sort':
-      return compileSort(node, compile(node.input), compilerOver(node.input, runtime));
+      return compileSort(node, input(), compilerOver(node.input, runtime));
     case 'distinct-on':
-      return compileDistinctOn(node, compile(node.input), compilerOver(node.input, runtime));
+      return compileDistinctOn(node, input(), compilerOver(node.input, runtime));
     case 'limit':
-      return compileLimit(node, compile(node.input));
+      return compileLimit(node, input());
     case 'limit-by':
-      return compileLimitBy(node, compile(node.input), makeCompiler(runtime, NO_COLUMNS));
+      return compileLimitBy(node, input(), makeCompiler(runtime, NO_COLUMNS));
     case 'grouping-sets':
-      return compileGroupingSets(node, compile(node.input), compilerOver(node.input, runtime));
+      return compileGroupingSets(node, input(), compilerOver(node.input, runtime));
     case 'window':
-      return compileWindow(node, compile(node.input), compilerOver(node.input, runtime));
+      return compileWindow(node, input(), compilerOver(node.input, runtime));
     case 'distinct':
-      return compileDistinct(node, compile(node.input), runtime);
+      return compileDistinct(node, input(), runtime);
     case 'set-operation':
-      return compileSetOperation(node, compile(node.left), compile(node.right), runtime);
+      return compileSetOperation(node, ...pair(), runtime);
     case 'values':
       return compileValues(node, makeCompiler(runtime, NO_COLUMNS));
     case 'series':
@@ -92,15 +126,15 @@ function compileNode(node: PlanNode, runtime: Runtime): RowSource {
     case 'shared':
       return () => runtime.sharedRows(node.subquery);
     case 'recursive':
-      return compileRecursive(node, compile(node.base), compile(node.step), runtime);
+      return compileRecursive(node, ...pair(), runtime);
     case 'recursive-table':
       return () => runtime.recursions[node.table] ?? [];
     case 'lateral': {
       const compiler = makeCompiler(runtime, inputColumnsOf(node, runtime));
-      return compileLateral(node, compile(node.left.input), compile(node.right.input), compiler);
+      return compileLateral(node, ...pair(), compiler);
     }
     case 'rejoin':
-      return compileRejoin(node, compile(node.input));
+      return compileRejoin(node, input());
     default:
       return unreachable(node);
   }

@@ -1,18 +1,22 @@
 // The runtime of one compiled plan: parameters, scope and the results of sub-selects.
 
+import type { ChoiceName } from '../../physical/choice/choice.ts';
+import { makePlanner } from '../../physical/planner.ts';
 import type { CallContext } from '../../plan/function.ts';
 import type { Namespace } from '../../plan/namespace.ts';
 import type { PlanNode } from '../../plan/plan.ts';
 import { flatten, NULL_VALUE, Scalar, type Value } from '../../value/value.ts';
-import type { Accelerator, Observe, Runtime } from './compiler.ts';
+import type { Executor, Observe, Runtime } from './compiler.ts';
 import type { RowSource } from './operator/source.ts';
-import { compilePlan } from './plan.ts';
+import { compileQuery } from './plan.ts';
 import type { ExecRow } from './row.ts';
 
 export interface RuntimeOptions {
   readonly namespace: Namespace;
   readonly scope: CallContext;
-  readonly accelerate?: Accelerator | undefined;
+  readonly executor?: Executor | undefined;
+  /** choices of physical plans that are not to be made */
+  readonly without?: ReadonlySet<ChoiceName> | undefined;
   /** false: whoever reads the result does not look at its timestamps */
   readonly exactTimestamps?: boolean | undefined;
   readonly observe?: Observe | undefined;
@@ -20,10 +24,9 @@ export interface RuntimeOptions {
   readonly text?: string | undefined;
 }
 
-export function makeRuntime(
-  subqueries: readonly PlanNode[],
-  { namespace, scope, accelerate, text, observe, exactTimestamps = true }: RuntimeOptions,
-): Runtime {
+export function makeRuntime(subqueries: readonly PlanNode[], options: RuntimeOptions): Runtime {
+  const { namespace, scope, executor, without, text, observe } = options;
+  const { exactTimestamps = true } = options;
   const sources: RowSource[] = [];
   const sourceOf = (index: number): RowSource => {
     const source = sources[index];
@@ -35,7 +38,13 @@ export function makeRuntime(
     namespace,
     text,
     scope,
-    accelerate,
+    executor,
+    planner: makePlanner({
+      namespace,
+      exactTimestamps,
+      rowCountMin: executor?.rowCountMin,
+      without,
+    }),
     exactTimestamps,
     observe,
     parameters: () => NULL_VALUE,
@@ -61,6 +70,6 @@ export function makeRuntime(
     recursions: [],
     run: 0,
   };
-  for (const subquery of subqueries) sources.push(compilePlan(subquery, runtime));
+  for (const subquery of subqueries) sources.push(compileQuery(subquery, runtime));
   return runtime;
 }

@@ -1,9 +1,9 @@
 // GROUP BY over a pipeline: groups are numbered and accumulated by kernels.
+import { isKernelAggregate, isOnlyFiltered } from '../../physical/capability.ts';
 import type { BoundExpression } from '../../plan/expression.ts';
 import type { AggregateCall, AggregateNode } from '../../plan/plan.ts';
 import type { VectorEngine } from '../vector/engine.ts';
-import { ALL_GROUPS, ANY_GROUPS, GroupQuery, type GroupRows } from '../vector/group/aggregate.ts';
-import { isKernelAggregate } from '../vector/group/aggregate-output.ts';
+import { GroupQuery, type GroupRows, type GroupSelection } from '../vector/group/aggregate.ts';
 import type { GroupTable } from '../vector/group/group-table.ts';
 import { arenaOf, buildBlocks, buildSource } from './build.ts';
 import { materialize, type OperatorContext } from './materialize.ts';
@@ -16,12 +16,12 @@ export function groupPipeline(
   node: AggregateNode,
   pipeline: Pipeline,
   context: OperatorContext,
-  isOrdered: boolean,
+  selection: GroupSelection,
 ): GroupTable {
   const keys = node.keys.map((key) => suited(pipeline.resolve(key)));
   const aggregates = resolveCalls(node.aggregates, pipeline);
   const { explicit } = node;
-  return groupResolved({ keys, aggregates, explicit, isOrdered }, pipeline, context);
+  return groupResolved({ keys, aggregates, explicit, ...selection }, pipeline, context);
 }
 
 /** Calls about the tables of a pipeline. @throws NotSuited when kernels do not know one */
@@ -40,9 +40,7 @@ export function resolveCalls(
 /** Nulls do not count, so an argument that is null where FILTER does not hold says the same. */
 function withoutFilter(call: AggregateCall): AggregateCall {
   const { modifiers, args } = call;
-  if (modifiers?.filter === undefined || modifiers.distinct || modifiers.orderBy.length > 0) {
-    return call;
-  }
+  if (modifiers?.filter === undefined || !isOnlyFiltered(call)) return call;
   const { filter } = modifiers;
   const guarded = args.map(
     (arg): BoundExpression => ({
@@ -53,7 +51,7 @@ function withoutFilter(call: AggregateCall): AggregateCall {
   return { ...call, args: guarded, modifiers: undefined };
 }
 
-export interface Grouping {
+export interface Grouping extends Partial<GroupSelection> {
   readonly keys: readonly BoundExpression[];
   readonly aggregates: readonly AggregateCall[];
   readonly explicit: boolean;
@@ -77,8 +75,8 @@ function run(
 ): GroupTable | undefined {
   const { lowering, filter } = pipeline;
   const query = new GroupQuery(node, { rows: groupRows(pipeline), lowering, filter }, tables);
-  const { isOrdered } = node;
-  return query.isLowered ? query.run(engine, isOrdered ? ALL_GROUPS : ANY_GROUPS) : undefined;
+  const { isOrdered, keep, sortKeys = [] } = node;
+  return query.isLowered ? query.run(engine, { isOrdered, keep, sortKeys }) : undefined;
 }
 
 function groupRows(pipeline: Pipeline): GroupRows {
@@ -97,10 +95,11 @@ function groupRows(pipeline: Pipeline): GroupRows {
 
 /** Keys and arguments are put into a table first, and this is grouped. */
 function groupMaterialized(
-  { keys, aggregates, explicit, isOrdered }: Grouping,
+  grouping: Grouping,
   pipeline: Pipeline,
   context: OperatorContext,
 ): GroupTable {
+  const { keys, aggregates } = grouping;
   const expressions: BoundExpression[] = [];
   const column = (expression: BoundExpression): BoundExpression => {
     if (expression.kind === 'constant') return expression;
@@ -108,10 +107,9 @@ function groupMaterialized(
     return { ...tableColumn([`e${index}`]), type: expression.type };
   };
   const node: Grouping = {
+    ...grouping,
     keys: keys.map(column),
     aggregates: aggregates.map((call) => ({ ...call, args: call.args.map(column) })),
-    explicit,
-    isOrdered,
   };
   const outputs = expressions.map((expression, index) => ({ path: [`e${index}`], expression }));
   const table = materialize(pipeline, outputs, context, { named: false });

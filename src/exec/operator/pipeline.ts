@@ -1,5 +1,6 @@
 // Rows on their way through operators that pass them on batch by batch: a table, looked up in others
 // and filtered. Select lists cost nothing here: what is above reads their expressions.
+import { OPAQUE_KINDS } from '../../physical/capability.ts';
 import type { BoundExpression } from '../../plan/expression.ts';
 import { mapExpression } from '../../plan/map-expression.ts';
 import { atomType } from '../../plan/type/type.ts';
@@ -162,22 +163,6 @@ export class PipelineTable implements BatchTable {
     return table;
   }
 }
-
-/** These read more of a row than its columns. */
-const OPAQUE_KINDS: ReadonlySet<BoundExpression['kind']> = new Set([
-  'row',
-  'extract',
-  'member',
-  'output-column',
-  'row-function',
-  'value-timestamp',
-  'column-function',
-  'scope-call',
-  'group-key-element',
-  'in-members',
-  'outer',
-  'subquery',
-]);
 
 /** Undefined when the expression needs more than single columns. */
 export function resolveExpression(

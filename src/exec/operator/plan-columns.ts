@@ -1,4 +1,5 @@
 // The rows of a select list as columns, for readers that want no rows: features, labels, points.
+import type { PhysicalNode } from '../../physical/physical.ts';
 import type { BoundExpression, ProjectItem } from '../../plan/expression.ts';
 import { renamedPath } from '../../plan/pattern.ts';
 import type { PlanNode, ProjectNode } from '../../plan/plan.ts';
@@ -10,7 +11,6 @@ import type { Runtime } from '../general/compiler.ts';
 import { makeCompiler } from '../general/plan.ts';
 import type { VectorEngine } from '../vector/engine.ts';
 import { dictionaryTables } from '../vector/program/row-function.ts';
-import { compileReference } from './accelerate.ts';
 import { NotSuited, suited } from './not-suited.ts';
 import { type Outputs, resolveExpression } from './pipeline.ts';
 import { PlanRunner } from './run.ts';
@@ -53,9 +53,8 @@ export function usePlanColumns<Result>(
   try {
     const columns = openColumns(
       node,
-      new PlanRunner({ engine, compiler, tables, memory, exactTimestamps: false }, (input) =>
-        compileReference(input, runtime)(),
-      ),
+      runtime.planner.batches(node.input),
+      new PlanRunner({ engine, compiler, tables, memory, exactTimestamps: false }),
       options,
     );
     return columns && use(columns);
@@ -66,7 +65,8 @@ export function usePlanColumns<Result>(
 }
 
 function openColumns(
-  { input, items }: ProjectNode,
+  { items }: ProjectNode,
+  input: PhysicalNode,
   runner: PlanRunner,
   { row, scalars }: PlanColumnsOptions,
 ): PlanColumns | undefined {
@@ -137,14 +137,15 @@ export function openResultColumns(
   };
   let columns: PlanColumns | undefined;
   try {
+    // Rows that the reference makes are read as they come, not kept.
     const runner = new PlanRunner(
       { engine, compiler, tables, memory, exactTimestamps: false },
-      // Rows that the reference makes are read as they come, not kept.
-      () => {
-        throw new NotSuited();
-      },
+      { makesRows: false },
     );
-    columns = openColumns(node, runner, { scalars: [], engine });
+    columns = openColumns(node, runtime.planner.batches(node.input), runner, {
+      scalars: [],
+      engine,
+    });
   } finally {
     if (columns === undefined) release();
   }

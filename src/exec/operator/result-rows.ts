@@ -9,6 +9,7 @@ import type { VectorEngine } from '../vector/engine.ts';
 import { VectorTable } from '../vector/table.ts';
 import type { Output, Pipeline } from './pipeline.ts';
 import { selectRows } from './select-rows.ts';
+import { PickedTable } from './table/picked-table.ts';
 
 interface ResultContext {
   readonly engine: VectorEngine;
@@ -24,20 +25,28 @@ export function storedRows(
   outputs: readonly Output[],
   { engine, look, first }: ResultContext & { readonly first: number | undefined },
 ): ColumnRows | undefined {
-  const { base, scope, isPlain, filter, namer } = pipeline;
-  if (!isPlain || !(base instanceof VectorTable)) return undefined;
+  const { base, isPlain, filter, namer } = pipeline;
+  const table = base instanceof PickedTable ? base.base : base;
+  if (!isPlain || !(table instanceof VectorTable)) return undefined;
+  if (table !== base && filter !== undefined) return undefined;
   const columns: { readonly name: string; readonly column: number }[] = [];
   for (const { path, expression } of outputs) {
-    const column = expression.kind === 'column' ? scope.find(expression.path) : undefined;
+    // The first element is the number of the table in the pipeline.
+    const column = expression.kind === 'column' ? table.find(expression.path.slice(1)) : undefined;
     if (typeof column !== 'number') return undefined;
     columns.push({ name: path[0] as string, column });
   }
-  const selected = filter === undefined ? undefined : selectRows(pipeline, filter, engine, first);
+  const selected =
+    base instanceof PickedTable
+      ? base.rows
+      : filter === undefined
+        ? undefined
+        : selectRows(pipeline, filter, engine, first);
   const rowAt = selected === undefined ? same : (index: number) => selected[index] as number;
   const made = columns.map(({ name, column }): RowColumn => {
-    const snapshot = scope.columns[column] as ColumnSnapshot;
+    const snapshot = table.columns[column] as ColumnSnapshot;
     const view = new ColumnView(snapshot, engine.arenas);
-    const ts = scope.tsOf(column);
+    const { ts } = table;
     return {
       name,
       typicalAtoms: () => typicalAtomsOf(snapshot, engine.arenas, look),
@@ -47,7 +56,10 @@ export function storedRows(
   });
   made.sort((a, b) => compareElements(a.name, b.name));
   const rowCount = selected?.length ?? base.rowCount;
-  return new ColumnRows(rowCount, made, (index) => namer(() => rowAt(index)), look);
+  // The namer of picked rows counts these.
+  const rowOf = table === base ? rowAt : same;
+  const nameAt = (index: number) => namer(() => rowOf(index));
+  return new ColumnRows(rowCount, made, nameAt, look);
 }
 
 function same(index: number): number {

@@ -1,9 +1,12 @@
-// Runs the nodes of a plan as operators over batches.
+// Runs the operators of a physical plan over batches.
+
+import type { PhysicalNode } from '../../physical/physical.ts';
 import { someExpression } from '../../plan/children.ts';
-import type { BoundExpression } from '../../plan/expression.ts';
+import type { BoundExpression, NamedProjectItem, ProjectItem } from '../../plan/expression.ts';
 import { mapExpression } from '../../plan/map-expression.ts';
 import type {
   AggregateNode,
+  DistinctOnNode,
   FilterNode,
   GroupingSetsNode,
   JoinNode,
@@ -19,10 +22,17 @@ import { rowNamesView } from '../../value/column/row-names.ts';
 import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
 import type { Path } from '../../value/path.ts';
 import type { ColumnRows } from '../column-rows.ts';
+import type { Observation } from '../general/compiler.ts';
+import { compilePhysical } from '../general/plan.ts';
 import type { ExecRow } from '../general/row.ts';
+import type { GroupSelection } from '../vector/group/aggregate.ts';
+import { firstOfGroups } from '../vector/group/distinct-on.ts';
 import type { GroupTable } from '../vector/group/group-table.ts';
+import { NumberedRows } from '../vector/numbered-rows.ts';
+import { RowReader } from '../vector/row-reader.ts';
 import { VectorTable } from '../vector/table.ts';
 import { groupPipeline } from './aggregate.ts';
+import { arenaOf } from './build.ts';
 import { pipelineOfGroups } from './group-pipeline.ts';
 import { groupingSets } from './grouping-sets.ts';
 import { fullJoin } from './join/full-join.ts';
@@ -42,11 +52,13 @@ import {
 import { type Outputs, Pipeline } from './pipeline.ts';
 import { madeRows, storedRows } from './result-rows.ts';
 import { tableOfRows } from './rows-source.ts';
+import { selectedRows } from './select-rows.ts';
 import { setOperation } from './set-operation.ts';
-import { sliceTable } from './slice.ts';
+import { pickRows, sliceTable } from './slice.ts';
 import { sortPipeline } from './sort.ts';
 import { subqueryColumn } from './subquery.ts';
 import type { MadeTable } from './table/batch-table.ts';
+import { PickedTable } from './table/picked-table.ts';
 import { windowPipeline } from './window/window.ts';
 
 /** What is wanted of the rows of a node. */
@@ -59,30 +71,45 @@ interface Wanted {
   readonly isOrdered: boolean;
 }
 
+/** Whether the rows of an operator are groups, whose columns are keys and aggregates. */
+export function isOfGroups({ logical, method, inputs: [input] }: PhysicalNode): boolean {
+  if (logical.kind === 'aggregate' || method === 'sorted groups') return true;
+  return logical.kind === 'limit' && input?.way === 'batches' && isOfGroups(input);
+}
+
 export class PlanRunner {
   readonly #context: OperatorContext;
-  readonly #byReference = new Set<PlanNode>();
+  readonly #byReference = new Set<PhysicalNode>();
 
-  readonly #referenceRows: (node: PlanNode) => Iterable<ExecRow>;
+  readonly #makesRows: boolean;
 
-  constructor(context: OperatorContext, referenceRows: (node: PlanNode) => Iterable<ExecRow>) {
+  /** @param options `makesRows`: false: what needs rows of the reference does not suit */
+  constructor(context: OperatorContext, { makesRows = true } = {}) {
     this.#context = context;
-    this.#referenceRows = referenceRows;
+    this.#makesRows = makesRows;
   }
 
-  /** The rows of a node as columns. @param first only so many first ones are read */
-  columns(node: PlanNode, first?: number): ColumnRows {
-    if (node.kind === 'limit') {
+  /** The rows of an operator as columns. @param first only so many first ones are read */
+  columns(physical: PhysicalNode, first?: number): ColumnRows {
+    const { logical: node, inputs } = physical;
+    const [input] = inputs;
+    if (node.kind === 'limit' && input !== undefined) {
       const { offset, limit = Number.POSITIVE_INFINITY } = node;
       const end = Math.min(offset + limit, first ?? Number.POSITIVE_INFINITY);
-      return this.columns(node.input, end).slice(offset, end);
+      return this.columns(input, end).slice(offset, end);
     }
-    // Of rows that are left out no expression is evaluated either way.
-    if (node.kind === 'project' && node.input.kind === 'limit') {
-      const { input } = node;
-      return this.columns({ ...input, input: { ...node, input: input.input } }, first);
+    if (node.kind === 'project' && input !== undefined) {
+      const groups = this.#groupColumns(node, input, first);
+      if (groups !== undefined) return groups;
+      // Of rows that are left out no expression is evaluated either way.
+      if (input.logical.kind === 'limit' && input.way === 'batches') {
+        this.#tell(input);
+        const { offset, limit = Number.POSITIVE_INFINITY } = input.logical;
+        const end = Math.min(offset + limit, first ?? Number.POSITIVE_INFINITY);
+        return this.columns({ ...physical, inputs: input.inputs }, end).slice(offset, end);
+      }
     }
-    const pipeline = this.#open(node, { named: true, first, isOrdered: true });
+    const pipeline = this.#open(physical, { named: true, first, isOrdered: true });
     const outputs = suited(pipeline.outputs.list());
     if (outputs.some(({ path }) => path.length !== 1)) throw new NotSuited();
     const { compiler, engine } = this.#context;
@@ -94,16 +121,92 @@ export class PlanRunner {
     return suited(madeRows(outputs, table, { engine, look }));
   }
 
+  /** Keys and aggregates of groups under other names: nothing is copied once more. */
+  #groupColumns(
+    { items }: ProjectNode,
+    input: PhysicalNode,
+    first: number | undefined,
+  ): ColumnRows | undefined {
+    if (!isOfGroups(input) || !items.every(isGroupItem)) return undefined;
+    const names = new Set(items.map(({ path }) => path[0]));
+    if (names.size < items.length) return undefined;
+    return this.groups(input, first).detached().project(items);
+  }
+
+  /** Groups in their order. @param first only so many first ones are read */
+  groups(physical: PhysicalNode, first = Number.POSITIVE_INFINITY): GroupTable {
+    const start = performance.now();
+    const groups = this.#orderedGroups(physical, first);
+    this.#tell(physical, { rowCount: groups.rowCount, milliseconds: performance.now() - start });
+    return groups;
+  }
+
+  #orderedGroups(physical: PhysicalNode, first: number): GroupTable {
+    const { logical: node, inputs } = physical;
+    const input = suited(inputs[0]);
+    if (node.kind === 'limit') {
+      const { offset, limit = Number.POSITIVE_INFINITY } = node;
+      const end = Math.min(offset + limit, first);
+      const groups = this.groups(input, end);
+      return groups.slice(Math.min(offset, groups.rowCount), Math.min(end, groups.rowCount));
+    }
+    if (node.kind === 'sort') {
+      const { keys: sortKeys, keep = Number.POSITIVE_INFINITY } = node;
+      this.#tell(input);
+      return this.#group(input, { sortKeys, isOrdered: true, keep: finite(Math.min(keep, first)) });
+    }
+    return this.#group(physical, { sortKeys: [], isOrdered: true, keep: finite(first) });
+  }
+
+  #group({ logical: node, inputs }: PhysicalNode, selection: GroupSelection): GroupTable {
+    if (node.kind !== 'aggregate') throw new NotSuited();
+    const wanted = { named: false, first: undefined, isOrdered: false };
+    const input = this.#open(suited(inputs[0]), wanted);
+    return groupPipeline(node, input, this.#context, selection);
+  }
+
+  /** Rows of a dataset in the order of their numbers, made when they are read. */
+  numberedRows(physical: PhysicalNode): NumberedRows {
+    const { base } = this.#open(physical, { named: true, first: undefined, isOrdered: true });
+    if (!(base instanceof PickedTable) || !(base.base instanceof VectorTable)) {
+      throw new NotSuited();
+    }
+    return new NumberedRows(this.#reader(physical, base.base), base.rows);
+  }
+
+  /** The same for a filter, chunk by chunk. @param release called when no more rows are read */
+  filteredRows(physical: PhysicalNode, release: () => void): Iterable<ExecRow> {
+    const pipeline = this.#open(physical, { named: true, first: undefined, isOrdered: true });
+    const { base, filter, isPlain } = pipeline;
+    if (!isPlain || !(base instanceof VectorTable)) throw new NotSuited();
+    const reader = this.#reader(physical, base);
+    const { engine } = this.#context;
+    return (function* () {
+      try {
+        for (const numbers of selectedRows(pipeline, filter, engine)) {
+          for (const number of numbers) yield reader.at(number);
+        }
+      } finally {
+        release();
+      }
+    })();
+  }
+
+  #reader(physical: PhysicalNode, { snapshot, ts }: VectorTable): RowReader {
+    const scan = scanBelow(physical);
+    return new RowReader(snapshot, scan.columns, this.#context.engine.arenas, ts);
+  }
+
   /**
-   * Expressions about the rows of a node, put into a table: its columns stand in their order.
-   * @param choose makes them of what the node gives
+   * Expressions about the rows of an operator, put into a table: its columns stand in their order.
+   * @param choose makes them of what the operator gives
    * @throws NotSuited, and what expressions throw
    */
   table(
-    node: PlanNode,
+    physical: PhysicalNode,
     choose: (outputs: Outputs) => readonly BoundExpression[],
   ): Pick<MadeTable, 'rowCount' | 'nameAt'> & { readonly columns: readonly ColumnSnapshot[] } {
-    const pipeline = this.#open(node, { named: true, first: undefined, isOrdered: true });
+    const pipeline = this.#open(physical, { named: true, first: undefined, isOrdered: true });
     const outputs = choose(pipeline.outputs).map((expression, index) => {
       return { path: [String(index)], expression };
     });
@@ -116,87 +219,93 @@ export class PlanRunner {
     return { rowCount: base.rowCount, columns, nameAt: (row) => namer(() => row) };
   }
 
-  groups(node: AggregateNode, isOrdered = true): GroupTable {
-    const input = this.#open(node.input, { named: false, first: undefined, isOrdered: false });
-    return groupPipeline(node, input, this.#context, isOrdered);
+  /** Tells EXPLAIN ANALYZE that an operator ran. */
+  #tell(physical: PhysicalNode, observation: Omit<Observation, 'way'> = {}): void {
+    const { observe } = this.#context.compiler.runtime;
+    if (observe === undefined || this.#byReference.has(physical)) return;
+    observe(physical.logical, { way: 'batches', ...observation });
   }
 
-  #open(node: PlanNode, wanted: Wanted): Pipeline {
-    const { observe } = this.#context.compiler.runtime;
-    if (observe === undefined) return this.#openNode(node, wanted);
+  #open(physical: PhysicalNode, wanted: Wanted): Pipeline {
     const start = performance.now();
-    const pipeline = this.#openNode(node, wanted);
+    const pipeline = this.#openNode(physical, wanted);
     // What is known of rows that go on batch by batch is only how they go on.
-    if (node.kind !== 'scan' && !this.#byReference.has(node)) observe(node, { path: 'vector' });
-    if (pipeline.isPlain && pipeline.filter === undefined && isBreaker(node)) {
-      const milliseconds = performance.now() - start;
-      observe(node, { rowCount: pipeline.base.rowCount, milliseconds });
-    }
+    const isWhole = pipeline.isPlain && pipeline.filter === undefined && isBreaker(physical);
+    const { rowCount } = pipeline.base;
+    this.#tell(physical, isWhole ? { rowCount, milliseconds: performance.now() - start } : {});
     return pipeline;
   }
 
-  #openNode(node: PlanNode, wanted: Wanted): Pipeline {
+  #openNode(physical: PhysicalNode, wanted: Wanted): Pipeline {
+    if (physical.way === 'rows') return this.#rows(physical);
+    const { logical: node } = physical;
     switch (node.kind) {
       case 'scan':
         return this.#scan(node);
       case 'filter':
-        return this.#filter(node, { ...wanted, first: undefined });
+        return this.#filter(node, physical, { ...wanted, first: undefined });
       case 'project':
-        return this.#project(node, wanted);
-      case 'aggregate':
-      case 'join':
-      case 'limit':
-      case 'sort':
-      case 'window':
-      case 'set-operation':
-      case 'grouping-sets':
-        return this.#openOrRows(node, wanted);
-      // A table with a column for each row of the dataset would be as wide as it is long.
-      case 'transpose':
-        throw new NotSuited();
+        return this.#project(node, physical, wanted);
       default:
-        return this.#rows(node);
+        return this.#openOrRows(physical, wanted);
     }
   }
 
-  #openOrRows(
-    node: PlanNode & {
-      kind: 'aggregate' | 'join' | 'limit' | 'sort' | 'window' | 'set-operation' | 'grouping-sets';
-    },
-    wanted: Wanted,
-  ): Pipeline {
+  #openOrRows(physical: PhysicalNode, wanted: Wanted): Pipeline {
     try {
-      if (node.kind === 'aggregate') return this.#aggregate(node, wanted);
-      if (node.kind === 'limit') return this.#limit(node, wanted);
-      if (node.kind === 'sort') return this.#sort(node);
-      if (node.kind === 'window') return this.#window(node);
-      if (node.kind === 'set-operation') return this.#setOperation(node, wanted);
-      if (node.kind === 'grouping-sets') return this.#groupingSets(node, wanted);
-      return this.#join(node, wanted);
+      return this.#gather(physical, wanted);
     } catch (thrown) {
-      if (thrown instanceof NotSuited) return this.#rows(node);
+      // Row numbers are of no use where rows have to be made.
+      if (thrown instanceof NotSuited && physical.way === 'batches') return this.#rows(physical);
       throw thrown;
     }
   }
 
-  #join(node: JoinNode, { named, first }: Wanted): Pipeline {
-    const isOrdered = node.order === 'value' && node.equalities.length > 0;
-    const isSemi = node.joinKind === 'semi' || node.joinKind === 'anti';
+  #gather(physical: PhysicalNode, wanted: Wanted): Pipeline {
+    const { logical: node } = physical;
+    switch (node.kind) {
+      case 'aggregate':
+        return this.#aggregate(node, physical, wanted);
+      case 'join':
+        return this.#join(node, physical, wanted);
+      case 'limit':
+        return this.#limit(node, physical, wanted);
+      case 'sort':
+        return this.#sort(node, physical, wanted);
+      case 'distinct-on':
+        return this.#firstOfGroups(node, physical);
+      case 'window':
+        return this.#window(node, physical);
+      case 'set-operation':
+        return this.#setOperation(node, physical, wanted);
+      case 'grouping-sets':
+        return this.#groupingSets(node, physical, wanted);
+      default:
+        throw new NotSuited();
+    }
+  }
+
+  #join(node: JoinNode, { inputs, method }: PhysicalNode, { named, first }: Wanted): Pipeline {
+    const isOrdered = method === 'ordered join';
+    const isSemi = method === 'semi join';
     const wanted = { named: named || isOrdered, first: undefined, isOrdered: false };
     // Rows of a semi join come in the order of its left side, as pairs do where all are tried.
-    const keepsOrder = (isSemi || node.equalities.length === 0) && !isOrdered;
-    const left = this.#open(node.left.input, { ...wanted, isOrdered: keepsOrder });
-    const right = this.#open(node.right.input, { ...wanted, isOrdered: keepsOrder && !isSemi });
-    if (node.joinKind === 'full') return fullJoin(node, left, right, this.#context);
-    if (isSemi) {
-      return semiJoin(node, left, right, this.#context);
+    const keepsOrder = isSemi || method === 'nested loops';
+    const left = this.#open(suited(inputs[0]), { ...wanted, isOrdered: keepsOrder });
+    const right = this.#open(suited(inputs[1]), { ...wanted, isOrdered: keepsOrder && !isSemi });
+    switch (method) {
+      case 'full join':
+        return fullJoin(node, left, right, this.#context);
+      case 'semi join':
+        return semiJoin(node, left, right, this.#context);
+      case 'ordered join':
+        return orderedJoin(node, { left, right }, first, this.#context);
+      default:
+        return joinPipelines(node, left, right, this.#context).pipeline;
     }
-    if (isOrdered) return orderedJoin(node, { left, right }, first, this.#context);
-    return joinPipelines(node, left, right, this.#context).pipeline;
   }
 
   #scan(node: ScanNode): Pipeline {
-    if (node.lookup !== undefined) return this.#rows(node);
     const { compiler, engine, tables, exactTimestamps } = this.#context;
     const relation = compiler.runtime.namespace.dataset(node.dataset);
     const table = VectorTable.of(relation, exactTimestamps);
@@ -226,9 +335,9 @@ export class PlanRunner {
     );
   }
 
-  #filter(node: FilterNode, wanted: Wanted): Pipeline {
+  #filter(node: FilterNode, { inputs }: PhysicalNode, wanted: Wanted): Pipeline {
     const { named } = wanted;
-    const pipeline = this.#open(node.input, wanted);
+    const pipeline = this.#open(suited(inputs[0]), wanted);
     const test = this.#withoutSubqueries(node.condition, pipeline);
     const condition = suited(pipeline.resolve(test));
     const truth = pipeline.lowering.truth(condition);
@@ -245,32 +354,39 @@ export class PlanRunner {
     return withOutputNames(pipeline, table);
   }
 
-  #aggregate(node: AggregateNode, { isOrdered, named }: Wanted): Pipeline {
-    const made = this.groups(node, isOrdered);
+  #aggregate(node: AggregateNode, physical: PhysicalNode, wanted: Wanted): Pipeline {
+    const { isOrdered, named, first } = wanted;
+    const keep = isOrdered ? first : undefined;
+    const made = this.#group(physical, { sortKeys: [], isOrdered, keep });
     return pipelineOfGroups(node, made, named, this.#context);
   }
 
-  #limit({ input, offset, limit }: LimitNode, { named }: Wanted): Pipeline {
+  #limit({ offset, limit }: LimitNode, { inputs }: PhysicalNode, { named }: Wanted): Pipeline {
     const rowCountMax = limit === undefined ? undefined : offset + limit;
-    const pipeline = this.#open(input, { named, first: rowCountMax, isOrdered: true });
+    const wanted = { named, first: rowCountMax, isOrdered: true };
+    const pipeline = this.#open(suited(inputs[0]), wanted);
     const list = suited(pipeline.outputs.list());
     const table = materialize(pipeline, list, this.#context, { named, rowCountMax });
     return withOutputNames(pipeline, sliceTable(table, offset, rowCountMax, this.#context));
   }
 
-  #window(node: WindowPlanNode): Pipeline {
-    const input = this.#open(node.input, { named: true, first: undefined, isOrdered: true });
+  #window(node: WindowPlanNode, { inputs }: PhysicalNode): Pipeline {
+    const input = this.#open(suited(inputs[0]), { named: true, first: undefined, isOrdered: true });
     return windowPipeline(node, input, this.#context);
   }
 
-  #setOperation(node: SetOperationNode, { named }: Wanted): Pipeline {
-    const open = (input: PlanNode) =>
-      this.#open(input, { named, first: undefined, isOrdered: true });
-    return setOperation(node, open(node.left), open(node.right), named, this.#context);
+  #setOperation(node: SetOperationNode, { inputs }: PhysicalNode, { named }: Wanted): Pipeline {
+    const open = (index: number) =>
+      this.#open(suited(inputs[index]), { named, first: undefined, isOrdered: true });
+    return setOperation(node, open(0), open(1), named, this.#context);
   }
 
-  #groupingSets(node: GroupingSetsNode, { named }: Wanted): Pipeline {
-    const input = this.#open(node.input, { named: false, first: undefined, isOrdered: false });
+  #groupingSets(node: GroupingSetsNode, { inputs }: PhysicalNode, { named }: Wanted): Pipeline {
+    const input = this.#open(suited(inputs[0]), {
+      named: false,
+      first: undefined,
+      isOrdered: false,
+    });
     return groupingSets(node, input, named, this.#context);
   }
 
@@ -278,15 +394,18 @@ export class PlanRunner {
   #withoutSubqueries(expression: BoundExpression, pipeline: Pipeline): BoundExpression {
     if (!someExpression(expression, ({ kind }) => kind === 'subquery')) return expression;
     const open = (node: PlanNode) =>
-      this.#open(node, { named: false, first: undefined, isOrdered: false });
+      this.#open(this.#context.compiler.runtime.planner.batches(node), {
+        named: false,
+        first: undefined,
+        isOrdered: false,
+      });
     return mapExpression(expression, (part) =>
       part.kind === 'subquery' ? subqueryColumn(part, pipeline, open, this.#context) : part,
     );
   }
 
-  #project(node: ProjectNode, wanted: Wanted): Pipeline {
-    if (node.keepsInput || node.name !== undefined) throw new NotSuited();
-    const pipeline = this.#open(node.input, wanted);
+  #project(node: ProjectNode, { inputs }: PhysicalNode, wanted: Wanted): Pipeline {
+    const pipeline = this.#open(suited(inputs[0]), wanted);
     const items = node.items.map((item) =>
       item.kind === 'named'
         ? { ...item, expression: this.#withoutSubqueries(item.expression, pipeline) }
@@ -296,20 +415,70 @@ export class PlanRunner {
     return pipeline;
   }
 
-  #sort(node: SortNode): Pipeline {
+  #sort(node: SortNode, physical: PhysicalNode, { named }: Wanted): Pipeline {
+    const { inputs, method } = physical;
+    const input = suited(inputs[0]);
+    if (method === 'sorted groups' && input.logical.kind === 'aggregate') {
+      const groups = this.groups(physical);
+      return pipelineOfGroups(input.logical, groups, named, this.#context);
+    }
     const isOrdered = node.ties === 'input-order';
-    const input = this.#open(node.input, { named: true, first: undefined, isOrdered });
-    return sortPipeline(node, input, this.#context);
+    const pipeline = this.#open(input, { named: true, first: undefined, isOrdered });
+    return sortPipeline(node, pipeline, this.#context);
+  }
+
+  /** Of the rows of a dataset that DISTINCT ON puts together the least one, without sorting. */
+  #firstOfGroups(node: DistinctOnNode, { inputs: [sort] }: PhysicalNode): Pipeline {
+    if (sort?.logical.kind !== 'sort') throw new NotSuited();
+    const wanted = { named: true, first: undefined, isOrdered: false };
+    const pipeline = this.#open(suited(sort.inputs[0]), wanted);
+    const { base, filter, lowering, isPlain, scope } = pipeline;
+    if (!isPlain || !(base instanceof VectorTable)) throw new NotSuited();
+    const keys = sort.logical.keys.map((key) => ({
+      ...key,
+      expression: suited(pipeline.resolve(key.expression)),
+    }));
+    const rest = keys.splice(node.expressions.length);
+    const { engine, tables } = this.#context;
+    const query = { table: base, lowering, filter, keys, rest };
+    const source = { columns: scope.columns, arena: () => arenaOf(pipeline) };
+    const rows = suited(firstOfGroups(query, source, tables, engine));
+    this.#tell(sort);
+    return pickRows(pipeline, rows, this.#context);
   }
 
   /** The rows of a node by the reference. */
-  #rows(node: PlanNode): Pipeline {
-    const { tables } = this.#context;
-    const table = tableOfRows(this.#referenceRows(node), this.#context);
-    this.#byReference.add(node);
+  #rows(physical: PhysicalNode): Pipeline {
+    if (!this.#makesRows) throw new NotSuited();
+    const { tables, compiler } = this.#context;
+    const { runtime } = compiler;
+    const { logical: node } = physical;
+    const byReference =
+      physical.way === 'rows'
+        ? physical
+        : runtime.planner.rows(node, { choice: 'batches', because: 'its input did not suit' });
+    const table = tableOfRows(compilePhysical(byReference, runtime)(), this.#context);
+    this.#byReference.add(physical);
     const outputs = outputsOfRows(node, table);
     return new Pipeline(table, outputs, (rowOf) => table.nameAt(rowOf(0) as number), tables);
   }
+}
+
+type GroupItem = NamedProjectItem & { readonly path: readonly [string] };
+
+function isGroupItem(item: ProjectItem): item is GroupItem {
+  if (item.kind !== 'named' || item.path.length !== 1) return false;
+  const { kind } = item.expression;
+  return kind === 'group-key' || kind === 'aggregate-result';
+}
+
+function finite(count: number): number | undefined {
+  return count === Number.POSITIVE_INFINITY ? undefined : count;
+}
+
+function scanBelow({ logical, inputs: [input] }: PhysicalNode): ScanNode {
+  if (logical.kind === 'scan') return logical;
+  return scanBelow(suited(input));
 }
 
 function outputsOfRows(node: PlanNode, table: MadeTable): Outputs {
@@ -319,11 +488,12 @@ function outputsOfRows(node: PlanNode, table: MadeTable): Outputs {
 }
 
 /** Whether all rows of a node were made before the next one reads them. */
-function isBreaker({ kind }: PlanNode): boolean {
+function isBreaker({ logical: { kind } }: PhysicalNode): boolean {
   return (
     kind === 'aggregate' ||
     kind === 'limit' ||
     kind === 'sort' ||
+    kind === 'distinct-on' ||
     kind === 'window' ||
     kind === 'set-operation' ||
     kind === 'grouping-sets'

@@ -16,6 +16,33 @@ export function selectRows(
   engine: VectorEngine,
   first = Number.POSITIVE_INFINITY,
 ): Uint32Array {
+  const parts: Int32Array[] = [];
+  let count = 0;
+  const isAll = first === Number.POSITIVE_INFINITY;
+  for (const part of selectedRows(pipeline, filter, engine, isAll)) {
+    parts.push(part);
+    count += part.length;
+    if (count >= first) break;
+  }
+  const rows = new Uint32Array(Math.min(count, first));
+  let at = 0;
+  for (const part of parts) {
+    rows.set(part.subarray(0, rows.length - at), at);
+    at += Math.min(part.length, rows.length - at);
+  }
+  return rows;
+}
+
+/**
+ * The same, a part at a time: a few chunks first, then more and more. @param isAll true: all chunks
+ * at once, since nobody stops before the end
+ */
+export function* selectedRows(
+  pipeline: Pipeline,
+  filter: TruthProgram | undefined,
+  engine: VectorEngine,
+  isAll = false,
+): Iterable<Int32Array> {
   const { chunkRowCounts } = pipeline.base;
   const { source, arena, spans } = buildSource(pipeline, engine, filter);
   try {
@@ -25,11 +52,8 @@ export function selectRows(
       firstRows.push(before);
       before += rowCount;
     }
-    const parts: Int32Array[] = [];
-    let count = 0;
-    // With a limit a few chunks first, then more and more.
-    let size = first === Number.POSITIVE_INFINITY ? chunkRowCounts.length : 1;
-    for (let from = 0; from < chunkRowCounts.length && count < first; size *= 2) {
+    let size = isAll ? chunkRowCounts.length : 1;
+    for (let from = 0; from < chunkRowCounts.length; size *= 2) {
       const chunkCount = Math.min(size, chunkRowCounts.length - from);
       const ranges = cutChunks(chunkCount, UNIT_COUNT_MAX).map((range) => ({
         from: range.from + from,
@@ -38,22 +62,16 @@ export function selectRows(
       const columns = [{ kind: 'rows', step: undefined }] as const;
       const args = { arena, source, chunkRowCounts, firstRows, ranges, columns };
       const batches = engine.parallel.run(materializeJob, args, ranges.length).flat();
+      const parts: Int32Array[] = [];
       for (const { rowCount, chunks } of batches) {
         const [chunk] = chunks;
         if (chunk === undefined || !('data' in chunk)) continue;
         parts.push(int32Of(engine.arenas, chunk.data).slice(0, rowCount));
-        count += rowCount;
       }
       freeBatches(batches, engine.arenas);
+      yield* parts;
       from += chunkCount;
     }
-    const rows = new Uint32Array(Math.min(count, first));
-    let at = 0;
-    for (const part of parts) {
-      rows.set(part.subarray(0, rows.length - at), at);
-      at += Math.min(part.length, rows.length - at);
-    }
-    return rows;
   } finally {
     for (const span of spans) engine.arenas.free(span);
   }

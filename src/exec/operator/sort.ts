@@ -36,10 +36,10 @@ export function sortPipeline(
   }));
   const byName = ties === 'row-hash';
   const table = materialize(pipeline, [...list, ...keyOutputs], context, { named: true });
-  const sortKeys = keys.map(({ descending }, index): SortKey => {
+  const sortKeys = keys.map((key, index): SortKey => {
     const expression = table.outputs.column([keyName(index)]);
     if (typeof expression !== 'object') throw new NotSuited();
-    return { expression, descending };
+    return { ...key, expression };
   });
   const { scope } = context.compiler.runtime;
   const order = withRowOrder(table, sortKeys, context, (rows, changesBy) => {

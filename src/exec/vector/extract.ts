@@ -4,7 +4,7 @@
 import type { BoundExpression, ProjectItem } from '../../plan/expression.ts';
 import type { CallContext } from '../../plan/function.ts';
 import type { Namespace } from '../../plan/namespace.ts';
-import type { PlanNode, ProjectNode, QueryPlan } from '../../plan/plan.ts';
+import type { FilterNode, PlanNode, ProjectNode, QueryPlan, ScanNode } from '../../plan/plan.ts';
 import { ANY_TYPE } from '../../plan/type/type.ts';
 import type { Atom } from '../../value/atom.ts';
 import type { ColumnarSnapshot, ColumnSnapshot } from '../../value/column/snapshot.ts';
@@ -15,7 +15,6 @@ import { makeRuntime } from '../general/runtime.ts';
 import { ChunkVectors } from './chunk.ts';
 import { homeArena } from './chunk-range.ts';
 import type { VectorEngine } from './engine.ts';
-import { matchFilteredScan } from './filtered-scan.ts';
 import { type LoweredCodes, Lowering } from './program/lower.ts';
 import type { TruthProgram } from './program/program.ts';
 import { dictionaryTables, rowFunction } from './program/row-function.ts';
@@ -66,7 +65,7 @@ export function extractColumns(
   options: ExtractOptions,
 ): ExtractedColumns | undefined {
   const project = projectOf(plan.root);
-  const input = project && matchFilteredScan(project.input);
+  const input = project && storedInput(project.input);
   if (project === undefined || input === undefined || plan.subqueries.length > 0) return undefined;
   const table = VectorTable.of(options.namespace.dataset(input.scan.dataset));
   if (table === undefined) return undefined;
@@ -100,6 +99,15 @@ export function extractColumns(
 
 function projectOf(root: PlanNode): ProjectNode | undefined {
   return root.kind === 'project' ? root : undefined;
+}
+
+/** A scan with the filter above it. */
+function storedInput(
+  node: PlanNode,
+): { readonly scan: ScanNode; readonly filter: FilterNode | undefined } | undefined {
+  const filter = node.kind === 'filter' ? node : undefined;
+  const scan = filter?.input ?? node;
+  return scan.kind === 'scan' && scan.lookup === undefined ? { scan, filter } : undefined;
 }
 
 /** All outputs as one row. */

@@ -172,11 +172,11 @@ function isLinked({ objective }: { readonly objective: string }): boolean {
 function readBackground(
   text: ReturnType<typeof queryTextOf>,
   names: readonly string[],
-  { namespace, callScope, accelerate }: FunctionContext,
+  { namespace, callScope, executor }: FunctionContext,
 ): Values[] {
   const reader = new FeatureReader(names);
   const rows: Values[] = [];
-  for (const { row } of prepareQuery(text, { namespace, scope: callScope, accelerate }).run()) {
+  for (const { row } of prepareQuery(text, { namespace, scope: callScope, executor }).run()) {
     reader.read(featuresOf(row) ?? row);
     rows.push([...reader.values]);
     if (rows.length === BACKGROUND_ROW_COUNT_MAX) break;

@@ -29,9 +29,9 @@ export const tokensplit = functionType({
   check: ({ tokens }) => {
     readQuery(queryTextOf(tokens));
   },
-  compile({ tokens, splitChars, splitCharToInsert }, { namespace, callScope, accelerate }) {
+  compile({ tokens, splitChars, splitCharToInsert }, { namespace, callScope, executor }) {
     const found = new Set<string>();
-    const options = { namespace, scope: callScope, accelerate };
+    const options = { namespace, scope: callScope, executor };
     for (const { row } of queryRows(queryTextOf(tokens), options)) {
       flatten(row, [], (_path, atom) => {
         const text = atom === null ? '' : atomText(atom);

@@ -1,7 +1,7 @@
 // The rows of a query in the order of its ORDER BY, for procedures that only ask for that order.
 
+import { orderedNumbers } from '../../exec/operator/ordered-numbers.ts';
 import { VECTOR_ROW_COUNT_MIN } from '../../exec/vector/engine.ts';
-import { orderedNumbers } from '../../exec/vector/order/ordered-numbers.ts';
 import type { SortKey } from '../../plan/expression.ts';
 import type { PlanNode, ProjectNode, QueryPlan } from '../../plan/plan.ts';
 import type { InputQuery } from '../../schema/declare.ts';

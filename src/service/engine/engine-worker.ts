@@ -1,7 +1,7 @@
 // The entry of an engine worker: the tasks it can do, and the catalogue as it is told of it.
 
 import { builtinNamespace, selfContainedNamespace } from '../../builtin/index.ts';
-import { operatorAccelerator } from '../../exec/operator/accelerate.ts';
+import { batchExecutor } from '../../exec/operator/executor.ts';
 import { registerParallelJob } from '../../exec/parallel.ts';
 import { serveTasks } from '../../exec/pool/worker-runtime.ts';
 import { QueryCache } from '../../exec/query-cache.ts';
@@ -54,7 +54,7 @@ function receive(message: StartMessage | MirrorMessage): void {
     },
     rowCountMin: VECTOR_ROW_COUNT_MIN,
   };
-  const accelerate = operatorAccelerator(engine);
+  const executor = batchExecutor(engine);
   const credentials = new HostCredentials(callScope);
   const remote = new RemoteThread({
     credentials,
@@ -68,7 +68,7 @@ function receive(message: StartMessage | MirrorMessage): void {
     callScope,
     remote,
     lightOnly: false,
-    accelerate,
+    executor,
     withAtMost: (role, work) => callScope.withAtMost(role, work),
     loadContent: (dataset) => callScope.call({ kind: 'dataset-content', dataset }),
   });
@@ -85,7 +85,7 @@ function receive(message: StartMessage | MirrorMessage): void {
     callScope,
     files,
     remote,
-    accelerate,
+    executor,
     engine,
     queries: new QueryCache(),
   };

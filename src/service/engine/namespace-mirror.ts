@@ -2,7 +2,7 @@
 // functions made from them when they are first needed.
 import type { DatasetContent, DatasetType } from '../../dataset/dataset-type.ts';
 import { snapshotRelation } from '../../dataset/snapshot-relation.ts';
-import type { Accelerator } from '../../exec/general/compiler.ts';
+import type { Executor } from '../../exec/general/compiler.ts';
 import type { CompiledFunction, FunctionContext } from '../../function/function-type.ts';
 import type { CallContext, FunctionNamespace, UserFunction } from '../../plan/function.ts';
 import type { Namespace, Relation } from '../../plan/namespace.ts';
@@ -52,7 +52,7 @@ export interface NamespaceMirrorOptions {
   /** Reads the content of a dataset that was kept. */
   loadContent?(dataset: string): DatasetContent;
   /** the vector engine, where there is one */
-  readonly accelerate?: Accelerator;
+  readonly executor?: Executor;
   /** Does work in which the service is asked for a role at most; absent where it is never asked. */
   withAtMost?<Result>(role: Role, work: () => Result): Result;
 }
@@ -265,7 +265,7 @@ export class NamespaceMirror implements Namespace {
       arenas: this.arenas,
       callScope: this.#options.callScope,
       remote: this.#options.remote ?? NO_REMOTE,
-      accelerate: this.#options.accelerate,
+      executor: this.#options.executor,
       datasetConfig: (id) => this.datasetWithContent(id),
       functionNamed: (id) => this.compiledFunction(id),
     };

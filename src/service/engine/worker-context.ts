@@ -1,5 +1,5 @@
 // What the tasks of a worker share.
-import type { Accelerator } from '../../exec/general/compiler.ts';
+import type { Executor } from '../../exec/general/compiler.ts';
 import type { PreparedQuery } from '../../exec/query.ts';
 import type { QueryCache } from '../../exec/query-cache.ts';
 import type { VectorEngine } from '../../exec/vector/engine.ts';
@@ -18,7 +18,7 @@ export interface WorkerContext {
   readonly files: FileSystem;
   readonly remote: RemoteAccess;
   /** the vector engine, on the threads of the running task */
-  readonly accelerate: Accelerator;
+  readonly executor: Executor;
   readonly engine: VectorEngine;
   readonly queries: QueryCache<PreparedQuery>;
 }

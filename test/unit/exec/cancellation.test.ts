@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { builtinNamespace } from '../../../src/builtin/index.ts';
 import { snapshotRelation } from '../../../src/dataset/snapshot-relation.ts';
-import { operatorAccelerator } from '../../../src/exec/operator/accelerate.ts';
+import { batchExecutor } from '../../../src/exec/operator/executor.ts';
 import { type Parallel, serialParallel } from '../../../src/exec/parallel.ts';
 import { prepareQuery } from '../../../src/exec/query.ts';
 import { useArenas } from '../../../src/exec/thread-memory.ts';
@@ -94,7 +94,7 @@ test('groups by code look once for each chunk, in the unit that has it', () => {
       return serial.run(job, args, unitCount);
     },
   };
-  const accelerate = operatorAccelerator({ arenas, parallel, rowCountMin: 0 });
+  const executor = batchExecutor({ arenas, parallel, rowCountMin: 0 });
   const query = prepareQuery('SELECT k, sum(x) AS s FROM t GROUP BY k', {
     namespace: {
       dataset: () => table,
@@ -102,7 +102,7 @@ test('groups by code look once for each chunk, in the unit that has it', () => {
       builtins: builtinNamespace,
     },
     scope: NO_CONTEXT,
-    accelerate,
+    executor,
   });
   expect([...query.run()]).toHaveLength(5);
   expect([...ranJobs]).toContain('vector.group');

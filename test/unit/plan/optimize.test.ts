@@ -159,10 +159,10 @@ describe('plans', () => {
 
   it('are shown by EXPLAIN with paths and estimates', () => {
     expect(run('EXPLAIN SELECT x FROM a WHERE y = 2', namespace)).toEqual([
-      ['_rowName', 'operator', 'path', 'rows'],
-      ['0', 'project x: x', 'general', 1],
-      ['1', '  filter (y = 2)', 'general', 1],
-      ['2', '    scan a [x, y]', 'scan', 2],
+      ['_rowName', 'operator', 'path', 'rows', 'why'],
+      ['0', 'project x: x', 'general', 1, null],
+      ['1', '  filter (y = 2)', 'general', 1, null],
+      ['2', '    scan a [x, y]', 'scan', 2, null],
     ]);
   });
 

@@ -1,11 +1,17 @@
 // Counts and times the rows of an operator, for EXPLAIN ANALYZE.
+import type { PhysicalNode } from '../../../physical/physical.ts';
 import type { PlanNode } from '../../../plan/plan.ts';
 import type { Observe } from '../compiler.ts';
 import type { ExecRow } from '../row.ts';
 import { isSliceable, type RowSource } from './source.ts';
 
-export function observedSource(source: RowSource, node: PlanNode, observe: Observe): RowSource {
+export function observedSource(
+  source: RowSource,
+  { logical: node, way }: PhysicalNode,
+  observe: Observe,
+): RowSource {
   return () => {
+    observe(node, { way });
     const start = performance.now();
     const rows = source();
     if (isSliceable(rows)) {

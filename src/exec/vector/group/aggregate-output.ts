@@ -1,4 +1,5 @@
 // Aggregates as measures, and how their results are read from the cells of groups.
+import type { KernelAggregate } from '../../../physical/capability.ts';
 import type { BoundExpression } from '../../../plan/expression.ts';
 import type { AggregateCall } from '../../../plan/plan.ts';
 import { MINUS_INFINITY } from '../../../value/timestamp.ts';
@@ -18,14 +19,9 @@ export function lowerAggregate(
   measure: (measure: Measure) => number,
 ): Reader | undefined {
   const [arg, ...others] = args;
-  const lower = Object.hasOwn(AGGREGATES, name) ? AGGREGATES[name] : undefined;
+  const lower = Object.hasOwn(AGGREGATES, name) ? AGGREGATES[name as KernelAggregate] : undefined;
   if (lower === undefined || arg === undefined || others.length > 0) return undefined;
   return lower({ arg, lowering, measure });
-}
-
-/** Whether kernels know an aggregate, for arguments that suit. */
-export function isKernelAggregate({ name, args, modifiers }: AggregateCall): boolean {
-  return modifiers === undefined && Object.hasOwn(AGGREGATES, name) && args.length === 1;
 }
 
 /** Aggregates that give a row over no rows. */
@@ -203,7 +199,7 @@ const average = lowerSum((total, count) => total / count);
 const variance = lowerMoments((value) => value);
 const deviation = lowerMoments(Math.sqrt);
 
-const AGGREGATES: Readonly<Record<string, LowerAggregate>> = {
+const AGGREGATES: Readonly<Record<KernelAggregate, LowerAggregate>> = {
   count: lowerCount,
   vertical_count: lowerCount,
   sum,

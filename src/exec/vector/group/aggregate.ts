@@ -1,24 +1,19 @@
 // GROUP BY over columns: dictionary codes and small ranges of integers number the groups directly,
 // without a hash table, and kernels accumulate into one cell a group.
 import type { BoundExpression, SortKey } from '../../../plan/expression.ts';
-import type { AggregateNode, FilterNode, PlanNode } from '../../../plan/plan.ts';
+import type { AggregateNode } from '../../../plan/plan.ts';
 import { assert } from '../../../util/assert.ts';
 import type { Arena } from '../../../value/column/arena.ts';
-import type { ColumnSnapshot, Span } from '../../../value/column/snapshot.ts';
-import type { Compiler } from '../../general/compiler.ts';
+import type { Span } from '../../../value/column/snapshot.ts';
 import { threadKernels } from '../../thread-memory.ts';
 import { ArenaSpans } from '../arena-spans.ts';
-import { cutChunks, homeArena } from '../chunk-range.ts';
+import { cutChunks } from '../chunk-range.ts';
 import type { DictionaryTables } from '../dictionary-table.ts';
 import type { VectorEngine } from '../engine.ts';
-import { type FilteredScan, matchFilteredScan } from '../filtered-scan.ts';
-import { matchScanJoin, prepareJoin, type ScanJoin } from '../join.ts';
-import { type BlockSource, chunkColumn } from '../program/block-compiler.ts';
-import { type LoweredCodes, Lowering } from '../program/lower.ts';
+import type { BlockSource } from '../program/block-compiler.ts';
+import type { LoweredCodes, Lowering } from '../program/lower.ts';
 import { cellSize, type Measure, mergeCells } from '../program/measure.ts';
 import type { TruthProgram } from '../program/program.ts';
-import { dictionaryTables } from '../program/row-function.ts';
-import { type ColumnScope, VectorTable } from '../table.ts';
 import { runWholeTable } from '../whole-table.ts';
 import { COUNTS, lowerAggregate, type Reader } from './aggregate-output.ts';
 import { cellCountOf, DenseKeys } from './dense-keys.ts';
@@ -38,19 +33,6 @@ const DENSE_CELL_COUNT_FREE = 1 << 16;
 /** More cells for each row than this are not worth their memory. */
 const DENSE_CELLS_PER_ROW = 4;
 
-/** What an aggregate reads: rows of one table or of a join of two, perhaps filtered. */
-type GroupInput =
-  | (FilteredScan & { readonly join: undefined })
-  | { readonly join: ScanJoin; readonly filter: FilterNode | undefined };
-
-export function matchGroupInput(node: PlanNode): GroupInput | undefined {
-  const scan = matchFilteredScan(node);
-  if (scan !== undefined) return { ...scan, join: undefined };
-  const filter = node.kind === 'filter' ? node : undefined;
-  const join = matchScanJoin(filter?.input ?? node);
-  return join && { join, filter };
-}
-
 /** The groups that are wanted, and their order. */
 export interface GroupSelection {
   /** keys and aggregates of the groups; ties go by the keys of the groups */
@@ -66,33 +48,6 @@ export const ALL_GROUPS: GroupSelection = { sortKeys: [], keep: undefined, isOrd
 /** For whoever reads all of them and does not mind their order. */
 export const ANY_GROUPS: GroupSelection = { ...ALL_GROUPS, isOrdered: false };
 
-/**
- * Groups of an aggregate over columns. Undefined when the data or an expression does not suit
- * vectors: the caller then runs the general operator, which gives the same rows.
- */
-export function vectorGroups(
-  node: AggregateNode,
-  compiler: Compiler,
-  engine: VectorEngine,
-  selection = ALL_GROUPS,
-): GroupTable | undefined {
-  const input = matchGroupInput(node.input);
-  if (input === undefined) return undefined;
-  const dictionaries = dictionaryTables(engine.arenas, compiler);
-  try {
-    const rows = openRows(input, compiler, dictionaries);
-    if (rows === undefined || rows.rowCount < Math.max(1, engine.rowCountMin)) return undefined;
-    const lowering = new Lowering(rows.scope, dictionaries);
-    const condition = input.filter?.condition;
-    const filter = condition && lowering.truth(condition);
-    if (condition !== undefined && filter === undefined) return undefined;
-    const query = new GroupQuery(node, { rows, lowering, filter }, dictionaries);
-    return query.isLowered ? query.run(engine, selection) : undefined;
-  } finally {
-    dictionaries.release();
-  }
-}
-
 /** Rows that a query groups; `build` after its expressions have asked for their columns. */
 export interface GroupRows {
   readonly rowCount: number;
@@ -105,56 +60,6 @@ export interface GroupRows {
   blocks(
     engine: VectorEngine,
   ): { readonly source: BlockSource; readonly spans: readonly Span[] } | undefined;
-}
-
-function openRows(
-  input: GroupInput,
-  compiler: Compiler,
-  dictionaries: DictionaryTables,
-): (GroupRows & { readonly scope: ColumnScope }) | undefined {
-  if (input.join !== undefined) {
-    const join = prepareJoin(input.join, compiler, dictionaries);
-    return (
-      join && {
-        canBeNumbered: false,
-        scope: join.scope,
-        rowCount: join.rowCount,
-        chunkRowCounts: join.chunkRowCounts,
-        get arena() {
-          return join.arena;
-        },
-        build(engine) {
-          const { source, spans } = join.build(engine);
-          return { source: { kind: 'join', join: source }, spans };
-        },
-        blocks: (engine) => join.blocks(engine),
-      }
-    );
-  }
-  const table = VectorTable.of(compiler.runtime.namespace.dataset(input.scan.dataset));
-  return (
-    table && {
-      canBeNumbered: true,
-      scope: table,
-      rowCount: table.snapshot.rowCount,
-      chunkRowCounts: table.snapshot.chunkRowCounts,
-      get arena() {
-        return homeArena(table.columns);
-      },
-      build: () => ({ source: { kind: 'scan', columns: table.columns }, spans: [] }),
-      blocks: () => ({ source: blockSourceOf(table.columns), spans: [] }),
-    }
-  );
-}
-
-function blockSourceOf(columns: readonly ColumnSnapshot[]): BlockSource {
-  return {
-    columns: columns.map(chunkColumn),
-    chunkColumns: columns,
-    key: undefined,
-    filter: undefined,
-    present: undefined,
-  };
 }
 
 type KeyPlan =

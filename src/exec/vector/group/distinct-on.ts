@@ -1,26 +1,21 @@
 // DISTINCT ON over ORDER BY by the same keys: the least row of each group, found in one pass
 // without sorting.
 import type { SortKey } from '../../../plan/expression.ts';
-import type { DistinctOnNode, PlanNode } from '../../../plan/plan.ts';
-import type { Span } from '../../../value/column/snapshot.ts';
-import type { Compiler } from '../../general/compiler.ts';
+import type { ColumnSnapshot, Span } from '../../../value/column/snapshot.ts';
 import { registerParallelJob } from '../../parallel.ts';
 import { threadKernels } from '../../thread-memory.ts';
 import { ChunkVectors } from '../chunk.ts';
-import { type ChunkRange, cutChunks, homeArena } from '../chunk-range.ts';
+import { type ChunkRange, cutChunks } from '../chunk-range.ts';
+import type { DictionaryTables } from '../dictionary-table.ts';
 import type { VectorEngine } from '../engine.ts';
-import { type FilteredScan, matchFilteredScan } from '../filtered-scan.ts';
-import { NumberedRows } from '../numbered-rows.ts';
 import { cellsInOrder } from '../order/cell-order.ts';
 import { lowerOrder, wordVector } from '../order/order-key.ts';
 import type { OrderJobArgs } from '../order/top-job.ts';
-import { type LoweredCodes, Lowering } from '../program/lower.ts';
-import type { CodeProgram } from '../program/program.ts';
-import { dictionaryTables } from '../program/row-function.ts';
+import type { LoweredCodes, Lowering } from '../program/lower.ts';
+import type { CodeProgram, TruthProgram } from '../program/program.ts';
 import { firstDecimalName } from '../row-hash.ts';
-import { RowReader } from '../row-reader.ts';
 import { Scratch } from '../scratch.ts';
-import { VectorTable } from '../table.ts';
+import type { VectorTable } from '../table.ts';
 import { unitCountFor } from './aggregate.ts';
 import { cellsOfRows } from './group-job.ts';
 
@@ -28,81 +23,52 @@ import { cellsOfRows } from './group-job.ts';
 const CELL_SIZE = 16;
 const CELL_COUNT_MAX = 1 << 20;
 
-interface FirstOfGroups {
-  readonly input: FilteredScan;
+/** Rows of a dataset, and what they are grouped and ordered by. */
+export interface FirstOfGroups {
+  readonly table: VectorTable;
+  readonly lowering: Lowering;
+  readonly filter: TruthProgram | undefined;
   /** sort keys that are the groups' */
   readonly keys: readonly SortKey[];
   /** sort keys inside of a group */
   readonly rest: readonly SortKey[];
 }
 
-/** The first sort keys are those of DISTINCT ON: a plan has no others. */
-export function matchFirstOfGroups(node: PlanNode): FirstOfGroups | undefined {
-  if (node.kind !== 'distinct-on' || node.late || node.input.kind !== 'sort') return undefined;
-  const sort = node.input;
-  const input = matchFilteredScan(sort.input);
-  if (input === undefined || sort.late || sort.keep !== undefined) return undefined;
-  const keys = sort.keys.slice(0, node.expressions.length);
-  if (sort.ties !== 'row-hash' || keys.length < node.expressions.length) return undefined;
-  return { input, keys, rest: sort.keys.slice(keys.length) };
-}
-
-/** Undefined when the general operator has to do it. */
-export function vectorDistinctOn(
-  node: DistinctOnNode,
-  compiler: Compiler,
+/** The numbers of the least rows, in the order of the groups; undefined when kernels do not find them. */
+export function firstOfGroups(
+  { table, lowering, filter, keys: groupKeys, rest }: FirstOfGroups,
+  source: { readonly columns: readonly ColumnSnapshot[]; arena(): number },
+  dictionaries: DictionaryTables,
   engine: VectorEngine,
-): NumberedRows | undefined {
-  const match = matchFirstOfGroups(node);
-  if (match === undefined) return undefined;
-  const { scan, filter } = match.input;
-  const table = VectorTable.of(compiler.runtime.namespace.dataset(scan.dataset));
-  if (table === undefined || table.snapshot.rowCount < Math.max(1, engine.rowCountMin)) {
-    return undefined;
-  }
-  const { snapshot } = table;
-  const firstName = firstDecimalName(snapshot.rowNames, snapshot.rowCount);
+): Uint32Array | undefined {
+  const { chunkRowCounts, rowCount, rowNames } = table.snapshot;
+  const firstName = firstDecimalName(rowNames, rowCount);
   if (firstName === undefined) return undefined;
-  const dictionaries = dictionaryTables(engine.arenas, compiler);
-  try {
-    const lowering = new Lowering(table, dictionaries);
-    const program = filter && lowering.truth(filter.condition);
-    if (filter !== undefined && program === undefined) return undefined;
-    const words = lowerOrder(match.rest, lowering, dictionaries);
-    if (words === undefined || words.length > 1) return undefined;
-    const keys: LoweredCodes[] = [];
-    for (const { expression } of match.keys) {
-      const codes = lowering.codes(expression);
-      if (codes === undefined) return undefined;
-      keys.push(codes);
-    }
-    const cellCount = keys.reduce((product, key) => product * key.program.cardinality, 1);
-    if (cellCount > CELL_COUNT_MAX) return undefined;
-    const { chunkRowCounts, rowCount, rowNames } = snapshot;
-    const args = {
-      arena: homeArena(table.columns),
-      columns: table.columns,
-      chunkRowCounts,
-      ranges: cutChunks(chunkRowCounts.length, unitCountFor(cellCount)),
-      rowCount,
-      rowNames,
-      filter: program,
-      words,
-      keys: keys.map((key) => key.program),
-      cellCount,
-      firstName,
-    };
-    const orders = keys.map((key, i) => {
-      const codes = key.order();
-      const isDescending = match.keys[i]?.descending === true;
-      const { cardinality } = key.program;
-      return { cardinality, codes: isDescending ? codes.toReversed() : codes };
-    });
-    const rows = leastRows(args, engine, (isMet) => cellsInOrder(orders, isMet));
-    return new NumberedRows(new RowReader(snapshot, scan.columns, engine.arenas, table.ts), rows);
-  } finally {
-    dictionaries.release();
+  const words = lowerOrder(rest, lowering, dictionaries);
+  if (words === undefined || words.length > 1) return undefined;
+  const keys: LoweredCodes[] = [];
+  for (const { expression } of groupKeys) {
+    const codes = lowering.codes(expression);
+    if (codes === undefined) return undefined;
+    keys.push(codes);
   }
+  const cellCount = keys.reduce((product, key) => product * key.program.cardinality, 1);
+  if (cellCount > CELL_COUNT_MAX) return undefined;
+  // Lowering has asked for the columns by now, which tell in which arena they are.
+  const arena = source.arena();
+  const { columns } = source;
+  const args = {
+    ...{ arena, columns, chunkRowCounts, rowCount, rowNames, filter, words, cellCount, firstName },
+    ranges: cutChunks(chunkRowCounts.length, unitCountFor(cellCount)),
+    keys: keys.map((key) => key.program),
+  };
+  const orders = keys.map((key, i) => {
+    const codes = key.order();
+    const isDescending = groupKeys[i]?.descending === true;
+    const { cardinality } = key.program;
+    return { cardinality, codes: isDescending ? codes.toReversed() : codes };
+  });
+  return leastRows(args, engine, (isMet) => cellsInOrder(orders, isMet));
 }
 
 interface LeastJobArgs extends OrderJobArgs {

@@ -1,16 +1,5 @@
-// ORDER BY over columns: kernels keep the first rows or sort all of them by number, and only rows
-// that somebody reads are made.
-import type { SortNode } from '../../../plan/plan.ts';
-import type { Compiler } from '../../general/compiler.ts';
-import { cutChunks, homeArena } from '../chunk-range.ts';
+// The numbers of the rows of a dataset in the order of keys: kernels keep the first rows or sort all.
 import type { VectorEngine } from '../engine.ts';
-import { matchFilteredScan } from '../filtered-scan.ts';
-import { NumberedRows } from '../numbered-rows.ts';
-import { Lowering } from '../program/lower.ts';
-import { dictionaryTables } from '../program/row-function.ts';
-import { RowReader } from '../row-reader.ts';
-import { VectorTable } from '../table.ts';
-import { lowerOrder } from './order-key.ts';
 import { sortRows } from './sort-job.ts';
 import {
   candidateSize,
@@ -22,47 +11,6 @@ import {
 
 /** For more rows than this all are sorted. */
 const KEEP_MAX = 4096;
-const UNIT_COUNT_MAX = 16;
-
-/** Undefined when the general operator has to do it. */
-export function vectorSort(
-  node: SortNode,
-  compiler: Compiler,
-  engine: VectorEngine,
-): NumberedRows | undefined {
-  const input = matchFilteredScan(node.input);
-  if (input === undefined || node.late) return undefined;
-  if (node.ties !== 'row-hash' || node.keys.length === 0) return undefined;
-  const table = VectorTable.of(compiler.runtime.namespace.dataset(input.scan.dataset));
-  if (table === undefined || table.snapshot.rowCount < engine.rowCountMin) return undefined;
-  const tables = dictionaryTables(engine.arenas, compiler);
-  try {
-    const lowering = new Lowering(table, tables);
-    const condition = input.filter?.condition;
-    const filter = condition && lowering.truth(condition);
-    if (condition !== undefined && filter === undefined) return undefined;
-    const words = lowerOrder(node.keys, lowering, tables);
-    if (words === undefined) return undefined;
-    const { snapshot, columns } = table;
-    const chunkCount = snapshot.chunkRowCounts.length;
-    const args = {
-      arena: homeArena(columns),
-      columns,
-      chunkRowCounts: snapshot.chunkRowCounts,
-      ranges: cutChunks(chunkCount, UNIT_COUNT_MAX),
-      rowCount: snapshot.rowCount,
-      rowNames: snapshot.rowNames,
-      filter,
-      words,
-    };
-    const { keep = Number.POSITIVE_INFINITY } = node;
-    const order = orderStored(args, keep, engine);
-    const reader = new RowReader(snapshot, input.scan.columns, engine.arenas, table.ts);
-    return new NumberedRows(reader, order);
-  } finally {
-    tables.release();
-  }
-}
 
 /** The numbers of the first `keep` rows of a dataset. */
 export function orderStored(

@@ -236,7 +236,7 @@ export function viewTask(
   task: Task,
   context: WorkerContext,
 ): DatasetContent {
-  const { types, mirror, callScope, accelerate } = context;
+  const { types, mirror, callScope, executor } = context;
   const { view } = types.datasetType(type);
   assert(view !== undefined, `dataset type ${type} is a view`);
   const arenas = new ArenaLease(context.arenas);
@@ -251,7 +251,7 @@ export function viewTask(
       },
       arenas,
       query(text) {
-        const prepared = prepareQuery(text, { namespace: mirror, scope: callScope, accelerate });
+        const prepared = prepareQuery(text, { namespace: mirror, scope: callScope, executor });
         return { [Symbol.iterator]: () => prepared.run()[Symbol.iterator]() };
       },
       checkCancelled: () => task.checkCancelled(),

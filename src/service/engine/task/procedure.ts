@@ -66,7 +66,7 @@ interface RunTaskContext {
 
 function makeContext(
   task: Task,
-  { types, mirror, callScope, accelerate, files, remote }: WorkerContext,
+  { types, mirror, callScope, executor, files, remote }: WorkerContext,
   { arenas, effects, madeIds, about, log }: RunTaskContext,
 ): ProcedureContext {
   return {
@@ -82,7 +82,7 @@ function makeContext(
       prepareQuery(queryTextOf(query), {
         namespace: mirror,
         scope: callScope,
-        accelerate,
+        executor,
         rewrite,
       }),
     steps: (steps, options) =>

@@ -1,4 +1,3 @@
-import { operatorPaths } from '../../../exec/operator/explain.ts';
 import { loadFormat } from '../../../exec/output/format.ts';
 import type { Task } from '../../../exec/task.ts';
 import { writeQuery } from '../../../exec/write-query.ts';
@@ -8,7 +7,7 @@ import type { WorkerContext } from '../worker-context.ts';
 export async function queryTask(
   { text, format, output, columnOrder, strict, seed }: EngineTasks['query']['args'],
   task: Task,
-  { mirror, callScope, accelerate, engine, queries }: WorkerContext,
+  { mirror, callScope, executor, queries }: WorkerContext,
 ): Promise<EngineTasks['query']['result']> {
   await loadFormat(format);
   queries.keepFor(mirror.generation);
@@ -22,8 +21,7 @@ export async function queryTask(
     rowCount = writeQuery(text, {
       namespace: mirror,
       scope: callScope,
-      accelerate,
-      pathOf: operatorPaths(engine),
+      executor,
       format,
       output,
       columnOrder,

@@ -49,6 +49,7 @@ const OPERATOR_QUERIES = [
   'SELECT count(*) AS n FROM data JOIN other ON data.j * 100000000 = other.j * 100000000',
   'SELECT data.i AS i, other.t AS t FROM data JOIN other ON data.j = other.j ORDER BY other.t DESC, data.i LIMIT 6',
   'SELECT data.i AS i, other.t AS t FROM data LEFT JOIN other ON data.j = other.j ORDER BY data.i',
+  'SELECT data.i AS i, other.t AS t FROM data JOIN other ON data.j = other.j ORDER BY data.i NULLS LAST, other.t DESC NULLS FIRST LIMIT 9',
   'SELECT t, count(*) * 2 AS n FROM data GROUP BY t ORDER BY count(*) + 1 DESC, t LIMIT 2',
   'SELECT x FROM (SELECT t, max(j) AS x FROM data GROUP BY t) AS g ORDER BY x + 1 DESC',
   'SELECT count(*) AS n FROM data WHERE d IN (SELECT d FROM other)',

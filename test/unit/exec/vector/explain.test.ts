@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import { builtinNamespace } from '../../../../src/builtin/index.ts';
 import { snapshotRelation } from '../../../../src/dataset/snapshot-relation.ts';
-import { operatorAccelerator } from '../../../../src/exec/operator/accelerate.ts';
-import { operatorPaths } from '../../../../src/exec/operator/explain.ts';
+import { batchExecutor } from '../../../../src/exec/operator/executor.ts';
 import { serialParallel } from '../../../../src/exec/parallel.ts';
 import { useArenas } from '../../../../src/exec/thread-memory.ts';
 import { writeQuery } from '../../../../src/exec/write-query.ts';
@@ -49,8 +48,7 @@ function paths(sql: string): string[] {
   writeQuery(`EXPLAIN ${sql}`, {
     namespace,
     scope: NO_CONTEXT,
-    accelerate: operatorAccelerator(engine),
-    pathOf: operatorPaths(engine),
+    executor: batchExecutor(engine),
     format: 'table',
     output: { headers: false, rowNames: false, rowHashes: false, sortColumns: false },
     emit: (bytes) => pieces.push(bytes),
@@ -63,7 +61,7 @@ test('EXPLAIN ANALYZE tells the rows of operators that make all of them, and of 
   const pieces: Uint8Array[] = [];
   const sql = `SELECT sum(n) AS s FROM (SELECT s, count(*) AS n FROM large WHERE x < 100 GROUP BY s) AS t`;
   writeQuery(`EXPLAIN ANALYZE ${sql}`, {
-    ...{ namespace, scope: NO_CONTEXT, accelerate: operatorAccelerator(engine), format: 'aos' },
+    ...{ namespace, scope: NO_CONTEXT, executor: batchExecutor(engine), format: 'aos' },
     output: { headers: false, rowNames: false, rowHashes: false, sortColumns: false },
     emit: (bytes) => pieces.push(bytes),
   });
@@ -110,7 +108,7 @@ test.each([
   ],
   [
     'SELECT x FROM large ORDER BY x LIMIT 3',
-    ['project: vector', 'limit: general', 'sort: vector', 'scan: scan'],
+    ['project: vector', 'limit: vector', 'sort: vector', 'scan: scan'],
   ],
   [
     'SELECT x FROM small ORDER BY x LIMIT 3',

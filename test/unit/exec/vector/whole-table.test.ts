@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { builtinNamespace } from '../../../../src/builtin/index.ts';
 import { snapshotRelation } from '../../../../src/dataset/snapshot-relation.ts';
-import { operatorAccelerator } from '../../../../src/exec/operator/accelerate.ts';
+import { batchExecutor } from '../../../../src/exec/operator/executor.ts';
 import { type Parallel, serialParallel } from '../../../../src/exec/parallel.ts';
 import { queryRows } from '../../../../src/exec/query.ts';
 import { useArenas } from '../../../../src/exec/thread-memory.ts';
@@ -67,7 +67,7 @@ function ask(
       return serial.run(job, args, unitCount);
     },
   };
-  const accelerate = operatorAccelerator({ arenas, parallel, rowCountMin: 0 });
+  const executor = batchExecutor({ arenas, parallel, rowCountMin: 0 });
   const usedBefore = arenas.usedBytes;
   try {
     const general = print(
@@ -77,7 +77,7 @@ function ask(
       queryRows(sql, {
         namespace: namespaceOf(mayScan ? (relation) => relation : withoutScan),
         scope: NO_CONTEXT,
-        accelerate,
+        executor,
       }),
     );
     expect(arenas.usedBytes).toBe(usedBefore);

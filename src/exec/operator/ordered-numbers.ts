@@ -1,13 +1,14 @@
 // The stored rows that a query selects, by their numbers in its order: for readers that want no row.
 
-import type { CallContext } from '../../../plan/function.ts';
-import type { Namespace } from '../../../plan/namespace.ts';
-import type { PlanNode, QueryPlan, SortNode } from '../../../plan/plan.ts';
-import type { ColumnarSnapshot } from '../../../value/column/snapshot.ts';
-import { makeCompiler } from '../../general/plan.ts';
-import { makeRuntime } from '../../general/runtime.ts';
-import type { VectorEngine } from '../engine.ts';
-import { vectorSort } from './sort.ts';
+import { makePlanner } from '../../physical/planner.ts';
+import type { CallContext } from '../../plan/function.ts';
+import type { Namespace } from '../../plan/namespace.ts';
+import type { PlanNode, QueryPlan, SortNode } from '../../plan/plan.ts';
+import type { ColumnarSnapshot } from '../../value/column/snapshot.ts';
+import { makeCompiler } from '../general/plan.ts';
+import { makeRuntime } from '../general/runtime.ts';
+import type { VectorEngine } from '../vector/engine.ts';
+import { runNumbers } from './executor.ts';
 
 export interface OrderedNumbers {
   readonly snapshot: ColumnarSnapshot;
@@ -32,8 +33,12 @@ export function orderedNumbers(
   if (root.kind !== 'project' || subqueries.length > 0) return undefined;
   const { sort, offset, limit } = sortBelow(root.input);
   if (sort === undefined) return undefined;
+  const { engine } = options;
+  const { rowCountMin } = engine;
   const compiler = makeCompiler(makeRuntime([], options), () => []);
-  const rows = vectorSort(sort, compiler, options.engine);
+  const physical = makePlanner({ ...options, rowCountMin, exactTimestamps: true }).rows(sort);
+  if (physical.way !== 'numbers') return undefined;
+  const rows = runNumbers(physical, compiler, engine);
   if (rows === undefined) return undefined;
   const end = limit === undefined ? undefined : offset + limit;
   return { snapshot: rows.snapshot, numbers: rows.numbers.subarray(offset, end) };

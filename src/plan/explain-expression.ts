@@ -1,10 +1,10 @@
 // Bound expressions as short text: for EXPLAIN and for plans in tests.
-import { atomToPlainJsonText } from '../../value/json.ts';
-import { Path } from '../../value/path.ts';
-import { Scalar } from '../../value/value.ts';
-import { childrenOf } from '../children.ts';
-import type { BoundExpression } from '../expression.ts';
-import { typeName } from '../type/type.ts';
+import { atomToPlainJsonText } from '../value/json.ts';
+import { Path } from '../value/path.ts';
+import { Scalar } from '../value/value.ts';
+import { childrenOf } from './children.ts';
+import type { BoundExpression } from './expression.ts';
+import { typeName } from './type/type.ts';
 
 export function printExpression(expression: BoundExpression): string {
   const print = printExpression;

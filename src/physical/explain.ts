@@ -1,11 +1,14 @@
 // EXPLAIN: the plan as rows of text, inputs indented below the operator that reads them.
 
-import { someExpression } from '../children.ts';
-import type { BoundExpression, ProjectItem, SubqueryExpression } from '../expression.ts';
-import { expressionsOf, inputsOf } from '../map-plan.ts';
-import type { Namespace } from '../namespace.ts';
-import type { JoinNode, PlanNode, QueryPlan } from '../plan.ts';
-import { printExpression } from './explain-expression.ts';
+import { someExpression } from '../plan/children.ts';
+import { printExpression } from '../plan/explain-expression.ts';
+import type { BoundExpression, ProjectItem, SubqueryExpression } from '../plan/expression.ts';
+import { expressionsOf, inputsOf } from '../plan/map-plan.ts';
+import type { Namespace } from '../plan/namespace.ts';
+import type { JoinNode, PlanNode, QueryPlan } from '../plan/plan.ts';
+import type { Planner } from './choice/choice.ts';
+import type { PhysicalNode } from './physical.ts';
+import { planQuery } from './planner.ts';
 
 export interface ExplainLine {
   readonly operator: string;
@@ -13,27 +16,23 @@ export interface ExplainLine {
   readonly path: string;
   /** estimated rows; null when nothing is known */
   readonly rows: number | null;
+  /** why not faster: the choices that were not made for it, with their reasons; null: none */
+  readonly why: string | null;
   /** absent: the line only announces those below it */
-  readonly node?: PlanNode;
+  readonly physical?: PhysicalNode;
 }
 
-/** Names the path that runs a node when it is not the general evaluator. */
-export type PathNamer = (node: PlanNode) => string | undefined;
-
-export function explainPlan(
-  plan: QueryPlan,
-  namespace: Namespace,
-  pathOf: PathNamer = () => undefined,
-): ExplainLine[] {
+/** The operators of a query, inputs below those that read them. */
+export function explainPlan(plan: QueryPlan, planner: Planner): ExplainLine[] {
   const lines: ExplainLine[] = [];
-  const context = { namespace, pathOf };
-  addLines(plan.root, 0, context, lines);
+  const physical = planQuery(plan, planner);
+  addLines(physical.root, 0, planner.namespace, lines);
   const ways = waysOfSubqueries(plan);
-  plan.subqueries.forEach((subquery, index) => {
+  physical.subqueries.forEach((subquery, index) => {
     const way = ways.get(index);
     if (way === undefined) return;
-    lines.push({ operator: `sub-select ${index}`, path: way, rows: null });
-    addLines(subquery, 1, context, lines);
+    lines.push({ operator: `sub-select ${index}`, path: way, rows: null, why: null });
+    addLines(subquery, 1, planner.namespace, lines);
   });
   return lines;
 }
@@ -61,32 +60,26 @@ function wayOf({ args, lookup }: SubqueryExpression): string {
   return args.length === 0 ? 'once' : 'once for each distinct key';
 }
 
-interface ExplainContext {
-  readonly namespace: Namespace;
-  readonly pathOf: PathNamer;
-}
-
 function addLines(
-  node: PlanNode,
+  physical: PhysicalNode,
   depth: number,
-  context: ExplainContext,
+  namespace: Namespace,
   lines: ExplainLine[],
 ): void {
+  const { logical: node, inputs } = physical;
   lines.push({
     operator: '  '.repeat(depth) + describeNode(node),
-    path: context.pathOf(node) ?? generalPath(node),
-    rows: estimateRows(node, context.namespace),
-    node,
+    path: pathOf(physical),
+    rows: estimateRows(node, namespace),
+    why: whyOf(physical),
+    physical,
   });
-  const request = remoteRequest(node, context.namespace);
+  const request = remoteRequest(node, namespace);
   if (request !== undefined) {
-    lines.push({
-      operator: `${'  '.repeat(depth + 1)}${request}`,
-      path: 'remote',
-      rows: null,
-    });
+    const operator = `${'  '.repeat(depth + 1)}${request}`;
+    lines.push({ operator, path: 'remote', rows: null, why: null });
   }
-  for (const input of inputsOf(node)) addLines(input, depth + 1, context, lines);
+  for (const input of inputs) addLines(input, depth + 1, namespace, lines);
 }
 
 /** What another system is asked for the rows of a scan. */
@@ -95,11 +88,19 @@ function remoteRequest(node: PlanNode, namespace: Namespace): string | undefined
   return namespace.dataset(node.dataset).remote?.describe(node.columns, node.prefilter ?? []);
 }
 
-function generalPath(node: PlanNode): string {
+/** How the rows of an operator come about, in a word or two. */
+export function pathOf({ logical: node, way, method }: PhysicalNode): string {
   if (node.kind === 'scan') return node.lookup === undefined ? 'scan' : 'row lookup';
-  if (node.kind === 'join') return node.equalities.length > 0 ? 'hash join' : 'nested loops';
+  if (way !== 'rows') return method === 'plain' ? 'vector' : `vector: ${method}`;
+  if (node.kind === 'join') return method;
   if (node.kind === 'sort' && node.keep !== undefined) return 'top rows';
   return 'general';
+}
+
+/** Why an operator makes rows one by one; null when it does not. */
+function whyOf({ logical: { kind }, way, refusals }: PhysicalNode): string | null {
+  if (way !== 'rows' || kind === 'scan' || kind === 'single-row') return null;
+  return refusals.map(({ choice, because }) => `${choice}: ${because}`).join('; ') || null;
 }
 
 function describeNode(node: PlanNode): string {

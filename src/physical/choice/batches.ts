@@ -1,0 +1,263 @@
+// Operators over batches of columns: a part of the plan from a root down to its datasets, or to nodes
+// whose rows the reference makes.
+import { expressionsOf } from '../../plan/map-plan.ts';
+import { isWholeRow } from '../../plan/pattern.ts';
+import type {
+  AggregateNode,
+  GroupingSetsNode,
+  JoinNode,
+  PlanNode,
+  ProjectNode,
+  SortNode,
+  WindowPlanNode,
+} from '../../plan/plan.ts';
+import { isKernelAggregate, isOnlyFiltered, opaquePart } from '../capability.ts';
+import type { Method, PhysicalNode } from '../physical.ts';
+import { type Choice, type Planner, whyNoColumns, whyTooSmall } from './choice.ts';
+import { whyNotFirst } from './row-numbers.ts';
+
+/** Select lists, groups and set operations, whatever they read. */
+export const batches: Choice = {
+  name: 'batches',
+  take(node, planner) {
+    const because = whyNoRoot(node, planner) ?? whyTooSmall(node, planner);
+    if (because !== undefined) return because;
+    const made = overBatches(node, planner);
+    return typeof made === 'string' ? made : (whyMadeRows(made) ?? made);
+  },
+};
+
+/** Why an operator only hands on, or computes with, rows that the reference makes. */
+function whyMadeRows({ way, logical, inputs, refusals }: PhysicalNode): string | undefined {
+  if (way === 'rows') {
+    const [refusal] = refusals;
+    return refusal?.because ?? `the rows of '${logical.kind}' are made one by one`;
+  }
+  const passesOn = ['project', 'filter', 'limit'].includes(logical.kind);
+  const [input] = inputs;
+  return passesOn && input !== undefined ? whyMadeRows(input) : undefined;
+}
+
+/** Why the rows of a node are not to be made from columns; undefined when they are. */
+function whyNoRoot(node: PlanNode, planner: Planner): string | undefined {
+  switch (node.kind) {
+    case 'aggregate':
+    case 'set-operation':
+      return undefined;
+    case 'project':
+      return whyNoSelectList(node, planner);
+    case 'sort':
+      return isSortOfGroups(node) ? undefined : whyNoRoot(node.input, planner);
+    case 'limit':
+      return whyNoRoot(node.input, planner);
+    default:
+      return 'its rows are not a select list or groups';
+  }
+}
+
+function whyNoSelectList(node: ProjectNode, planner: Planner): string | undefined {
+  if (node.name !== undefined) return 'rows are named by an expression';
+  if (node.keepsInput) return 'a sort key above reads the input';
+  if (picksColumns(node)) {
+    return planner.isWithout('stored-columns') ? 'it is switched off' : undefined;
+  }
+  if (!node.items.every((item) => item.kind === 'named' && item.path.length === 1)) {
+    return 'the select list is more than named expressions';
+  }
+  if (!gathersRows(node.input)) return 'rows leave one by one as they are read';
+  return expressionsOf(node)
+    .map((expression) => opaquePart(expression, 'subquery'))
+    .find((reason) => reason !== undefined);
+}
+
+/** Whether the rows are columns of a dataset as they lie, perhaps not all of them. */
+function picksColumns({ items, input }: ProjectNode): boolean {
+  const below = input.kind === 'limit' ? input.input : input;
+  const scan = below.kind === 'filter' ? below.input : below;
+  if (scan.kind !== 'scan') return false;
+  return items.every((item) =>
+    item.kind === 'named'
+      ? item.path.length === 1 && item.expression.kind === 'column'
+      : item.kind === 'wildcard' && items.length === 1 && isWholeRow(item.pattern),
+  );
+}
+
+/** Whether the rows of a node are joined, sorted or grouped ones, which are known before any leaves. */
+function gathersRows(node: PlanNode): boolean {
+  switch (node.kind) {
+    case 'aggregate':
+    case 'join':
+    case 'window':
+    case 'set-operation':
+    case 'grouping-sets':
+      return true;
+    case 'project':
+      return node.name === undefined && !node.keepsInput && gathersRows(node.input);
+    case 'sort':
+      return !node.late || gathersRows(node.input);
+    case 'distinct-on':
+      return whyNotFirst(node) === undefined;
+    case 'filter':
+    case 'limit':
+      return gathersRows(node.input);
+    default:
+      return false;
+  }
+}
+
+/** ORDER BY over groups, by their keys and aggregates. */
+export function isSortOfGroups(node: SortNode): node is SortNode & { input: AggregateNode } {
+  return (
+    !node.late &&
+    node.ties === 'input-order' &&
+    node.input.kind === 'aggregate' &&
+    node.keys.every(
+      ({ expression, nulls }) =>
+        nulls === undefined &&
+        (expression.kind === 'group-key' || expression.kind === 'aggregate-result'),
+    )
+  );
+}
+
+/** The operators of a node whose columns are read, or why its rows have to be made. */
+export function overBatches(node: PlanNode, planner: Planner): PhysicalNode | string {
+  switch (node.kind) {
+    case 'scan': {
+      const because = whyNoColumns(node, planner);
+      return because ?? plain(node, []);
+    }
+    case 'filter': {
+      const because = opaquePart(node.condition, 'subquery');
+      return because ?? withInputs(node, 'plain', [node.input], planner);
+    }
+    case 'project': {
+      if (node.name !== undefined) return 'rows are named by an expression';
+      if (node.keepsInput) return 'a sort key above reads the input';
+      return withInputs(
+        node,
+        picksColumns(node) ? 'stored columns' : 'plain',
+        [node.input],
+        planner,
+      );
+    }
+    // A table with a column for each row of the dataset would be as wide as it is long.
+    case 'transpose':
+      return 'it has a column for each row';
+    default:
+      return gathered(node, planner);
+  }
+}
+
+/** An operator that reads all of its inputs first; where it does not suit, its rows are made. */
+function gathered(node: PlanNode, planner: Planner): PhysicalNode {
+  const made = gather(node, planner);
+  return typeof made === 'string' ? planner.rows(node, { choice: 'batches', because: made }) : made;
+}
+
+function gather(node: PlanNode, planner: Planner): PhysicalNode | string {
+  switch (node.kind) {
+    case 'aggregate':
+    case 'grouping-sets':
+      return whyNoGroups(node, planner) ?? withInputs(node, 'plain', [node.input], planner);
+    case 'join': {
+      const method = joinMethod(node);
+      if ('because' in method) return method.because;
+      return withInputs(node, method.method, [node.left.input, node.right.input], planner);
+    }
+    case 'limit':
+      return withInputs(node, 'plain', [node.input], planner);
+    case 'sort': {
+      if (node.late) return 'a sort key reads the output';
+      const isOfGroups = isSortOfGroups(node) && !planner.isWithout('first-groups');
+      return withInputs(node, isOfGroups ? 'sorted groups' : 'plain', [node.input], planner);
+    }
+    case 'distinct-on':
+      return whyNotFirst(node) ?? withInputs(node, 'first of groups', [node.input], planner);
+    case 'window':
+      return whyNoWindow(node) ?? withInputs(node, 'plain', [node.input], planner);
+    case 'set-operation': {
+      if (node.all && node.operator !== 'union') return 'equal rows count by their number';
+      if (!node.all && planner.exactTimestamps) return 'equal rows have timestamps of their own';
+      return withInputs(node, 'plain', [node.left, node.right], planner);
+    }
+    default:
+      return `no operator over batches gives the rows of '${node.kind}'`;
+  }
+}
+
+function whyNoGroups(
+  node: AggregateNode | GroupingSetsNode,
+  { exactTimestamps }: Planner,
+): string | undefined {
+  if (node.kind === 'grouping-sets' && exactTimestamps) return 'timestamps are looked at';
+  for (const call of node.aggregates) {
+    const isKnown = isOnlyFiltered(call) && isKernelAggregate({ ...call, modifiers: undefined });
+    if (!isKnown) return `no kernel accumulates ${call.surface}`;
+  }
+  return expressionsOf(node)
+    .map((expression) => opaquePart(expression))
+    .find((reason) => reason !== undefined);
+}
+
+function whyNoWindow({ calls }: WindowPlanNode): string | undefined {
+  for (const { modifiers, surface, frame, ignoreNulls } of calls) {
+    if (modifiers !== undefined) return `${surface} has DISTINCT, ORDER BY or FILTER`;
+    if (ignoreNulls) return `${surface} passes over nulls`;
+    if (frame.exclude !== 'no others') return `${surface} leaves rows out of its frame`;
+    const isOffset = ({ kind }: typeof frame.from) => kind === 'preceding' || kind === 'following';
+    if (frame.unit === 'range' && (isOffset(frame.from) || isOffset(frame.to))) {
+      return `${surface} has a frame of values`;
+    }
+  }
+  return undefined;
+}
+
+function joinMethod(node: JoinNode): { readonly method: Method } | { readonly because: string } {
+  const { joinKind, equalities, own, residual, order } = node;
+  const isOrdered = order === 'value' && equalities.length > 0;
+  const isWhole = own.left === undefined && own.right === undefined && residual === undefined;
+  switch (joinKind) {
+    case 'semi':
+    case 'anti':
+      return own.left === undefined || (residual === undefined && equalities.length > 0)
+        ? { method: 'semi join' }
+        : { because: 'conditions on both sides and on pairs decide which rows have partners' };
+    case 'full':
+      if (order === 'value') return { because: 'rows of a full join in the order of keys' };
+      return isWhole && equalities.length > 0
+        ? { method: 'full join' }
+        : { because: 'a full join has conditions besides equal keys' };
+    case 'inner':
+      if (isOrdered) {
+        return equalities.length === 1
+          ? { method: 'ordered join' }
+          : { because: 'rows in the order of several keys' };
+      }
+      return { method: equalities.length === 0 ? 'nested loops' : 'hash join' };
+    default:
+      if (isOrdered) return { because: 'rows of an outer join in the order of keys' };
+      if (equalities.length === 0) return { because: 'an outer join without equal keys' };
+      return residual === undefined && own[joinKind] === undefined
+        ? { method: 'hash join' }
+        : { because: 'an outer join has conditions on both sides' };
+  }
+}
+
+function withInputs(
+  node: PlanNode,
+  method: Method,
+  inputs: readonly PlanNode[],
+  planner: Planner,
+): PhysicalNode | string {
+  const made: PhysicalNode[] = [];
+  for (const input of inputs) {
+    const physical = overBatches(input, planner);
+    if (typeof physical === 'string') return physical;
+    made.push(physical);
+  }
+  return { ...plain(node, made), method };
+}
+
+function plain(node: PlanNode, inputs: readonly PhysicalNode[]): PhysicalNode {
+  return { logical: node, way: 'batches', method: 'plain', inputs, refusals: [] };
+}
