@@ -43,11 +43,6 @@ export interface GroupSelection {
   readonly isOrdered: boolean;
 }
 
-export const ALL_GROUPS: GroupSelection = { sortKeys: [], keep: undefined, isOrdered: true };
-
-/** For whoever reads all of them and does not mind their order. */
-export const ANY_GROUPS: GroupSelection = { ...ALL_GROUPS, isOrdered: false };
-
 /** Rows that a query groups; `build` after its expressions have asked for their columns. */
 export interface GroupRows {
   readonly rowCount: number;
