@@ -5,6 +5,7 @@ import { addDirectoryCommands } from './directory.ts';
 import { addKeysCommand } from './keys.ts';
 import { addQueryCommand } from './query.ts';
 import { addRunCommand, addServeCommand } from './serve-command.ts';
+import { addShellCommand } from './shell.ts';
 import { addTransferCommands } from './transfer.ts';
 
 export function makeProgram(): Command {
@@ -16,6 +17,7 @@ export function makeProgram(): Command {
   addServeCommand(program);
   addRunCommand(program);
   addQueryCommand(program);
+  addShellCommand(program);
   addTransferCommands(program);
   addKeysCommand(program);
   addDirectoryCommands(program);

@@ -27,6 +27,11 @@ export function addTargetOptions(command: Command): Command {
     .helpOption('--help', 'print this page');
 }
 
+/** true: neither a server nor a data directory was named */
+export function isEmptyTarget({ url, dataDir }: TargetOptions): boolean {
+  return url === undefined && dataDir === 'none';
+}
+
 /**
  * Does the work of a command; a failure ends the process with its message.
  * @param limits.mustExist the data directory is read only, so a name that is none is a mistake
