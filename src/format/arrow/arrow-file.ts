@@ -19,12 +19,15 @@ import { atomText } from '../../value/text.ts';
 import { Timestamp } from '../../value/timestamp.ts';
 import type { ArrayMode } from '../json/json-columns.ts';
 import { decimalAtom, uuidText } from '../parquet/parquet-value.ts';
+import { checkArrowData } from './arrow-check.ts';
 
 export interface ArrowFile {
   readonly columns: readonly string[];
   batches(columns: readonly string[], arrays: ArrayMode): Iterable<TablePart>;
 }
 
+/** More rows than this are more than a batch has. */
+const ROW_COUNT_MAX = 2 ** 31;
 /** Key of what a field says of its type beyond the types of Arrow. */
 const EXTENSION_NAME = 'ARROW:extension:name';
 /** The first bytes of files with a footer. */
@@ -46,17 +49,25 @@ export function openArrowFile(
       const wanted = new Set(columns);
       const reader = readerOf(path, url);
       try {
-        for (;;) {
+        for (let index = 0; ; index++) {
           check();
-          const next = nextBatch(reader, url);
+          const next = batchOf(reader, index, url);
           if (next === undefined) return;
           const { numRows } = next;
+          if (!(numRows >= 0 && numRows <= ROW_COUNT_MAX)) {
+            throw unreadable(url, new Error(`a batch says that it has ${numRows} rows`));
+          }
           const builder = new BatchColumns(numRows, arrays, arenas);
           try {
             for (const field of next.schema.fields) {
               check();
               const vector = next.getChild(field.name);
-              if (vector !== null && wanted.has(field.name)) builder.add(field, vector);
+              if (vector !== null && wanted.has(field.name)) {
+                for (const data of vector.data) checkArrowData(data);
+                if (vector.length < numRows)
+                  throw new Error('a column has fewer rows than its batch');
+                builder.add(field, vector);
+              }
             }
           } catch (thrown) {
             builder.release();
@@ -107,8 +118,15 @@ function openReader(path: string) {
   return RecordBatchReader.from(bytes).open();
 }
 
-function nextBatch(reader: Reader, url: string) {
+/** A batch of a file by its place, as the library looks for one that is missing without end; else the next. */
+function batchOf(reader: Reader, index: number, url: string) {
   try {
+    if (reader.isFile()) {
+      if (index >= reader.numRecordBatches) return undefined;
+      const batch = reader.readRecordBatch(index);
+      if (batch === null) throw new Error(`batch ${index} is missing`);
+      return batch;
+    }
     const { done, value } = reader.next();
     return done === true ? undefined : value;
   } catch (thrown) {
@@ -137,6 +155,10 @@ class BatchColumns {
   }
 
   add(field: Field, vector: Vector): void {
+    if (field.type.typeId === Type.Null) {
+      this.#column([field.name]);
+      return;
+    }
     const record = this.#recorder(field);
     for (let row = 0; row < this.#rowCount; row++) {
       const value: unknown = vector.get(row);

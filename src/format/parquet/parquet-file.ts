@@ -1,7 +1,7 @@
 // The footer of a Parquet file.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { type FileMetaData, parquetMetadata, parquetSchema } from 'hyparquet';
-import { failure } from '../../util/error.ts';
+import { type FileMetaData, parquetMetadata, parquetSchema, type SchemaTree } from 'hyparquet';
+import { failure, RowanError } from '../../util/error.ts';
 
 const MAGIC = 'PAR1';
 const TAIL_SIZE = 8;
@@ -25,20 +25,27 @@ export function readParquetMetadata(path: string, url: string): FileMetaData {
     }
     const bytes = new Uint8Array(footerSize + TAIL_SIZE);
     readSync(file, bytes, 0, bytes.length, size - bytes.length);
-    const metadata = parse(bytes.buffer, url);
-    checkMetadata(metadata, size, url);
-    return metadata;
+    return parse(bytes.buffer, size, url);
   } finally {
     closeSync(file);
   }
 }
 
-function parse(footer: ArrayBuffer, url: string): FileMetaData {
+function parse(footer: ArrayBuffer, fileSize: number, url: string): FileMetaData {
   try {
-    return parquetMetadata(footer, { geoparquet: false });
+    const metadata = parquetMetadata(footer, { geoparquet: false });
+    checkSchema(parquetSchema(metadata));
+    checkMetadata(metadata, fileSize, url);
+    return metadata;
   } catch (thrown) {
+    if (thrown instanceof RowanError) throw thrown;
     throw noParquet(url, (thrown as Error).message);
   }
+}
+
+function checkSchema({ element, children }: SchemaTree): void {
+  if (typeof element?.name !== 'string') throw new Error('a column of its schema has no name');
+  for (const child of children) checkSchema(child);
 }
 
 /** What later steps rely on. */
@@ -49,20 +56,24 @@ function checkMetadata(
 ): void {
   if (schema.length > COLUMN_COUNT_MAX) throw noParquet(url, `it has ${schema.length} columns`);
   for (const { columns, num_rows: rowCount } of groups) {
-    if (rowCount < 0n || rowCount > 2n ** 31n) throw noParquet(url, 'a row group has no row count');
+    if (!isCount(rowCount) || rowCount > 2n ** 31n)
+      throw noParquet(url, 'a row group has no row count');
     for (const { meta_data: meta, file_path: path } of columns) {
       if (path !== undefined) throw noParquet(url, 'its columns are in other files');
       if (meta === undefined) throw noParquet(url, 'a column is encrypted or has no description');
-      const end = meta.data_page_offset + meta.total_compressed_size;
-      if (
-        meta.total_compressed_size < 0n ||
-        meta.data_page_offset < 0n ||
-        meta.data_page_offset > size
-      ) {
-        throw noParquet(url, `a column lies beyond its end, at ${end}`);
+      const { data_page_offset: start, total_compressed_size: length } = meta;
+      if (!isCount(meta.num_values))
+        throw noParquet(url, 'a column does not say how many values it has');
+      if (!isCount(length) || !isCount(start) || start > size || length > size) {
+        throw noParquet(url, `a column of ${length} bytes lies beyond its end, at ${start}`);
       }
     }
   }
+}
+
+/** Damaged footers hold values of other types. */
+function isCount(value: unknown): value is bigint {
+  return typeof value === 'bigint' && value >= 0n;
 }
 
 function noParquet(url: string, reason: string): Error {

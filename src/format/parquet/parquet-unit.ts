@@ -46,6 +46,8 @@ const CODECS: Compressors = Object.fromEntries(
 );
 /** A compressed page larger than this is no page. */
 const PAGE_SIZE_MAX = 2 ** 30;
+/** A page of more values than this is no page: the library makes an array of them. */
+const PAGE_VALUE_COUNT_MAX = 2 ** 24;
 
 /**
  * Reads one unit: some columns of a row group.
@@ -163,9 +165,7 @@ function readLeaf(
     const header = parquetHeader(reader);
     const size = header.compressed_page_size;
     if (!(size >= 0 && reader.offset + size <= bytes.length)) throw damaged('a page is cut');
-    if (!(header.uncompressed_page_size >= 0 && header.uncompressed_page_size <= PAGE_SIZE_MAX)) {
-      throw damaged('a page says that it is too large');
-    }
+    checkPageHeader(header, left);
     const body = new Uint8Array(bytes.buffer, reader.offset, size);
     reader.offset += size;
     if (header.type === 'DICTIONARY_PAGE') {
@@ -195,13 +195,45 @@ function readLeaf(
   sink.finish();
 }
 
+type PageHeader = ReturnType<typeof parquetHeader>;
+
+/**
+ * Refuses what the library would believe and loop or allocate over.
+ * @param left how many values the column has after the pages before
+ */
+function checkPageHeader(header: PageHeader, left: number): void {
+  const size = header.uncompressed_page_size;
+  if (!isCount(size, PAGE_SIZE_MAX)) throw damaged('a page says that it is too large');
+  const v1 = header.data_page_header;
+  const v2 = header.data_page_header_v2;
+  const dictionary = header.dictionary_page_header;
+  const data = header.type === 'DATA_PAGE' ? v1 : header.type === 'DATA_PAGE_V2' ? v2 : undefined;
+  if (data !== undefined) {
+    const { num_values: valueCount, encoding } = data;
+    if (!isCount(valueCount, Math.min(left, PAGE_VALUE_COUNT_MAX))) {
+      throw damaged(`a page says that it has ${valueCount} values`);
+    }
+    if (typeof encoding !== 'string') throw damaged('a page has no encoding');
+  }
+  if (data === v2 && v2 !== undefined) {
+    const levels = v2.definition_levels_byte_length + v2.repetition_levels_byte_length;
+    if (!isCount(v2.num_nulls, v2.num_values) || !isCount(levels, header.compressed_page_size)) {
+      throw damaged('a page says that it has more levels than bytes');
+    }
+  }
+  // Booleans have no dictionaries, so that each entry takes a byte or more.
+  if (header.type === 'DICTIONARY_PAGE' && !isCount(dictionary?.num_values, size)) {
+    throw damaged('a dictionary says that it has more entries than bytes');
+  }
+}
+
+function isCount(value: number | undefined, max: number): boolean {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= max;
+}
+
 type Decoder = Parameters<typeof readDataPageV2>[2];
 
-function readPage(
-  header: ReturnType<typeof parquetHeader>,
-  body: Uint8Array,
-  decoder: Decoder,
-): Page | undefined {
+function readPage(header: PageHeader, body: Uint8Array, decoder: Decoder): Page | undefined {
   const v1 = header.data_page_header;
   const v2 = header.data_page_header_v2;
   if (header.type === 'DATA_PAGE' && v1 !== undefined) {
