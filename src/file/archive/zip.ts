@@ -1,7 +1,7 @@
 // Members of zip and jar files, found by the directory at their end.
 import { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
-import type { RandomAccessReader, ZipFile } from 'yauzl';
+import type { Entry, RandomAccessReader, ZipFile } from 'yauzl';
 import { collectBytes } from '../byte-stream.ts';
 import type { SourceFile } from '../scheme.ts';
 import { type ArchiveEntry, archiveFailure } from './entry.ts';
@@ -21,13 +21,26 @@ export async function* zipEntries(archive: SourceFile): AsyncIterable<ArchiveEnt
         name: entry.fileName,
         sizeBytes: entry.uncompressedSize,
         lastModified: entry.getLastModDate().getTime() / 1000,
-        content: () => opened.openReadStreamPromise(entry),
+        content: async () => memberOf(opened, entry, archive),
       };
     }
   } catch (error) {
     throw archiveFailure(error, archive);
   } finally {
     zip?.close();
+  }
+}
+
+/** What a member says of itself may not be true of its bytes. */
+async function* memberOf(
+  zip: ZipFile,
+  entry: Entry,
+  archive: SourceFile,
+): AsyncIterable<Uint8Array> {
+  try {
+    yield* await zip.openReadStreamPromise(entry);
+  } catch (error) {
+    throw archiveFailure(error, archive);
   }
 }
 

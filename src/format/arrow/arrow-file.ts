@@ -20,6 +20,7 @@ import { Timestamp } from '../../value/timestamp.ts';
 import type { ArrayMode } from '../json/json-columns.ts';
 import { decimalAtom, uuidText } from '../parquet/parquet-value.ts';
 import { checkArrowData } from './arrow-check.ts';
+import { checkArrowMetadata } from './arrow-metadata-check.ts';
 
 export interface ArrowFile {
   readonly columns: readonly string[];
@@ -30,8 +31,6 @@ export interface ArrowFile {
 const ROW_COUNT_MAX = 2 ** 31;
 /** Key of what a field says of its type beyond the types of Arrow. */
 const EXTENSION_NAME = 'ARROW:extension:name';
-/** The first bytes of files with a footer. */
-const FILE_MAGIC = 'ARROW1';
 
 /** @throws DATA_ERROR naming the URL when the file is none */
 export function openArrowFile(
@@ -109,12 +108,7 @@ function openReader(path: string) {
     closeSync(file);
   }
   const bytes = Buffer.concat(parts);
-  if (
-    bytes.toString('latin1', 0, 6) === FILE_MAGIC &&
-    bytes.toString('latin1', bytes.length - 6) !== FILE_MAGIC
-  ) {
-    throw new Error('its end is not that of an Arrow file');
-  }
+  checkArrowMetadata(bytes);
   return RecordBatchReader.from(bytes).open();
 }
 

@@ -208,7 +208,7 @@ export class FastImport {
     Atomics.store(this.#control, CSV_CONTROL.lines, 0);
     const failed = results.findIndex((result) => !('chunks' in result));
     if (failed !== -1) {
-      const failure = this.#failureOf(results, failed, text, source, firstLine);
+      const failure = this.#failureOf(results, failed, text, job, firstLine);
       for (const result of results) this.#freeUnit(result);
       throw failure;
     }
@@ -227,7 +227,7 @@ export class FastImport {
     results: readonly CsvUnitResult[],
     index: number,
     text: FastText,
-    source: CsvSource,
+    { source, end }: CsvJob,
     firstLine: number,
   ): unknown {
     const result = results[index] as CsvUnitResult;
@@ -238,7 +238,7 @@ export class FastImport {
     const lineNumber = before.reduce((sum, unit) => sum + unit.lineCount, firstLine) + lineIndex;
     const { format, lineBytesMax } = this.#options;
     if (isTooLong) return lineTooLong(lineNumber, text.url, lineBytesMax);
-    const line = readLineAt(source, offset);
+    const line = readLineAt(source, offset, end);
     const found = findFault(line, text.columnCount, new Set(text.columns), format);
     return lineFailure(found, line, lineNumber, text.url);
   }
@@ -273,8 +273,9 @@ function findFault(
   throw new Error(`a line was refused without a reason: ${line.slice(0, 200)}`);
 }
 
-function readLineAt(source: CsvSource, offset: number): string {
-  if (source.kind === 'memory') return lineIn(Buffer.from(source.bytes.subarray(offset)));
+/** @param end of what is read of the source; the memory behind it may be larger */
+function readLineAt(source: CsvSource, offset: number, end: number): string {
+  if (source.kind === 'memory') return lineIn(Buffer.from(source.bytes.subarray(offset, end)));
   const file = openSync(source.path, 'r');
   try {
     for (let size = SAMPLE_SIZE; ; size *= 4) {

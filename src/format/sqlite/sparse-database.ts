@@ -1,6 +1,6 @@
 // Sparse rows in an SQLite file: tables of rows, columns and values.
 import sqlite from 'node-sqlite3-wasm';
-import { failure } from '../../util/error.ts';
+import { failure, RowanError } from '../../util/error.ts';
 import { parseJson } from '../../util/exact-json.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
 import type { SparseSnapshot } from '../../value/column/snapshot.ts';
@@ -54,17 +54,15 @@ function open(path: string): Database {
     return database;
   } catch (thrown) {
     database?.close();
-    if (thrown instanceof sqlite.SQLite3Error) {
-      throw failure(
-        'DATA_ERROR',
-        `${path} is no SQLite database that can be used: ${thrown.message}`,
-        {
-          path,
-        },
-      );
-    }
-    throw thrown;
+    throw thrown instanceof sqlite.SQLite3Error ? unusable(path, thrown) : thrown;
   }
+}
+
+function unusable(path: string, thrown: unknown): Error {
+  const reason = thrown instanceof Error ? thrown.message : String(thrown);
+  return failure('DATA_ERROR', `${path} is no SQLite database that can be used: ${reason}`, {
+    path,
+  });
 }
 
 function checkTables(database: Database, existing: readonly { readonly name: string }[]): void {
@@ -93,10 +91,11 @@ export function appendSqlite(path: string, rows: Iterable<SqliteRow>): void {
       writer.finish();
       database.exec('COMMIT');
     } catch (thrown) {
-      database.exec('ROLLBACK');
+      if (thrown instanceof sqlite.SQLite3Error) throw unusable(path, thrown);
       throw thrown;
     }
   } finally {
+    // What was not committed is rolled back.
     database.close();
   }
 }
@@ -148,7 +147,10 @@ class Writer {
 function milliseconds(ts: number): bigint | null {
   if (Number.isNaN(ts)) return null;
   if (!Number.isFinite(ts)) return ts < 0 ? MINUS_INFINITY : INFINITY;
-  return BigInt(Math.round(ts * 1000));
+  // Truncated, but 1.001 s are 1001 ms although their product is a little less.
+  const ms = ts * 1000;
+  const whole = Math.round(ms);
+  return BigInt(Math.abs(ms - whole) <= Math.abs(ms) * ROUNDING ? whole : Math.trunc(ms));
 }
 
 function secondsOf(ms: number | bigint | null): number {
@@ -158,6 +160,7 @@ function secondsOf(ms: number | bigint | null): number {
   return Number(ms) / 1000;
 }
 
+const ROUNDING = 2 ** -51;
 const ROWS_PER_CHECK = 1024;
 
 /** Reads all rows; a file that is not there is made. */
@@ -199,7 +202,8 @@ export function readSqlite(
     return builder.seal(checkCancelled);
   } catch (thrown) {
     builder.release();
-    throw thrown;
+    // Names and values are text that may be damaged.
+    throw thrown instanceof RowanError ? thrown : unusable(path, thrown);
   } finally {
     database.close();
   }
