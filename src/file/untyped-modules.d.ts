@@ -39,6 +39,7 @@ declare module 'yauzl' {
   export interface Entry {
     readonly fileName: string;
     readonly uncompressedSize: number;
+    readonly crc32: number;
     getLastModDate(): Date;
   }
 

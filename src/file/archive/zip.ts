@@ -1,6 +1,7 @@
 // Members of zip and jar files, found by the directory at their end.
 import { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
 import type { Entry, RandomAccessReader, ZipFile } from 'yauzl';
 import { collectBytes } from '../byte-stream.ts';
 import type { SourceFile } from '../scheme.ts';
@@ -38,7 +39,13 @@ async function* memberOf(
   archive: SourceFile,
 ): AsyncIterable<Uint8Array> {
   try {
-    yield* await zip.openReadStreamPromise(entry);
+    // The library leaves the checksum to its callers.
+    let sum = 0;
+    for await (const part of await zip.openReadStreamPromise(entry)) {
+      sum = crc32(part, sum);
+      yield part;
+    }
+    if (sum !== entry.crc32) throw new Error(`the checksum of ${entry.fileName} does not match`);
   } catch (error) {
     throw archiveFailure(error, archive);
   }
