@@ -230,6 +230,16 @@ function qlStep(
   side[m] = 0;
 }
 
+/** Squared Euclidean distance of `a` to the elements of `b` from position `from` on. */
+export function squaredDistance(a: Float64Array, b: Float64Array, from = 0): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) {
+    const difference = (a[i] as number) - (b[from + i] as number);
+    sum += difference * difference;
+  }
+  return sum;
+}
+
 export function dot(a: Float64Array, b: Float64Array): number {
   let sum = 0;
   for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number);

@@ -61,3 +61,37 @@ export function norms(columns: readonly Float64Array[], rowCount: number): Float
   }
   return sums.map(Math.sqrt);
 }
+
+/** Each point divided by its length, and the numbers of those that have none; the span is the caller's to free. */
+export function unitPoints(
+  workspace: Workspace,
+  points: Points,
+): { readonly points: Points; readonly zeroRows: readonly number[] } {
+  const { rowCount, dimension, span } = points;
+  const source = pointColumns(workspace, points);
+  const lengths = norms(source, rowCount);
+  const unit = allocatePoints(workspace, rowCount, dimension, span.arena);
+  for (const [j, target] of pointColumns(workspace, unit).entries()) {
+    const column = source[j] as Float64Array;
+    for (let row = 0; row < rowCount; row++) {
+      target[row] = (column[row] as number) / ((lengths[row] as number) || 1);
+    }
+  }
+  const zeroRows: number[] = [];
+  for (let row = 0; row < rowCount; row++) if (lengths[row] === 0) zeroRows.push(row);
+  return { points: unit, zeroRows };
+}
+
+/** Squared Euclidean distance of the point `row` of columns to a center. */
+export function squaredDistanceAt(
+  columns: readonly Float64Array[],
+  row: number,
+  center: Float64Array,
+): number {
+  let sum = 0;
+  for (let j = 0; j < center.length; j++) {
+    const difference = ((columns[j] as Float64Array)[row] as number) - (center[j] as number);
+    sum += difference * difference;
+  }
+  return sum;
+}

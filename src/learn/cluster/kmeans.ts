@@ -2,11 +2,11 @@
 import { POINT_GROUP } from '../../kernel/generated.ts';
 import { failure } from '../../util/error.ts';
 import {
-  allocatePoints,
-  norms,
   type Points,
   pointAt,
   pointColumns,
+  squaredDistanceAt,
+  unitPoints,
   unitRowCount,
 } from '../points.ts';
 import { Random } from '../random.ts';
@@ -70,26 +70,6 @@ export function fitKmeans(
   }
 }
 
-/** Each point divided by its length, and the numbers of those that have none. */
-function unitPoints(
-  workspace: Workspace,
-  points: Points,
-): { readonly points: Points; readonly zeroRows: readonly number[] } {
-  const { rowCount, dimension, span } = points;
-  const source = pointColumns(workspace, points);
-  const lengths = norms(source, rowCount);
-  const unit = allocatePoints(workspace, rowCount, dimension, span.arena);
-  for (const [j, target] of pointColumns(workspace, unit).entries()) {
-    const column = source[j] as Float64Array;
-    for (let row = 0; row < rowCount; row++) {
-      target[row] = (column[row] as number) / ((lengths[row] as number) || 1);
-    }
-  }
-  const zeroRows: number[] = [];
-  for (let row = 0; row < rowCount; row++) if (lengths[row] === 0) zeroRows.push(row);
-  return { points: unit, zeroRows };
-}
-
 /**
  * Initial centroids: a random point, then each time the point that is farthest from its nearest
  * centroid, among all points where there are few and among random candidates otherwise.
@@ -118,32 +98,19 @@ export function farApart(
     if (takesAll) {
       const last = chosen.at(-1) as Float64Array;
       for (let row = 0; row < rowCount; row++) {
-        nearest[row] = Math.min(nearest[row] as number, squaredDistance(columns, row, last));
+        nearest[row] = Math.min(nearest[row] as number, squaredDistanceAt(columns, row, last));
         offer(row, nearest[row] as number);
       }
     } else {
       for (let i = 0; i < CANDIDATE_COUNT; i++) {
         const row = random.below(rowCount);
-        const distances = chosen.map((centroid) => squaredDistance(columns, row, centroid));
+        const distances = chosen.map((centroid) => squaredDistanceAt(columns, row, centroid));
         offer(row, Math.min(...distances));
       }
     }
     chosen.push(pointAt(columns, farthest));
   }
   return chosen;
-}
-
-function squaredDistance(
-  columns: readonly Float64Array[],
-  row: number,
-  center: Float64Array,
-): number {
-  let sum = 0;
-  for (let j = 0; j < center.length; j++) {
-    const difference = ((columns[j] as Float64Array)[row] as number) - (center[j] as number);
-    sum += difference * difference;
-  }
-  return sum;
 }
 
 /** One pass over the points of a unit; addresses are in `arena`. */

@@ -1,5 +1,5 @@
 // The nearest of some centroids for a single point.
-import { dot } from '../linear-algebra.ts';
+import { dot, squaredDistance } from '../linear-algebra.ts';
 import type { ClusterMetric } from './kmeans.ts';
 
 /** A function from a point to the number of its nearest centroid; the lowest among equals. */
@@ -20,15 +20,6 @@ export function nearestOf(
     }
     return nearest;
   };
-}
-
-function squaredDistance(a: Float64Array, b: Float64Array): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) {
-    const difference = (a[i] as number) - (b[i] as number);
-    sum += difference * difference;
-  }
-  return sum;
 }
 
 /** -cos; a vector without direction is as far as can be from all but its like. */

@@ -129,8 +129,10 @@ export function encodeFeature(
   scope: JobContext = NEVER_CANCELLED,
 ): void {
   const feature = matrix.features[featureIndex] as Feature;
-  for (const column of matrix.columns) {
-    if (column.feature !== featureIndex) continue;
+  const { columns } = matrix;
+  for (let i = firstColumnOf(columns, featureIndex); i < columns.length; i++) {
+    const column = columns[i] as MatrixColumn;
+    if (column.feature !== featureIndex) break;
     scope.checkCancelled();
     const target = {
       arena: matrix.span.arena,
@@ -141,6 +143,18 @@ export function encodeFeature(
     };
     encodeColumn(workspace, feature, column.part, source, target, scope);
   }
+}
+
+/** Columns are in the order of their features, of which there may be a million. */
+function firstColumnOf(columns: readonly MatrixColumn[], feature: number): number {
+  let low = 0;
+  let high = columns.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((columns[middle] as MatrixColumn).feature < feature) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 export interface CodeTarget {

@@ -1,4 +1,5 @@
 // Placing new points in a t-SNE layout that stays as it is.
+import { squaredDistance } from '../linear-algebra.ts';
 import { affinities } from './affinity.ts';
 import { type LayoutModel, meanPosition, nearestTrainingPoints, positionOf } from './model.ts';
 import { neighborCountOf } from './tsne.ts';
@@ -58,7 +59,7 @@ function evaluate(
   const gradient = new Float64Array(dimension);
   let total = 0;
   for (let start = 0; start < positions.length; start += dimension) {
-    const q = 1 / (1 + squaredDistance(positions, start, position));
+    const q = 1 / (1 + squaredDistance(position, positions, start));
     total += q;
     for (let j = 0; j < dimension; j++) {
       const difference = (position[j] as number) - (positions[start + j] as number);
@@ -69,7 +70,7 @@ function evaluate(
   for (const [index, row] of rows.entries()) {
     const start = row * dimension;
     const p = weights[index] as number;
-    const distance = 1 + squaredDistance(positions, start, position);
+    const distance = 1 + squaredDistance(position, positions, start);
     cost += p * Math.log(distance);
     for (let j = 0; j < dimension; j++) {
       const difference = (position[j] as number) - (positions[start + j] as number);
@@ -80,13 +81,4 @@ function evaluate(
     gradient[j] = (gradient[j] as number) - (2 * (push[j] as number)) / total;
   }
   return { cost, gradient };
-}
-
-function squaredDistance(positions: Float64Array, start: number, position: Float64Array): number {
-  let sum = 0;
-  for (let j = 0; j < position.length; j++) {
-    const difference = (position[j] as number) - (positions[start + j] as number);
-    sum += difference * difference;
-  }
-  return sum;
 }

@@ -1,9 +1,9 @@
 // UMAP: a layout in which each point's neighbours stay near, whatever the density around it.
 import { UMAP_TASK, UMAP_TASK_SIZE } from '../../kernel/generated.ts';
 import { type Neighbors, nearestNeighbors } from '../neighbor/exact.ts';
-import { allocatePoints, norms, type Points, pointColumns } from '../points.ts';
+import { type Points, unitPoints } from '../points.ts';
 import { Random, randomState } from '../random.ts';
-import { type FitContext, Layout, lookEvery, type Workspace, withScratch } from '../workspace.ts';
+import { type FitContext, Layout, lookEvery, withScratch } from '../workspace.ts';
 import { type Edges, symmetricEdges } from './edges.ts';
 import { spectralLayout } from './spectral.ts';
 
@@ -84,26 +84,13 @@ function neighborsBy(
   // The point itself counts as one of them.
   const count = Math.min(points.rowCount - 1, Math.max(1, numNeighbors - 1));
   if (metric === 'euclidean') return nearestNeighbors(context, points, count);
-  const unit = unitPoints(context.workspace, points);
+  const { points: unit } = unitPoints(context.workspace, points);
   try {
     const { indices, distances } = nearestNeighbors(context, unit, count);
     return { count, indices, distances: distances.map((distance) => distance ** 2 / 2) };
   } finally {
     context.workspace.memory.free(unit.span);
   }
-}
-
-function unitPoints(workspace: Workspace, points: Points): Points {
-  const columns = pointColumns(workspace, points);
-  const lengths = norms(columns, points.rowCount);
-  const unit = allocatePoints(workspace, points.rowCount, points.dimension, points.span.arena);
-  for (const [j, target] of pointColumns(workspace, unit).entries()) {
-    const column = columns[j] as Float64Array;
-    for (let row = 0; row < points.rowCount; row++) {
-      target[row] = (column[row] as number) / ((lengths[row] as number) || 1);
-    }
-  }
-  return unit;
 }
 
 const SCALE_STEPS = 64;
