@@ -8,7 +8,12 @@ import {
 } from '../../kernel/generated.ts';
 import { failure } from '../../util/error.ts';
 import type { Span } from '../../value/column/snapshot.ts';
-import { type PackedTree, type TreeEnsemble, treeParts } from '../tree/ensemble.ts';
+import {
+  type CodeColumn,
+  type PackedTree,
+  type TreeEnsemble,
+  treeParts,
+} from '../tree/ensemble.ts';
 import type { Workspace } from '../workspace.ts';
 import type { GrownTree } from './grow.ts';
 
@@ -38,12 +43,14 @@ export function packTrees(
   const rights = trees.flatMap((tree) => tree.rights.filter((right) => right !== undefined));
   const isRanges = rights.every((right) => rangeOf(right) !== undefined);
   const columnMax = isRanges ? NODE_COLUMN_MAX : 2 ** SET_NODE_COLUMN_BITS;
-  if (matrix.columns.length > columnMax) {
+  const used = usedColumns(trees);
+  if (used.length > columnMax) {
     throw failure(
       'DATA_ERROR',
-      `trees can test at most ${columnMax} columns, not ${matrix.columns.length}`,
+      `trees can test at most ${columnMax} columns, not ${used.length}; fewer rounds or leaves are needed`,
     );
   }
+  const positions = new Map(used.map((column, position) => [column, position]));
   const sets = new SetTable();
   const spans: Span[] = [];
   try {
@@ -57,7 +64,7 @@ export function packTrees(
       const parts = treeParts(span.offset, nodeCount, valueCount);
       const { u32, f32, f64 } = workspace.memory.get(arena);
       for (let node = 0; node < nodeCount; node++) {
-        const column = tree.columns[node] as number;
+        const column = positions.get(tree.columns[node] as number) ?? 0;
         const right = tree.rights[node];
         const left = tree.lefts[node] as number;
         const at = (parts.nodes + node * 8) >>> 2;
@@ -79,7 +86,10 @@ export function packTrees(
     }
     return {
       features: matrix.features,
-      columns: matrix.columns.map(({ feature, part }) => ({ feature, part })),
+      columns: used.map((column) => {
+        const { feature, part } = matrix.columns[column] as CodeColumn;
+        return { feature, part };
+      }),
       width,
       trees: packed,
       weights: packed.map(() => 1),
@@ -91,6 +101,15 @@ export function packTrees(
     for (const span of spans) workspace.memory.free(span);
     throw thrown;
   }
+}
+
+/** Columns that any node tests, ascending: what scoring has to encode. */
+function usedColumns(trees: readonly PackableTree[]): number[] {
+  const used = new Set<number>();
+  for (const { columns } of trees) {
+    for (const column of columns) if (column >= 0) used.add(column);
+  }
+  return [...used].sort((a, b) => a - b);
 }
 
 /** The codes that go left as one run, around the end if need be: first code, and length - 1. */

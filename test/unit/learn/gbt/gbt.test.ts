@@ -211,3 +211,19 @@ test.each([
   const { sources, labels } = flights(100, 1);
   expect(() => fitAndScore(options, 'boolean', twoClasses(sources, labels))).toThrow(message);
 });
+
+test('trains on more columns than nodes can name, as long as few are tested', () => {
+  const columnCount = 40_000;
+  const sources = Array.from({ length: columnCount }, (_, column) =>
+    numbers(`x${column}`, column === 39_999 ? [1, 2, 3, 4, 5, 6] : [column, 0, 0, 0, 0, 0]),
+  );
+  const problem = regression(sources, [0, 0, 0, 10, 10, 10]);
+  const options = {
+    num_rounds: 1,
+    learning_rate: 1,
+    lambda: 0,
+    max_depth: 1,
+    min_child_samples: 1,
+  };
+  expect(fitAndScore(options, 'regression', problem)).toEqual([0, 0, 0, 10, 10, 10]);
+});
