@@ -1,5 +1,6 @@
 // The frame around every page of the documentation.
 import { escapeHtml } from '../../util/html.ts';
+import { highlightCode } from './highlight.ts';
 
 export interface NavigationGroup {
   readonly title: string;
@@ -45,7 +46,7 @@ ${groups.join('\n')}
 </div>
 </nav>
 <main>
-${body}
+${highlightCode(body)}
 </main>
 </div>
 <script src="${escapeHtml(base)}/doc/search.js" defer></script>

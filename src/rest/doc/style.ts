@@ -1,9 +1,9 @@
 // The one style sheet of the documentation.
 
 export const STYLE = `
-:root { --text: #1d2521; --dim: #59635e; --line: #dfe4e0; --ground: #fff; --side: #f5f7f5; --link: #1c6b4f; --code: #f0f3f1; color-scheme: light dark; }
+:root { --text: #1d2521; --dim: #59635e; --line: #dfe4e0; --ground: #fff; --side: #f5f7f5; --link: #1c6b4f; --code: #f0f3f1; --word: #1c6b4f; --literal: #8a4b12; --key: #24508f; color-scheme: light dark; }
 @media (prefers-color-scheme: dark) {
-  :root { --text: #dfe6e1; --dim: #98a59e; --line: #2a332e; --ground: #131816; --side: #181e1b; --link: #62c39b; --code: #1c2320; }
+  :root { --text: #dfe6e1; --dim: #98a59e; --line: #2a332e; --ground: #131816; --side: #181e1b; --link: #62c39b; --code: #1c2320; --word: #62c39b; --literal: #e0a872; --key: #8fb8f0; }
 }
 * { box-sizing: border-box; }
 body { margin: 0; color: var(--text); background: var(--ground); font: 16px/1.6 system-ui, sans-serif; }
@@ -26,6 +26,10 @@ code { padding: .1em .3em; }
 main img { max-width: 100%; border: 1px solid var(--line); border-radius: 8px; }
 pre { padding: .9rem 1rem; overflow-x: auto; }
 pre code { padding: 0; background: none; }
+pre .word { color: var(--word); font-weight: 600; }
+pre .text, pre .number { color: var(--literal); }
+pre .key { color: var(--key); }
+pre .comment { color: var(--dim); }
 table { border-collapse: collapse; width: 100%; margin: 1rem 0; font-size: .93rem; }
 th, td { border-bottom: 1px solid var(--line); padding: .4rem .6rem; text-align: left; vertical-align: top; }
 th { color: var(--dim); font-weight: 600; }

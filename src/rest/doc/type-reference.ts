@@ -57,7 +57,7 @@ function exampleText(type: EntityType): string {
   if (requests.length === 0) return '';
   const blocks = requests.map(({ verb, path, body }) => {
     const text = `${verb} ${path}\n${JSON.stringify(body, null, 2)}`;
-    return `<pre><code>${escapeHtml(text)}</code></pre>`;
+    return `<pre><code class="language-json">${escapeHtml(text)}</code></pre>`;
   });
   return `<h2>Creating one</h2>\n${blocks.join('\n')}`;
 }
