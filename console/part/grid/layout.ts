@@ -5,7 +5,7 @@ export const ROW_HEIGHT = 26;
 export const HEAD_HEIGHT = 30;
 /** Browsers end at about 17 to 33 million pixels. */
 const SCROLL_HEIGHT_MAX = 12_000_000;
-const LETTER_WIDTH = 7.3;
+const LETTER_WIDTH = 7.6;
 const WIDTH_MIN = 56;
 const WIDTH_MAX = 320;
 

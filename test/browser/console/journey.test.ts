@@ -131,6 +131,42 @@ describe.runIf(canTest('chromium', executablePath))('from a file to a model', ()
     await page.context().close();
   });
 
+  test('to a map of its rows', { timeout: 60_000 }, async () => {
+    await put('/v1/procedures/load_birds', {
+      type: 'import.text',
+      params: { dataFileUrl: `file://${csv}`, outputDataset: 'birds', runOnCreation: true },
+    });
+    const features = [
+      '"Speed IAS in knots" / 80 AS speed',
+      ...['Large', 'Medium'].map((size) => `2 * ("Wildlife Size" = '${size}') AS ${size}`),
+      ...['Climb', 'Approach', 'Landing Roll', 'Take-off run'].map(
+        (phase) => `3 * ("Phase of flight" = '${phase}') AS "${phase}"`,
+      ),
+      `("Time of day" = 'Day') AS day`,
+    ];
+    await put('/v1/procedures/lay_out', {
+      type: 'umap.train',
+      params: {
+        trainingData: `SELECT ${features.join(', ')} FROM birds WHERE "Speed IAS in knots" IS NOT NULL AND "Wildlife Size" IS NOT NULL AND "Phase of flight" IS NOT NULL LIMIT 1500`,
+        rowOutputDataset: 'birds_map',
+        randomSeed: 1,
+        runOnCreation: true,
+      },
+    });
+    const place = '/data/birds_map?view=map&of=birds&colour=Phase+of+flight';
+    const { page, offences } = await openConsole(session, place);
+    await page.locator('.map-legend button', { hasText: 'Approach' }).waitFor();
+    await page.locator('.map-canvas canvas').waitFor();
+    await picture(page, 'map');
+    expect(offences).toEqual([]);
+    await page.context().close();
+  });
+
+  async function put(path: string, body: unknown): Promise<void> {
+    const reply = await fetch(session.origin + path, { method: 'PUT', body: JSON.stringify(body) });
+    expect([reply.status, reply.ok ? '' : await reply.text()]).toEqual([201, '']);
+  }
+
   async function get(path: string): Promise<unknown> {
     return (await fetch(session.origin + path)).json();
   }
