@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { crc32, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Rowan } from '../../src/index.ts';
 import { projectRoot } from '../support/project.ts';
@@ -183,6 +183,73 @@ test('a member of a zip file that is not what its directory says is refused', as
     expect([place, status, text]).toEqual([place, 400, expect.stringContaining('p.zip')]);
   }
   await nothingIsLeft();
+});
+
+/** A zip file of members that are not compressed. */
+function zipOf(members: Readonly<Record<string, string>>): Buffer {
+  const parts: Buffer[] = [];
+  const entries: Buffer[] = [];
+  let offset = 0;
+  for (const [name, text] of Object.entries(members)) {
+    const content = Buffer.from(text);
+    const common = Buffer.alloc(26);
+    common.writeUInt16LE(20, 0);
+    common.writeUInt16LE(0x21, 8); // 1980-01-01
+    common.writeUInt32LE(crc32(content), 10);
+    common.writeUInt32LE(content.length, 14);
+    common.writeUInt32LE(content.length, 18);
+    common.writeUInt16LE(name.length, 22);
+    const member = Buffer.concat([Buffer.from('PK\x03\x04'), common, Buffer.from(name), content]);
+    const rest = Buffer.alloc(14);
+    rest.writeUInt32LE(offset, 10);
+    entries.push(Buffer.from('PK\x01\x02\x14\0'), common, rest, Buffer.from(name));
+    parts.push(member);
+    offset += member.length;
+  }
+  const directory = Buffer.concat(entries);
+  const end = Buffer.alloc(22);
+  end.write('PK\x05\x06');
+  end.writeUInt16LE(parts.length, 8);
+  end.writeUInt16LE(parts.length, 10);
+  end.writeUInt32LE(directory.length, 12);
+  end.writeUInt32LE(offset, 16);
+  return Buffer.concat([...parts, directory, end]);
+}
+
+function workbook(rows: string, strings = '', declaration = ''): Buffer {
+  return zipOf({
+    'xl/workbook.xml': `${declaration}<workbook xmlns:r="r"><sheets><sheet name="S" r:id="r1"/></sheets></workbook>`,
+    'xl/_rels/workbook.xml.rels':
+      '<Relationships><Relationship Id="r1" Target="worksheets/sheet1.xml"/></Relationships>',
+    'xl/sharedStrings.xml': `<sst>${strings}</sst>`,
+    'xl/worksheets/sheet1.xml': `${declaration}<worksheet><sheetData>${rows}</sheetData></worksheet>`,
+  });
+}
+
+test.each([
+  ['a row beyond the last', '<row r="99999999999"><c r="A1"><v>1</v></c></row>', ''],
+  ['a row before the first', '<row r="-5"><c r="A1"><v>1</v></c></row>', ''],
+  ['a column beyond the last', '<row r="1"><c r="ZZZZZZ1"><v>1</v></c></row>', ''],
+  [
+    'a text that is none',
+    '<row r="1"><c r="A1"/></row>',
+    `<si><t>${'x'.repeat(2 ** 24 + 1)}</t></si>`,
+  ],
+])('a workbook with %s is refused', async (_, rows, strings) => {
+  const { status, text } = await importBytes('odd.xlsx', workbook(rows, strings));
+  expect([status, text]).toEqual([400, expect.stringContaining('is no workbook')]);
+  await nothingIsLeft();
+});
+
+test('entities of workbooks are neither read from files nor multiplied', async () => {
+  const secret = join(directory, 'secret');
+  writeFileSync(secret, 'a secret');
+  const declaration = `<!DOCTYPE x [<!ENTITY file SYSTEM "file://${secret}"><!ENTITY a "aaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>`;
+  const rows = '<row r="1"><c r="A1" t="inlineStr"><is><t>&file;|&b;</t></is></c></row>';
+  const { status, text } = await importBytes('entity.xlsx', workbook(rows, '', declaration));
+  expect(status, text).toBe(201);
+  const cell = await rowan.query('SELECT A FROM damaged', { format: 'atom' });
+  expect(cell).toBe('&file;|&b;');
 });
 
 test('an SQLite file with damaged pages or values is refused', async () => {

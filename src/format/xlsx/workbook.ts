@@ -104,6 +104,19 @@ async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
+/** The limits of the format; what is beyond them comes of no program that makes workbooks. */
+const ROW_NUMBER_MAX = 1_048_576;
+const COLUMN_NUMBER_MAX = 16_384;
+/** The format has 32,767; texts of more than this are no texts of cells. */
+const TEXT_LENGTH_MAX = 2 ** 24;
+
+function withLimit(text: string): string {
+  if (text.length > TEXT_LENGTH_MAX) {
+    throw new Error(`a text has more than ${TEXT_LENGTH_MAX} characters`);
+  }
+  return text;
+}
+
 interface Handler {
   open(name: string, attributes: Readonly<Record<string, string>>): void;
   text(text: string): void;
@@ -161,7 +174,7 @@ async function readStrings(
         else if (name === 'rPh') phonetic++;
       },
       text(text) {
-        if (isText && phonetic === 0) current += text;
+        if (isText && phonetic === 0) current = withLimit(current + text);
       },
       close(name) {
         if (name === 't') isText = false;
@@ -262,12 +275,18 @@ class CellReader implements Handler {
     switch (name) {
       case 'row':
         this.#row = attributes.r === undefined ? this.#row + 1 : Number(attributes.r);
+        if (!(Number.isInteger(this.#row) && this.#row >= 1 && this.#row <= ROW_NUMBER_MAX)) {
+          throw new Error(`a row has the number ${attributes.r ?? this.#row}`);
+        }
         this.#cells = [];
         this.#column = 0;
         break;
       case 'c': {
         const letters = /^[A-Z]+/.exec(attributes.r ?? '')?.[0];
         this.#column = letters === undefined ? this.#column + 1 : numberOf(letters);
+        if (this.#column > COLUMN_NUMBER_MAX) {
+          throw new Error(`a cell of row ${this.#row} lies beyond column XFD`);
+        }
         this.#type = attributes.t ?? 'n';
         this.#style = Number(attributes.s ?? 0);
         this.#value = undefined;
@@ -285,7 +304,9 @@ class CellReader implements Handler {
   }
 
   text(text: string): void {
-    if (this.#isValue && this.#phonetic === 0) this.#value = (this.#value ?? '') + text;
+    if (this.#isValue && this.#phonetic === 0) {
+      this.#value = withLimit((this.#value ?? '') + text);
+    }
   }
 
   close(name: string): void {

@@ -98,6 +98,20 @@ describe('beh.mutable', () => {
   });
 });
 
+test('sqliteSparse truncates timestamps to milliseconds', async () => {
+  await put('q', 'sqliteSparse');
+  const times = [1.0019, 1.001, -1.0019, 1583020799.9999, 1583020799.123];
+  await record('q', ...times.map((ts, index) => [`r${index}`, [['x', 1, ts]]]));
+  const rows = (await full('q')) as { columns: [string, unknown, string][] }[];
+  expect(rows.map(({ columns }) => columns[0]?.[2])).toEqual([
+    '1970-01-01T00:00:01.001Z',
+    '1970-01-01T00:00:01.001Z',
+    '1969-12-31T23:59:58.999Z',
+    '2020-02-29T23:59:59.999Z',
+    '2020-02-29T23:59:59.123Z',
+  ]);
+});
+
 describe('beh.binary.mutable', () => {
   test('is read while it is recorded, and frozen by saving it', async () => {
     await put('b', 'beh.binary.mutable');
