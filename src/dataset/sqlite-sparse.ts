@@ -44,9 +44,17 @@ export const sqliteSparse = datasetType({
 function inMilliseconds({ name, cells }: RecordedRow): RecordedRow {
   return {
     name,
-    cells: cells.map(
-      ([column, atom, ts]) =>
-        [column, atom, Number.isFinite(ts) ? Math.trunc(ts * 1000) / 1000 : ts] as const,
-    ),
+    cells: cells.map(([column, atom, ts]) => [column, atom, truncated(ts)] as const),
   };
+}
+
+/** How far a product of seconds may lie below the whole milliseconds that it stands for. */
+const ROUNDING = 2 ** -51;
+
+/** Whole milliseconds, towards zero; 1.001 s are 1001 ms although their product is a little less. */
+function truncated(seconds: number): number {
+  if (!Number.isFinite(seconds)) return seconds;
+  const ms = seconds * 1000;
+  const whole = Math.round(ms);
+  return (Math.abs(ms - whole) <= Math.abs(ms) * ROUNDING ? whole : Math.trunc(ms)) / 1000;
 }

@@ -147,10 +147,7 @@ class Writer {
 function milliseconds(ts: number): bigint | null {
   if (Number.isNaN(ts)) return null;
   if (!Number.isFinite(ts)) return ts < 0 ? MINUS_INFINITY : INFINITY;
-  // Truncated, but 1.001 s are 1001 ms although their product is a little less.
-  const ms = ts * 1000;
-  const whole = Math.round(ms);
-  return BigInt(Math.abs(ms - whole) <= Math.abs(ms) * ROUNDING ? whole : Math.trunc(ms));
+  return BigInt(Math.round(ts * 1000));
 }
 
 function secondsOf(ms: number | bigint | null): number {
@@ -160,7 +157,6 @@ function secondsOf(ms: number | bigint | null): number {
   return Number(ms) / 1000;
 }
 
-const ROUNDING = 2 ** -51;
 const ROWS_PER_CHECK = 1024;
 
 /** Reads all rows; a file that is not there is made. */
