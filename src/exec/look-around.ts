@@ -67,10 +67,15 @@ function answer(
 
 function explain(text: string, analyze: boolean, options: WriteQueryOptions): Answer {
   if (analyze) return explainAnalyze(text, options);
-  const prepared = prepareQuery(text, options);
+  const prepared = prepareQuery(text, asWritten(options));
   const lines = explainPlan(prepared.plan, prepared.runtime.planner);
   const cells = lines.map(({ operator, path, rows, why }) => [operator, path, rows, why]);
   return answer(['operator', 'path', 'rows', 'why'], cells, prepared.warnings);
+}
+
+/** The query runs as it does when its result is written in that format. */
+function asWritten(options: WriteQueryOptions) {
+  return { ...options, exactTimestamps: options.format === 'full' };
 }
 
 /** Runs the query, and tells what each operator gave and how long it took, its inputs included. */
@@ -79,7 +84,7 @@ function explainAnalyze(text: string, options: WriteQueryOptions): Answer {
   const observe: Observe = (node, observation) => {
     observed.set(node, { ...observed.get(node), ...observation });
   };
-  const prepared = prepareQuery(text, { ...options, observe });
+  const prepared = prepareQuery(text, { ...asWritten(options), observe });
   for (const _ of prepared.run()) options.scope.checkCancelled();
   const lines = explainPlan(prepared.plan, prepared.runtime.planner);
   const cells = lines.map(({ operator, path, rows, why, physical }) => {

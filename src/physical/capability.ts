@@ -35,6 +35,14 @@ export function isKernelAggregate({ name, args, modifiers }: AggregateCall): boo
   return modifiers === undefined && AGGREGATE_NAMES.has(name) && args.length === 1;
 }
 
+const QUANTILES: ReadonlySet<string> = new Set(['median', 'quantile_cont', 'quantile_disc']);
+
+/** Whether an aggregate is found by counting the distinct values of each group. */
+export function isQuantile({ name, args, modifiers }: AggregateCall): boolean {
+  if (modifiers !== undefined || !QUANTILES.has(name)) return false;
+  return name === 'median' ? args.length === 1 : args[1]?.kind === 'constant';
+}
+
 /** Whether FILTER is all that the modifiers of a call say. */
 export function isOnlyFiltered({ modifiers }: AggregateCall): boolean {
   return modifiers === undefined || (!modifiers.distinct && modifiers.orderBy.length === 0);

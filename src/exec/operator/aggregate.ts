@@ -1,15 +1,16 @@
 // GROUP BY over a pipeline: groups are numbered and accumulated by kernels.
-import { isKernelAggregate, isOnlyFiltered } from '../../physical/capability.ts';
+import { isKernelAggregate, isOnlyFiltered, isQuantile } from '../../physical/capability.ts';
 import type { BoundExpression } from '../../plan/expression.ts';
 import type { AggregateCall, AggregateNode } from '../../plan/plan.ts';
 import type { VectorEngine } from '../vector/engine.ts';
 import { GroupQuery, type GroupRows, type GroupSelection } from '../vector/group/aggregate.ts';
-import type { GroupTable } from '../vector/group/group-table.ts';
+import { GroupTable } from '../vector/group/group-table.ts';
 import { arenaOf, buildBlocks, buildSource } from './build.ts';
 import { materialize, type OperatorContext } from './materialize.ts';
 import { NotSuited, suited } from './not-suited.ts';
 import { tableColumn } from './outputs.ts';
 import type { Pipeline } from './pipeline.ts';
+import { countOfRows, quantileColumn } from './quantile.ts';
 
 /** @throws NotSuited when kernels do not know an aggregate */
 export function groupPipeline(
@@ -19,9 +20,34 @@ export function groupPipeline(
   selection: GroupSelection,
 ): GroupTable {
   const keys = node.keys.map((key) => suited(pipeline.resolve(key)));
-  const aggregates = resolveCalls(node.aggregates, pipeline);
   const { explicit } = node;
-  return groupResolved({ keys, aggregates, explicit, ...selection }, pipeline, context);
+  const calls = node.aggregates.map(withoutFilter);
+  const quantiles = calls.filter(isQuantile).map((call) => resolveCall(call, pipeline));
+  const others = calls.filter((call) => !isQuantile(call));
+  const aggregates = resolveCalls(others, pipeline);
+  if (quantiles.length === 0) {
+    return groupResolved({ keys, aggregates, explicit, ...selection }, pipeline, context);
+  }
+  if (context.exactTimestamps || selection.sortKeys.length > 0) throw new NotSuited();
+  const ordered = { explicit, isOrdered: true };
+  const groups = groupResolved({ keys, aggregates, ...ordered }, pipeline, context);
+  const counts = new Map<BoundExpression, GroupTable>();
+  const columnOf = (call: AggregateCall) => {
+    const value = suited(call.args[0]);
+    let counted = counts.get(value);
+    if (counted === undefined) {
+      const byValue = { keys: [...keys, value], aggregates: [countOfRows(call)], explicit: true };
+      counted = groupResolved({ ...byValue, isOrdered: true }, pipeline, context);
+      counts.set(value, counted);
+    }
+    return quantileColumn(call, counted, groups.rowCount, keys.length);
+  };
+  const made = quantiles.map(columnOf);
+  const plain = [...groups.aggregates];
+  const columns = calls.map((call) => suited((isQuantile(call) ? made : plain).shift()));
+  const all = new GroupTable(groups.rowCount, groups.keys, columns);
+  const { keep = all.rowCount } = selection;
+  return keep < all.rowCount ? all.slice(0, keep) : all;
 }
 
 /** Calls about the tables of a pipeline. @throws NotSuited when kernels do not know one */
@@ -31,10 +57,11 @@ export function resolveCalls(
 ): readonly AggregateCall[] {
   const calls = aggregates.map(withoutFilter);
   if (!calls.every(isKernelAggregate)) throw new NotSuited();
-  return calls.map((call) => ({
-    ...call,
-    args: call.args.map((arg) => suited(pipeline.resolve(arg))),
-  }));
+  return calls.map((call) => resolveCall(call, pipeline));
+}
+
+function resolveCall(call: AggregateCall, pipeline: Pipeline): AggregateCall {
+  return { ...call, args: call.args.map((arg) => suited(pipeline.resolve(arg))) };
 }
 
 /** Nulls do not count, so an argument that is null where FILTER does not hold says the same. */

@@ -2,8 +2,8 @@
 // batch knows the row numbers of its sources; columns are gathered when a program asks for them.
 import { assert } from '../../util/assert.ts';
 import type { ColumnSnapshot, Span } from '../../value/column/snapshot.ts';
+import type { FlatColumn } from '../vector/built-column.ts';
 import { ChunkVectors } from '../vector/chunk.ts';
-import type { FlatColumn } from '../vector/join-vectors.ts';
 import type { CodeProgram, TruthProgram } from '../vector/program/program.ts';
 import type { Scratch } from '../vector/scratch.ts';
 import { type CodeVector, type NumberVector, Vectors } from '../vector/vectors.ts';

@@ -2,12 +2,12 @@
 import { assert } from '../../util/assert.ts';
 import type { Arena } from '../../value/column/arena.ts';
 import type { ColumnSnapshot, Span } from '../../value/column/snapshot.ts';
+import type { FlatColumn } from '../vector/built-column.ts';
 import { ChunkVectors } from '../vector/chunk.ts';
 import { homeArena } from '../vector/chunk-range.ts';
 import type { VectorEngine } from '../vector/engine.ts';
 import type { GroupSource } from '../vector/group/group-job.ts';
 import { buildKeyTables } from '../vector/group/key-table.ts';
-import type { FlatColumn } from '../vector/join-vectors.ts';
 import type { BlockSource } from '../vector/program/block-compiler.ts';
 import { chunkColumn } from '../vector/program/block-compiler.ts';
 import type { TruthProgram } from '../vector/program/program.ts';

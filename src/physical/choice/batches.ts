@@ -11,7 +11,7 @@ import type {
   SortNode,
   WindowPlanNode,
 } from '../../plan/plan.ts';
-import { isKernelAggregate, isOnlyFiltered, opaquePart } from '../capability.ts';
+import { isKernelAggregate, isOnlyFiltered, isQuantile, opaquePart } from '../capability.ts';
 import type { Method, PhysicalNode } from '../physical.ts';
 import { type Choice, type Planner, whyNoColumns, whyTooSmall } from './choice.ts';
 import { whyNotFirst } from './row-numbers.ts';
@@ -111,6 +111,7 @@ export function isSortOfGroups(node: SortNode): node is SortNode & { input: Aggr
     !node.late &&
     node.ties === 'input-order' &&
     node.input.kind === 'aggregate' &&
+    !node.input.aggregates.some((call) => isQuantile({ ...call, modifiers: undefined })) &&
     node.keys.every(
       ({ expression, nulls }) =>
         nulls === undefined &&
@@ -191,7 +192,9 @@ function whyNoGroups(
 ): string | undefined {
   if (node.kind === 'grouping-sets' && exactTimestamps) return 'timestamps are looked at';
   for (const call of node.aggregates) {
-    const isKnown = isOnlyFiltered(call) && isKernelAggregate({ ...call, modifiers: undefined });
+    const plain = { ...call, modifiers: undefined };
+    const isCounted = node.kind === 'aggregate' && !exactTimestamps && isQuantile(plain);
+    const isKnown = isOnlyFiltered(call) && (isKernelAggregate(plain) || isCounted);
     if (!isKnown) return `no kernel accumulates ${call.surface}`;
   }
   return expressionsOf(node)

@@ -1,7 +1,7 @@
 // All rows of a column in one piece, with one more row that has no value.
 import type { ColumnSnapshot, Span } from '../../../value/column/snapshot.ts';
+import type { FlatColumn } from '../../vector/built-column.ts';
 import type { ChunkVectors } from '../../vector/chunk.ts';
-import type { FlatColumn } from '../../vector/join-vectors.ts';
 import { integerBounds } from '../../vector/program/integer-bounds.ts';
 import type { Scratch } from '../../vector/scratch.ts';
 

@@ -41,10 +41,10 @@ const lowerCount: LowerAggregate = ({ arg, lowering, measure }) => {
   }
   const scope = lowering.table;
   const column = arg.kind === 'column' ? scope.find(arg.path) : undefined;
-  if (typeof column !== 'number') return undefined;
   const numbers = lowering.numbers(arg);
-  if (numbers === undefined && lowering.codes(arg) === undefined) return undefined;
-  if (numbers !== undefined && typeof numbers.timed !== 'boolean') {
+  if (numbers === undefined) {
+    if (typeof column !== 'number' || lowering.codes(arg) === undefined) return undefined;
+  } else if (typeof column !== 'number' || typeof numbers.timed !== 'boolean') {
     const timed = lowerTimed(numbers.timed, measure);
     const values = measure({ kind: 'values', numbers: numbers.program });
     return (cells, at) => {

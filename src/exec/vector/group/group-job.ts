@@ -6,7 +6,6 @@ import { type BatchSource, BatchVectors } from '../../operator/batch-vectors.ts'
 import { type JobContext, registerParallelJob } from '../../parallel.ts';
 import { ChunkVectors } from '../chunk.ts';
 import type { ChunkRange } from '../chunk-range.ts';
-import { type JoinSource, JoinVectors } from '../join-vectors.ts';
 import type { Measure } from '../program/measure.ts';
 import type { CodeProgram, NumberProgram, TruthProgram } from '../program/program.ts';
 import { Scratch } from '../scratch.ts';
@@ -15,7 +14,6 @@ import type { Vectors } from '../vectors.ts';
 /** Where rows come from: chunks of a table, or pairs of the rows of a chunk and of another table. */
 export type GroupSource =
   | { readonly kind: 'scan'; readonly columns: readonly ColumnSnapshot[] }
-  | { readonly kind: 'join'; readonly join: JoinSource }
   | { readonly kind: 'batches'; readonly batches: BatchSource };
 
 export interface GroupJobArgs {
@@ -69,16 +67,6 @@ export function openBatches(source: GroupSource, scratch: Scratch, scope: JobCon
       return {
         vectors,
         forEachBatch: (index, rowCount, visit) => vectors.forEachBatch(index, rowCount, visit),
-      };
-    }
-    case 'join': {
-      const vectors = new JoinVectors(scratch, source.join);
-      return {
-        vectors,
-        forEachBatch(index, rowCount, visit) {
-          vectors.moveTo(index, rowCount);
-          while (vectors.next()) visit();
-        },
       };
     }
     case 'scan': {

@@ -1,9 +1,9 @@
 // The build side of a join whose keys are distinct, as tables with an entry for each code of a key:
 // a row of the other side reads them as if they were its own columns.
 import type { ColumnSnapshot, Span } from '../../../value/column/snapshot.ts';
+import type { JoinPlace } from '../built-column.ts';
 import { ChunkVectors } from '../chunk.ts';
 import type { VectorEngine } from '../engine.ts';
-import type { JoinPlace } from '../join-vectors.ts';
 import { type BlockColumn, type BlockSource, chunkColumn } from '../program/block-compiler.ts';
 import { integerBounds } from '../program/integer-bounds.ts';
 import type { CodeProgram, TruthProgram } from '../program/program.ts';
