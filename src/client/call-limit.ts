@@ -7,6 +7,7 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
 }
 
+/** The abort signal of one call, and the error that its early end is told by. */
 export class CallLimit {
   readonly #controller = new AbortController();
   readonly #given: AbortSignal | undefined;

@@ -15,6 +15,7 @@ export interface PerformOptions extends CallOptions {
   readonly headers?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** Makes the calls of all objects of a client over one transport, and can end those in flight. */
 export class Caller {
   readonly #transport: Transport;
   readonly #defaults: CallOptions;
@@ -141,6 +142,10 @@ async function* piecesOf(body: TransportReply['body']): AsyncGenerator<Uint8Arra
   else yield* body;
 }
 
+/**
+ * The parameters of a query string as texts, in their order; those that are undefined are left
+ * out.
+ */
 export function queryPairs(query: PerformOptions['query']): [string, string][] {
   if (query === undefined) return [];
   const pairs = isPairs(query) ? query : Object.entries(query);

@@ -9,6 +9,7 @@ import { encodeLines, type Source } from './json-lines.ts';
 
 const NDJSON = { 'content-type': 'application/x-ndjson' };
 
+/** A dataset by its id, whether it exists or not: its rows are recorded, committed and listed. */
 export class DatasetObject extends Entity {
   constructor(id: string, caller: Caller) {
     super('datasets', id, caller);

@@ -28,6 +28,7 @@ export interface StatusDocument {
 
 export type Plural = 'datasets' | 'functions' | 'procedures';
 
+/** An entity by its id, whether it exists or not; nothing is asked before a method is called. */
 export abstract class Entity {
   protected readonly caller: Caller;
   readonly #id: string;
@@ -161,6 +162,10 @@ export type Named<Handle extends Entity, Entities = Collection<Handle>> = Entiti
   readonly [id: string]: Handle;
 };
 
+/**
+ * A collection whose entities can also be had as members, for instance `datasets.flights`; members
+ * of its own come first.
+ */
 export function named<Handle extends Entity, Entities extends Collection<Handle>>(
   collection: Entities & Collection<Handle>,
 ): Named<Handle, Entities> {

@@ -16,6 +16,7 @@ export type FunctionInput = Readonly<Record<string, unknown>>;
 
 const NDJSON = { 'content-type': 'application/x-ndjson' };
 
+/** A function by its id: applied to one input, to many, or to a stream of them. */
 export class FunctionObject<Input = FunctionInput, Output = unknown> extends Entity {
   constructor(id: string, caller: Caller) {
     super('functions', id, caller);
@@ -105,6 +106,7 @@ export class FunctionObject<Input = FunctionInput, Output = unknown> extends Ent
   }
 }
 
+/** The functions of a service, with the types of input and output that the caller names. */
 export class FunctionCollection extends Collection<FunctionObject> {
   constructor(caller: Caller) {
     super('functions', caller, (id) => new FunctionObject(id, caller));

@@ -16,6 +16,7 @@ export interface HttpOptions {
   readonly streamsBodies?: boolean | undefined;
 }
 
+/** Sends requests by fetch; bodies may be streams where the platform sends streams. */
 export class HttpTransport implements Transport {
   readonly streamsBodies: boolean;
   readonly #base: string;

@@ -3,6 +3,7 @@ import type { Caller } from './caller.ts';
 import { Entity } from './entity.ts';
 import { type RunConfig, RunObject, type RunOptions } from './run.ts';
 
+/** A procedure by its id: it is run, and its runs are followed. */
 export class ProcedureObject extends Entity {
   constructor(id: string, caller: Caller) {
     super('procedures', id, caller);

@@ -56,12 +56,14 @@ export function asError(reply: PerformedReply): RowanError {
   return failure('INTERNAL', reply.text || `status ${reply.status}`);
 }
 
+/** Whether the JSON of a reply is an error as the service writes it: text, status and code. */
 export function isErrorBody(json: unknown): json is Parameters<typeof RowanError.fromBody>[0] {
   if (typeof json !== 'object' || json === null) return false;
   const { error, httpCode, code } = json as Record<string, unknown>;
   return typeof error === 'string' && typeof httpCode === 'number' && typeof code === 'string';
 }
 
+/** The pieces of a body as one array; a single piece is not copied. */
 export async function readAll(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let size = 0;

@@ -13,6 +13,10 @@ import type { Transport } from './transport.ts';
 type Headers = PerformOptions['headers'];
 type HandleOf<Entities> = Entities extends Collection<infer Handle> ? Handle : never;
 
+/**
+ * The service as a program sees it: entities, queries, and any route by its path. Transports
+ * extend it.
+ */
 export abstract class RowanApi<Functions extends Collection<FunctionObject> = FunctionCollection> {
   readonly datasets: Named<DatasetObject>;
   readonly functions: Named<HandleOf<Functions>, Functions>;

@@ -3,6 +3,7 @@ import type { Snapshot } from '../value/column/snapshot.ts';
 import { TableBuilder } from '../value/column/table-builder.ts';
 import type { ContentWriter, DatasetContent, WriterContext } from './dataset-type.ts';
 
+/** Goes on from the columns of `previous`, where it has that layout; else starts anew. */
 export function openColumnarWriter(context: WriterContext): ContentWriter {
   const previous = context.previous?.snapshot;
   const builder =
@@ -20,6 +21,7 @@ export function columnarStatus({ snapshot }: Pick<DatasetContent, 'snapshot'>): 
   return { rowCount: snapshot.rowCount, columnCount: columnCountOf(snapshot) };
 }
 
+/** How many columns a snapshot has, whatever its layout. */
 export function columnCountOf(snapshot: Snapshot): number {
   return snapshot.layout === 'sparse' ? snapshot.columnCount : snapshot.columns.length;
 }

@@ -69,6 +69,7 @@ export function joinBatch(
   return bytes;
 }
 
+/** The rows of a batch as objects, one by one, in the order of their recording. */
 export function* decodeBatch(bytes: Uint8Array): Generator<RecordedRow> {
   const reader = new BatchReader(bytes);
   const columns: Path[] = [];

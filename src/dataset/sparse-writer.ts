@@ -9,6 +9,7 @@ import { cellsOfRow } from './recorded-row.ts';
 /** Rows taken over between two looks at the cancel flag. */
 const ROWS_PER_CHECK = 1024;
 
+/** Goes on from the rows of `previous`, whatever their layout. */
 export function openSparseWriter(context: WriterContext): ContentWriter {
   const { previous, arenas } = context;
   const base = previous?.snapshot.layout === 'sparse' ? previous.snapshot : undefined;

@@ -36,6 +36,7 @@ export function viewContent(
   return { snapshot: writer.finish(state), state };
 }
 
+/** Rows of a relation in the form in which rows are recorded, nested values flattened. */
 export function* recordedRows(rows: Iterable<RelationRow>): Iterable<RecordedRow> {
   for (const { name, row } of rows) yield { name, cells: cellsOfRow(row) };
 }

@@ -16,6 +16,7 @@ const SMALL_SIZE_MAX = 16;
 
 const encoder = new TextEncoder();
 
+/** Collects atoms as the elements of a JSON array, without making a text of all of them. */
 export class AtomListWriter {
   /** full chunks, and after `end` all of them */
   readonly chunks: Uint8Array<ArrayBuffer>[] = [];

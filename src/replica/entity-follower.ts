@@ -16,6 +16,7 @@ export interface FollowerOptions {
   onKeys(): void;
 }
 
+/** Takes up what the primary has written, entity by entity, in the order of its write numbers. */
 export class EntityFollower {
   readonly #service: Service;
   readonly #records: StoredRecords;

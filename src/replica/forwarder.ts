@@ -41,6 +41,9 @@ export interface ForwardOptions {
   readonly refusal?: RowanError | undefined;
 }
 
+/**
+ * Connections to the primary over its socket: kept alive, and waited for when the process stops.
+ */
 export class Forwarder {
   readonly #socketPath: string;
   readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_MS, maxFreeSockets: 256 });

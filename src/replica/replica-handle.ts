@@ -32,6 +32,9 @@ const RESTART_MS_MAX = 10_000;
 /** A replica that lives this long has not failed at its start. */
 const GOOD_LIFE_MS = 30_000;
 
+/**
+ * Starts a replica, hands it connections, asks for its metrics, and starts it again when it ends.
+ */
 export class ReplicaHandle {
   readonly #options: HandleOptions;
   readonly #metricsWaiters = new Map<number, (metrics: readonly object[]) => void>();

@@ -41,6 +41,9 @@ const HEAD_STATUSES = new Set([401, 403, 405, 413, 414, 431]);
 
 const HEALTH = /^\/v1\/health(?:\?|$)/;
 
+/**
+ * Answers what it can answer for certain from the data directory, and passes on everything else.
+ */
 export class Replica implements PassingOn {
   readonly #service: Service;
   readonly #web: Web;

@@ -34,6 +34,7 @@ export interface SyntaxProblem {
 const EXCERPT_LENGTH_MAX = 160;
 const NEAR_LENGTH_MAX = 40;
 
+/** A text that is no SQL: line, column and offset, what stood there and what was expected. */
 export class SqlSyntaxError extends RowanError {
   readonly line: number;
   readonly column: number;

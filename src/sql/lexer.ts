@@ -43,6 +43,7 @@ const LONG_SYMBOLS: ReadonlySet<string> = new Set([
 ]);
 const SYMBOLS = '()[]{},:.+-*/%@&|^~=<>!;?#`\\';
 
+/** Gives the tokens of a source from left to right; the last one is of the kind `end`. */
 export class Lexer {
   private readonly source: SqlSource;
   private readonly text: string;

@@ -37,6 +37,7 @@ const BINARY_LEVELS: Readonly<Record<BinaryOperator, number>> = {
   '||': LEVEL.sum,
 };
 
+/** The level of a binary operator, on the scale of `LEVEL`. */
 export function binaryLevel(operator: BinaryOperator): number {
   return BINARY_LEVELS[operator];
 }

@@ -4,7 +4,10 @@ import { expect, test } from 'vitest';
 import { projectFiles, readProjectFile } from '../support/project.ts';
 
 /** A folder joins when it is complete. */
-const COMPLETE = ['util', 'kernel', 'value', 'schema', 'file', 'format', 'store'];
+const COMPLETE = [
+  ...['util', 'kernel', 'value', 'schema', 'client', 'file', 'format', 'store', 'sql'],
+  ...['dataset', 'function', 'replica'],
+];
 
 const EXPORT = /^export (?:abstract )?(?:async )?(?:function\*?|class) (\w+)/;
 

@@ -32,6 +32,7 @@ export interface Grammar {
   table(cursor: Cursor): TableExpression;
 }
 
+/** Reads tokens ahead, remembers what was looked for at the current one, and limits nesting. */
 export class Cursor {
   readonly source: SqlSource;
   readonly grammar: Grammar;

@@ -76,22 +76,27 @@ export function parseGroupBy(text: string): Grouping {
 
 // The same for a part of a text.
 
+/** Reads one expression. @throws SQL_SYNTAX where the source is not exactly one; so below */
 export function parseExpressionOf(source: SqlSource): Expression {
   return parseWhole(source, (cursor) => readExpression(cursor));
 }
 
+/** Reads a select list, with DISTINCT where it has one. */
 export function parseSelectOf(source: SqlSource): SelectClause {
   return parseWhole(source, parseSelect);
 }
 
+/** Reads what follows FROM. */
 export function parseTableExpressionOf(source: SqlSource): TableExpression {
   return parseWhole(source, readTable);
 }
 
+/** Reads what follows ORDER BY. */
 export function parseOrderByOf(source: SqlSource): readonly OrderKey[] {
   return parseWhole(source, parseOrderKeys);
 }
 
+/** Reads what follows GROUP BY. */
 export function parseGroupByOf(source: SqlSource): Grouping {
   return parseWhole(source, parseGrouping);
 }

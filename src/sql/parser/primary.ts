@@ -20,6 +20,7 @@ const WORD_LITERALS = new Map<string, LiteralValue>([
 /** The functions that count rows rather than values when their argument is `*`. */
 const STAR_FUNCTIONS: ReadonlySet<string> = new Set(['count', 'vertical_count']);
 
+/** Reads one operand, with what stands in its parentheses. @throws SQL_SYNTAX */
 export function parsePrimary(cursor: Cursor): Expression {
   const { token } = cursor;
   switch (token.kind) {

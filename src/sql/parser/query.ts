@@ -45,6 +45,7 @@ type Tail = Pick<Query, 'orderBy' | 'orderByAll' | 'limit' | 'offset'>;
 /** Sets that GROUPING SETS, ROLLUP and CUBE may make together. */
 const GROUPING_SET_COUNT_MAX = 4096;
 
+/** Reads a query with its set operations, WITH, ORDER BY and LIMIT. @throws SQL_SYNTAX */
 export function parseQuery(cursor: Cursor): QueryNode {
   cursor.enter();
   const { start } = cursor.token;
@@ -426,6 +427,7 @@ function parseOrder(cursor: Cursor): Pick<Tail, 'orderBy' | 'orderByAll'> {
   return { orderBy: NO_KEYS, orderByAll: { descending } };
 }
 
+/** Reads the keys behind ORDER BY, at least one. @throws SQL_SYNTAX */
 export function parseOrderKeys(cursor: Cursor): OrderKey[] {
   const keys: OrderKey[] = [];
   do {
