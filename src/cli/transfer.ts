@@ -1,6 +1,6 @@
 // `rowan import` and `rowan export`: a file into a dataset, a query into a file.
 import { randomUUID } from 'node:crypto';
-import { createWriteStream, rmSync } from 'node:fs';
+import { createReadStream, createWriteStream, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -43,7 +43,9 @@ export function addTransferCommands(program: Command): void {
       const dataset = given ?? datasetNameOf(isInput ? 'imported' : file);
       const importFrom = (url: string) => {
         const params = { dataFileUrl: url, outputDataset: dataset, ...own };
-        return withTarget(options, (target) => transfer(target, type, params, options));
+        return withTarget(options, async (target) => {
+          print(await transfer(target, type, params, options));
+        });
       };
       if (isInput) await withInput(importFrom);
       else await importFrom(urlOf(file));
@@ -52,7 +54,7 @@ export function addTransferCommands(program: Command): void {
   const exporting = program
     .command('export <sql> <file>')
     .description(
-      'write the result of a SELECT to a .csv, .tsv, .json, .ndjson, .parquet, .arrow or .arrows file (path or URL), compressed when a suffix like .gz follows',
+      'write the result of a SELECT to a .csv, .tsv, .json, .ndjson, .parquet, .arrow or .arrows file (path or URL), compressed when a suffix like .gz follows; -: standard output, as csv unless --format says otherwise',
     )
     .option('--format <format>', 'csv, tsv, json, ndjson, parquet, arrow, …, whatever the suffix');
   exporting.addOption(
@@ -64,9 +66,23 @@ export function addTransferCommands(program: Command): void {
   addTransferOptions(exporting).action(
     async (sql: string, file: string, options: TransferOptions) => {
       const { exportFormat } = await loadFormats();
-      const found = orFail(() => exportFormat(file, options.format));
-      const work = (target: RowanApi) => exportFile(target, sql, file, found, options);
-      await withTarget(options, work, { mustExist: true });
+      const isOutput = file === '-';
+      const found = orFail(() =>
+        exportFormat(file, options.format ?? (isOutput ? 'csv' : undefined)),
+      );
+      if (isOutput && options.url !== undefined && 'type' in found) {
+        failCommand('-: a server writes this format to files of its own; ask for ndjson or json');
+      }
+      const exportTo = (place: string) =>
+        withTarget(
+          options,
+          async (target) => {
+            const result = await exportFile(target, sql, place, found, options);
+            if (!isOutput) print(result);
+          },
+          { mustExist: true },
+        );
+      await (isOutput ? withOutput(exportTo) : exportTo(file));
     },
   );
 }
@@ -81,12 +97,28 @@ function addTransferOptions(command: Command): Command {
 
 /** What comes in as a file: an import reads its text more than once, and from several threads. */
 async function withInput(work: (url: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'rowan-input-'));
-  // A command that fails ends the process.
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const path = join(folder, 'input');
+  const path = await passingFile();
   await pipeline(process.stdin, createWriteStream(path));
   await work(pathToFileURL(path).href);
+}
+
+/** A file goes out when it is whole, so that an export that fails writes nothing. */
+async function withOutput(work: (path: string) => Promise<void>): Promise<void> {
+  const path = await passingFile();
+  await work(path);
+  await pipeline(createReadStream(path), process.stdout, { end: false });
+}
+
+/** The path of a file that is gone after the command. */
+async function passingFile(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'rowan-file-'));
+  // A command that fails ends the process.
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, 'content');
+}
+
+function print(result: unknown): void {
+  process.stdout.write(`${stringifyJson(result ?? null)}\n`);
 }
 
 function urlOf(file: string): string {
@@ -100,11 +132,10 @@ async function exportFile(
   file: string,
   format: ExportFormat,
   options: TransferOptions,
-): Promise<void> {
+): Promise<unknown> {
   if ('type' in format) {
     const params = { exportData: sql, dataFileUrl: urlOf(file), ...format.params };
-    await transfer(target, format.type, params, options);
-    return;
+    return await transfer(target, format.type, params, options);
   }
   if (options.params !== undefined) {
     throw new Error('--params is for formats that a procedure writes; this one has no parameters');
@@ -126,7 +157,7 @@ async function exportFile(
     await sink.abort();
     throw thrown;
   }
-  process.stdout.write(`${stringifyJson({ byteCount })}\n`);
+  return { byteCount };
 }
 
 /** Aborts when the user does. */
@@ -136,13 +167,13 @@ function interruptible(): AbortController {
   return interruption;
 }
 
-/** Runs a procedure that exists only for this command, and prints its result as JSON. */
+/** Runs a procedure that exists only for this command. @returns its result */
 async function transfer(
   { procedures }: RowanApi,
   type: string,
   params: Readonly<Record<string, unknown>>,
   options: TransferOptions,
-): Promise<void> {
+): Promise<unknown> {
   const more = options.params === undefined ? {} : parseParams(options.params);
   const id = `cli_${randomUUID().replaceAll('-', '')}`;
   const made = procedures.put({
@@ -164,7 +195,7 @@ async function transfer(
     for await (const { event, data } of run) if (event === 'progress') bar.show(data);
     const { results } = await run;
     bar.end();
-    process.stdout.write(`${stringifyJson(results ?? null)}\n`);
+    return results;
   } finally {
     await procedure.delete();
   }

@@ -62,6 +62,24 @@ test('import and export carry a table through a data directory', async () => {
   expect(await readFile(join(dir, 'out.csv'), 'utf8')).toBe('a,b\n1,x\n2,y\n');
 });
 
+test('an export to - goes to standard output, alone and whole', async () => {
+  const dataDir = join(dir, 'data');
+  const where = ['--data-dir', dataDir];
+  await writeFile(join(dir, 'in.csv'), 'a,b\n1,x\n2,y\n');
+  await rowan('import', join(dir, 'in.csv'), 't', ...where);
+  const sql = 'SELECT a, b FROM t ORDER BY a';
+  expect(await rowan('export', sql, '-', ...where)).toMatchObject({
+    code: 0,
+    stdout: 'a,b\n1,x\n2,y\n',
+  });
+  expect(await rowan('export', sql, '-', '--format', 'ndjson', ...where)).toMatchObject({
+    code: 0,
+    stdout: '{"a":1,"b":"x"}\n{"a":2,"b":"y"}\n',
+  });
+  const refused = await rowan('export', 'SELECT nothing(a) FROM t', '-', ...where);
+  expect([refused.code === 0, refused.stdout]).toEqual([false, '']);
+});
+
 test.each([
   ['out.tsv', 'a\tb\n1\tx\n2\ty\n'],
   ['out.json', '[{"a":1,"b":"x"},{"a":2,"b":"y"}]\n'],
