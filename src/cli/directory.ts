@@ -4,6 +4,7 @@ import { EXIT, failCommand, openFailureCode } from './exit.ts';
 
 const load = () => import('../service/persist/directory-check.ts');
 
+/** Adds `rowan check` and `rowan repair`. */
 export function addDirectoryCommands(program: Command): void {
   program
     .command('check <dir>')

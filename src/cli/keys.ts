@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import type { KeyStore } from '../rest/key/key-store.ts';
 import { failCommand } from './exit.ts';
 
+/** Adds `rowan keys` with `create`, `list` and `revoke`. */
 export function addKeysCommand(program: Command): void {
   const keys = program.command('keys').description('make, list and revoke API keys');
   const dataDir = () =>

@@ -8,6 +8,7 @@ import { addRunCommand, addServeCommand } from './serve-command.ts';
 import { addShellCommand } from './shell.ts';
 import { addTransferCommands } from './transfer.ts';
 
+/** The program with all its commands, ready to parse arguments. */
 export function makeProgram(): Command {
   const program = new Command('rowan')
     .description('A machine-learning data service: import, query, train, serve.')

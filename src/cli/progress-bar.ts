@@ -12,6 +12,7 @@ interface ProgressDocument {
   }[];
 }
 
+/** Draws the progress of a run from its documents; `end` leaves it full. */
 export class ProgressBar {
   #bar: SingleBar | undefined;
 

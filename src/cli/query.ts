@@ -22,6 +22,7 @@ const FORMATS = [
   'arrow',
 ] as const;
 
+/** Adds `rowan query`. */
 export function addQueryCommand(program: Command): void {
   const command = program
     .command('query <sql>')

@@ -4,6 +4,7 @@ import type { ServerOptions } from '../schema/server-options.ts';
 import { loadService } from './load-service.ts';
 import { addServeOptions } from './serve-options.ts';
 
+/** Adds `rowan serve` and `rowan run`. */
 export function addServeCommand(program: Command): void {
   const command = program
     .command('serve', { isDefault: true })

@@ -14,6 +14,7 @@ import { readConfigFile } from './config-file.ts';
 const OPTIONS: readonly (readonly [name: string, option: ServerOption])[] =
   Object.entries(SERVER_OPTIONS);
 
+/** Adds a flag for each option of the server; the help tells of variables and of the file. */
 export function addServeOptions(command: Command): Command {
   for (const [name, option] of OPTIONS) {
     command.addOption(commandOption(name, option));

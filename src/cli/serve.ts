@@ -25,6 +25,10 @@ import { runScript, withScriptOutput } from './run-script.ts';
 import { applyConfigFile } from './serve-options.ts';
 import type { WatchdogSettings } from './watchdog.ts';
 
+/**
+ * Starts the service with the options of a parsed command; returns when it listens, or ends the
+ * process behind a script.
+ */
 export async function serve(command: Command): Promise<void> {
   const options = readOptions(command);
   // Nobody may read any more what a server says; it serves on.

@@ -23,6 +23,7 @@ const HELP = `\\d            datasets
 Statements end with a semicolon and may take several lines. Control-C leaves out what was typed, and cancels what runs.
 `;
 
+/** Adds `rowan shell`. */
 export function addShellCommand(program: Command): void {
   const command = program
     .command('shell')

@@ -11,6 +11,7 @@ export interface TargetOptions {
   readonly dataDir: string;
 }
 
+/** Adds the options that say which server, or which data directory, a command works on. */
 export function addTargetOptions(command: Command): Command {
   return command
     .option('--url <url>', 'server to ask, for example http://127.0.0.1:8080')

@@ -21,6 +21,7 @@ interface TransferOptions extends TargetOptions {
 
 const loadFormats = () => import('./file-format.ts');
 
+/** Adds `rowan import` and `rowan export`. */
 export function addTransferCommands(program: Command): void {
   const importing = program
     .command('import <file> [dataset]')

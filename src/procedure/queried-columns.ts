@@ -21,6 +21,10 @@ export interface QueriedColumns {
 
 const ROWS_PER_CHECK = 512;
 
+/**
+ * The columns of an input query; those that were built belong to the arenas of the context.
+ * @throws what is wrong with the query
+ */
 export function queriedColumns(context: ProcedureContext, query: InputQuery): QueriedColumns {
   let known: readonly Path[] = [];
   let stored: QueriedColumns | undefined;

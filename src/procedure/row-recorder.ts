@@ -10,6 +10,10 @@ export interface RowRecorder {
   finish(): void;
 }
 
+/**
+ * Takes the rows of a procedure to its output, by column where the output stores columns; `finish`
+ * hands over what is left.
+ */
 export function rowRecorder(
   output: OutputDataset,
   { arenas }: Pick<ProcedureContext, 'arenas'>,

@@ -6,7 +6,7 @@ import { projectFiles, readProjectFile } from '../support/project.ts';
 /** A folder joins when it is complete. */
 const COMPLETE = [
   ...['util', 'kernel', 'value', 'schema', 'client', 'file', 'format', 'store', 'sql'],
-  ...['dataset', 'function', 'replica'],
+  ...['dataset', 'function', 'procedure', 'replica', 'cli'],
 ];
 
 const EXPORT = /^export (?:abstract )?(?:async )?(?:function\*?|class) (\w+)/;

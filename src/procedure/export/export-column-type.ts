@@ -11,6 +11,7 @@ export type FileColumnType = 'int64' | 'uint64' | 'double' | 'timestamp' | 'bina
 
 const INT64_MAX = 2n ** 63n - 1n;
 
+/** The type that holds all values of a column; of mixed ones their distinct values decide. */
 export function fileColumnType(column: ColumnSnapshot, arenas: ArenaAllocator): FileColumnType {
   switch (column.type) {
     case 'integer':

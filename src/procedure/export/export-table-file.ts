@@ -37,6 +37,7 @@ export interface TableFileParams {
   readonly rowNameColumn?: string;
 }
 
+/** Checks URL and query before anything runs. @throws INVALID_PARAMETER, SQL_SYNTAX */
 export function checkTableFile(type: string, { exportData, dataFileUrl }: TableFileParams): void {
   parseFileUrl(dataFileUrl);
   checkTrainingQuery(exportData, { type, shape: 'any', allowsGroupBy: true });
@@ -59,6 +60,7 @@ export type TableWriter = (
   report: (rowCount: number) => void,
 ) => Promise<void>;
 
+/** Runs the query and writes its columns; the file appears under its name when it is whole. */
 export async function exportTableFile(
   type: string,
   context: ProcedureContext,

@@ -64,6 +64,10 @@ export type OpenTableFile = (path: string, url: string) => TableFile;
 
 const ROWS_PER_CHECK = 512;
 
+/**
+ * Imports one file or all that a pattern names, with the select, where, named and timestamp of the
+ * parameters.
+ */
 export async function importTable(
   context: ProcedureContext,
   params: ImportTableParams,

@@ -42,6 +42,10 @@ export interface RowCounts {
   limit: number;
 }
 
+/**
+ * Reads the lines of one file after the other and gives each to the expressions; the counts are
+ * those of all files.
+ */
 export class RowReader {
   readonly #options: RowOptions;
   readonly #counts: RowCounts;

@@ -58,6 +58,7 @@ export interface RowPlace {
   readonly fileIndex: number;
 }
 
+/** Compiles the expressions once, then takes rows one by one into the output. */
 export class RowImport {
   readonly #output: OutputDataset;
   readonly #table: TableBuilder | undefined;

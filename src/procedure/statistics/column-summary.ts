@@ -57,6 +57,10 @@ export interface SummaryOptions {
   readonly binCount: number;
 }
 
+/**
+ * Describes one column; numbers are sorted, texts counted by their codes. @param check called
+ * between the steps; may throw
+ */
 export function summarizeColumn(
   column: ColumnSnapshot,
   arenas: Arenas,
