@@ -65,9 +65,7 @@ function manual(type: string): string {
 
 **Source.** ${source}
 
-\`\`\`json
-{"mode": "${mode}", "configuration": ${JSON.stringify(example)}}
-\`\`\`
+**Example**, in mode ${mode}: \`${JSON.stringify(example)}\`
 
 `;
 }
