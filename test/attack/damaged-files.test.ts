@@ -313,3 +313,40 @@ test('a repository with damaged objects is refused', async () => {
   }
   await nothingIsLeft();
 });
+
+test('names in repositories that no file system has are names like others', async () => {
+  const repository = join(directory, 'odd.git');
+  mkdirSync(repository);
+  const git = (input: string | Buffer, ...words: string[]) =>
+    execFileSync('git', ['-C', repository, '-c', 'user.name=x', '-c', 'user.email=x@x', ...words], {
+      input,
+    })
+      .toString()
+      .trim();
+  git('', 'init', '-q', '--bare');
+  const names = [Buffer.from('..'), Buffer.from('a/b'), Buffer.from('__proto__')];
+  names.push(Buffer.from([0x66, 0xff, 0xfe]), Buffer.from('x'.repeat(20_000)));
+  const entries = names.map((name, index) => {
+    const id = git(`content ${index}\n`.repeat(index + 1), 'hash-object', '-w', '--stdin');
+    return Buffer.concat([Buffer.from('100644 '), name, Buffer.from([0]), Buffer.from(id, 'hex')]);
+  });
+  const treeOf = (content: Buffer) =>
+    git(content, 'hash-object', '-w', '-t', 'tree', '--literally', '--stdin');
+  const first = git('first', 'commit-tree', treeOf(Buffer.alloc(0)));
+  const second = git('second', 'commit-tree', treeOf(Buffer.concat(entries)), '-p', first);
+  git('', 'update-ref', 'HEAD', second);
+  const reply = await rowan.put('/v1/procedures/import', {
+    type: 'import.repo',
+    params: {
+      repository: `file://${repository}`,
+      outputDataset: 'damaged',
+      importTree: true,
+      runOnCreation: true,
+    },
+  });
+  expect(reply.status, reply.text).toBe(201);
+  const columns = (await rowan.get('/v1/datasets/damaged/columns')).json as string[];
+  for (const name of ['..', 'a/b', '__proto__', 'f\ufffd\ufffd', 'x'.repeat(20_000)]) {
+    expect(columns).toContain(`"file.${name}.op"`);
+  }
+});
