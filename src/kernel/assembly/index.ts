@@ -11,6 +11,7 @@ export * from './filter';
 export * from './group';
 export * from './hash/highway-hash';
 export * from './join';
+export * from './text/joined-names';
 export * from './text/json-number';
 export * from './text/row-text';
 export * from './text/snappy';

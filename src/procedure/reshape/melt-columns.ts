@@ -2,6 +2,7 @@
 
 import { VECTOR_ROW_COUNT_MIN } from '../../exec/vector/engine.ts';
 import { extractColumns } from '../../exec/vector/extract.ts';
+import { Scratch } from '../../exec/vector/scratch.ts';
 import type { QueryPlan } from '../../plan/plan.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
 import { ColumnView } from '../../value/column/column-view.ts';
@@ -13,9 +14,8 @@ import {
   gatherColumn,
   numbersColumn,
 } from '../../value/column/gather.ts';
-import { rowNamesView } from '../../value/column/row-names.ts';
 import type { ColumnarSnapshot, ColumnSnapshot, RowNames } from '../../value/column/snapshot.ts';
-import { bytesOf, spanOf, uint32Of } from '../../value/column/span-view.ts';
+import { uint32Of } from '../../value/column/span-view.ts';
 import { chunkRowCounts } from '../../value/column/table-builder.ts';
 import { Path } from '../../value/path.ts';
 import { Timestamp } from '../../value/timestamp.ts';
@@ -248,7 +248,11 @@ function encoded(
   );
 }
 
-const DOT = 0x2e;
+/** Digits of an integer that is the name of a row, and its sign. */
+const NUMBER_NAME_SIZE_MAX = 16;
+const NAMES_PER_CHECK = 1 << 20;
+/** What kernels may write behind the last name. */
+const NAME_MARGIN = 16;
 
 /** The name of the row, a dot and the name of the column. */
 function meltedNames(
@@ -258,69 +262,79 @@ function meltedNames(
   arenas: ArenaAllocator,
   check: () => void,
 ): RowNames {
-  if (rows.length === 0) return { kind: 'sequence', first: 0 };
-  const nameOf = nameBytes(rowNames, rowCount, arenas);
-  const suffixes = columns.map(({ path }) =>
-    Buffer.concat([Uint8Array.of(DOT), utf8Bytes(path.toString())]),
-  );
-  const offsets = new Uint32Array(rows.length + 1);
-  let size = 0;
-  let row = -1;
-  let name = nameOf(rows[0] as number);
-  for (let i = 0; i < rows.length; i++) {
+  const count = rows.length;
+  if (count === 0) return { kind: 'sequence', first: 0 };
+  const suffixes = columns.map(({ path }) => utf8Bytes(`.${path}`));
+  const suffixOffsets = new Uint32Array(suffixes.length + 1);
+  suffixes.forEach(({ length }, index) => {
+    suffixOffsets[index + 1] = (suffixOffsets[index] as number) + length;
+  });
+  const nameSizeOf = nameSizes(rowNames, rowCount, arenas);
+  let size = NAME_MARGIN;
+  for (let i = 0; i < count; i++) {
     if (i % ROWS_PER_CHECK === 0) check();
-    if (rows[i] !== row) {
-      row = rows[i] as number;
-      name = nameOf(row);
-    }
-    size += name.length + (suffixes[columnAt[i] as number] as Uint8Array).length;
-    offsets[i + 1] = size;
+    size += nameSizeOf(rows[i] as number) + (suffixes[columnAt[i] as number] as Uint8Array).length;
   }
   const heap = arenas.allocate(size);
-  const out = bytesOf(arenas, heap);
-  row = -1;
-  let at = 0;
-  for (let i = 0; i < rows.length; i++) {
-    if (i % ROWS_PER_CHECK === 0) check();
-    if (rows[i] !== row) {
-      row = rows[i] as number;
-      name = nameOf(row);
+  const offsets = arenas.allocateIn(heap.arena, (count + 1) * 4);
+  const scratch = new Scratch(heap.arena);
+  try {
+    const { arena, kernels } = scratch;
+    const put = ({ buffer, byteOffset, byteLength }: Uint8Array | Uint16Array | Uint32Array) => {
+      const at = scratch.take(byteLength);
+      arena.u8.set(new Uint8Array(buffer, byteOffset, byteLength), at);
+      return at;
+    };
+    const isPaths = rowNames.kind === 'paths';
+    const [rowsAt, columnsAt] = [put(rows), put(columnAt)];
+    const names = [
+      rowNames.kind === 'sequence' ? rowNames.first : 0,
+      rowNames.kind === 'numbers' ? putNumbers(rowNames, rowCount, scratch, arenas) : 0,
+      isPaths ? scratch.addressOf(rowNames.bytes) : 0,
+      isPaths ? scratch.addressOf(rowNames.offsets) : 0,
+      put(Buffer.concat(suffixes)),
+      put(suffixOffsets),
+      heap.offset,
+    ] as const;
+    let written = 0;
+    for (let from = 0; from < count; from += NAMES_PER_CHECK) {
+      check();
+      const cells = [rowsAt + from * 4, columnsAt + from * 2] as const;
+      const length = Math.min(NAMES_PER_CHECK, count - from);
+      const at = offsets.offset + from * 4;
+      written = kernels.joinedNames(...cells, length, ...names, written, at) >>> 0;
     }
-    for (let j = 0; j < name.length; j++) out[at++] = name.bytes[name.from + j] as number;
-    const suffix = suffixes[columnAt[i] as number] as Uint8Array;
-    for (let j = 0; j < suffix.length; j++) out[at++] = suffix[j] as number;
+    return { kind: 'paths', bytes: arenas.shrink(heap, written), offsets };
+  } finally {
+    scratch.release();
   }
-  return { kind: 'paths', bytes: heap, offsets: spanOf(arenas, offsets) };
 }
 
-interface NameBytes {
-  bytes: Uint8Array;
-  from: number;
-  length: number;
-}
-
-/** The printed name of a row; what is answered is good until the next call. */
-function nameBytes(
+/** Room for the name of a row. */
+function nameSizes(
   names: RowNames,
   rowCount: number,
   arenas: ArenaAllocator,
-): (row: number) => NameBytes {
-  if (names.kind === 'paths') {
-    const bytes = bytesOf(arenas, names.bytes);
-    const offsets = uint32Of(arenas, names.offsets);
-    const name = { bytes, from: 0, length: 0 };
-    return (row) => {
-      name.from = offsets[row] as number;
-      name.length = (offsets[row + 1] as number) - name.from;
-      return name;
-    };
+): (row: number) => number {
+  if (names.kind === 'sequence') {
+    const { first } = names;
+    const size = Math.max(`${first}`.length, `${first + rowCount}`.length);
+    return () => size;
   }
-  const view = rowNamesView(names, rowCount, arenas);
-  const name = { bytes: new Uint8Array(32), from: 0, length: 0 };
-  return (row) => {
-    const text = view.textAt(row);
-    name.length = text.length;
-    for (let i = 0; i < text.length; i++) name.bytes[i] = text.charCodeAt(i);
-    return name;
-  };
+  if (names.kind === 'numbers') return () => NUMBER_NAME_SIZE_MAX;
+  const offsets = uint32Of(arenas, names.offsets);
+  return (row) => (offsets[row + 1] as number) - (offsets[row] as number);
+}
+
+function putNumbers(
+  { chunks }: Extract<RowNames, { kind: 'numbers' }>,
+  rowCount: number,
+  scratch: Scratch,
+  arenas: ArenaAllocator,
+): number {
+  const view = new ColumnView({ path: [], type: 'integer', chunks, nullCount: 0 }, arenas);
+  const at = scratch.take(rowCount * 8);
+  const { f64 } = scratch.arena;
+  for (let row = 0; row < rowCount; row++) f64[at / 8 + row] = view.numberAt(row);
+  return at;
 }
