@@ -32,14 +32,30 @@ export class ByteTable {
    * @returns the entry that has these bytes
    */
   findOrAdd(heap: Uint8Array, start: number, end: number, next: number): number {
-    const hash = hashBytes(heap, start, end);
-    const slot = this.#slotOf(heap, heap, start, end, hash);
+    return this.findOrAddCopy(heap, heap, start, end, next, start);
+  }
+
+  /**
+   * Finds bytes of any array, or enters them as entry `next`; then the caller copies them to `place`
+   * of the heap.
+   * @returns the entry that has these bytes
+   */
+  findOrAddCopy(
+    heap: Uint8Array,
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    next: number,
+    place: number,
+  ): number {
+    const hash = hashBytes(bytes, start, end);
+    const slot = this.#slotOf(heap, bytes, start, end, hash);
     const entry = this.#slots[slot + ENTRY] as number;
     if (entry !== 0) return entry;
     this.#slots[slot + ENTRY] = next;
     this.#slots[slot + HASH] = hash;
-    this.#slots[slot + START] = start;
-    this.#slots[slot + END] = end;
+    this.#slots[slot + START] = place;
+    this.#slots[slot + END] = place + end - start;
     this.#count++;
     if (this.#count * 2 > this.#mask) this.#grow();
     return next;

@@ -128,13 +128,19 @@ export class DictionaryBuilder {
     this.#offsets.release();
   }
 
+  /** Most bytes are an entry already, so they are looked up where they lie. */
   #addCopy(bytes: Uint8Array, start: number, end: number): number {
+    const next = this.#count + 1;
+    const place = this.#size;
+    const code = this.#table.findOrAddCopy(this.#heap.u8, bytes, start, end, next, place);
+    if (code !== next) return code;
     const size = end - start;
-    this.#heap.reserve(this.#size + size);
+    this.#heap.reserve(place + size);
     const heap = this.#heap.u8;
-    if (size < 64) for (let i = 0; i < size; i++) heap[this.#size + i] = bytes[start + i] as number;
-    else heap.set(bytes.subarray(start, end), this.#size);
-    return this.#enter(this.#size + size);
+    if (size < 64) for (let i = 0; i < size; i++) heap[place + i] = bytes[start + i] as number;
+    else heap.set(bytes.subarray(start, end), place);
+    this.#addEntry(place + size);
+    return code;
   }
 
   /** Takes the bytes behind the heap's end as an entry, unless they are one already. */
@@ -142,13 +148,16 @@ export class DictionaryBuilder {
     const next = this.#count + 1;
     const { u8 } = this.#heap;
     const code = this.#table.findOrAdd(u8, this.#size, end, next);
-    if (code === next) {
-      this.#count = next;
-      this.#size = end;
-      this.#offsets.reserve((next + 2) * 4);
-      this.#offsets.u32[next + 1] = end;
-    }
+    if (code === next) this.#addEntry(end);
     return code;
+  }
+
+  /** The bytes up to `end` of the heap are one entry more. */
+  #addEntry(end: number): void {
+    const next = ++this.#count;
+    this.#size = end;
+    this.#offsets.reserve((next + 2) * 4);
+    this.#offsets.u32[next + 1] = end;
   }
 }
 
