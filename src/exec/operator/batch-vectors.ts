@@ -93,6 +93,12 @@ export class BatchVectors extends Vectors {
     this.#take(0, visit);
   }
 
+  /** Calls `visit` for the rows at some positions of the batch. @param selected address of Int32 */
+  narrow(selected: number, count: number, visit: () => void): void {
+    if (count === this.rowCount) visit();
+    else if (count > 0) this.#within(this.#picked(selected, count), visit);
+  }
+
   /** Int32 numbers of the rows: of a chunk, from `first` on, or of the table of a step. */
   rowNumbers(step: number | undefined, first: number): number {
     const { chunkRows, builtRows, rowCount } = this.#level;
@@ -164,9 +170,7 @@ export class BatchVectors extends Vectors {
     const { rowCount } = this;
     const selected = this.scratch.take(rowCount * 4);
     const count = kernels.selectTrue(this.truth(filter), rowCount, selected);
-    if (count === 0) return;
-    if (count === rowCount) visit();
-    else this.#within(this.#picked(selected, count), visit);
+    this.narrow(selected, count, visit);
   }
 
   /** Blocks of pairs: some rows of the batch, each with all built rows, or with some of these. */

@@ -9,6 +9,8 @@ import { registerParallelJob } from '../parallel.ts';
 import { threadArenas } from '../thread-memory.ts';
 import type { ChunkRange } from '../vector/chunk-range.ts';
 import { type GroupSource, openBatches } from '../vector/group/group-job.ts';
+import { LeastWords } from '../vector/order/least-words.ts';
+import { type OrderWord, wordVector } from '../vector/order/order-key.ts';
 import type { CodeProgram, NumberProgram } from '../vector/program/program.ts';
 import { Scratch } from '../vector/scratch.ts';
 import type { Vectors } from '../vector/vectors.ts';
@@ -30,6 +32,16 @@ export interface MaterializeArgs {
   readonly firstRows: readonly number[];
   readonly ranges: readonly ChunkRange[];
   readonly columns: readonly WrittenColumn[];
+  /** absent: all rows are written */
+  readonly first?: FirstRows | undefined;
+}
+
+/** Rows that are not among the first by a word need not be written; some of them are. */
+export interface FirstRows {
+  readonly word: OrderWord;
+  readonly keep: number;
+  /** a Uint64 that all units share: no row with a greater word is wanted */
+  readonly limit: Span;
 }
 
 /** The rows of a batch: a chunk for each column. */
@@ -46,12 +58,17 @@ export const materializeJob = registerParallelJob<MaterializeArgs, WrittenBatch[
     try {
       const { vectors, forEachBatch } = openBatches(args.source, scratch, scope);
       const { from, to } = args.ranges[unit] as ChunkRange;
+      const narrow = narrower(args.first, vectors, scratch);
       for (let index = from; index < to; index++) {
         const first = args.firstRows[index] as number;
         forEachBatch(index, args.chunkRowCounts[index] as number, () => {
           scope.checkCancelled();
-          const chunks = args.columns.map((column) => writeColumn(column, vectors, scratch, first));
-          written.push({ rowCount: vectors.rowCount, chunks });
+          narrow(() => {
+            const chunks = args.columns.map((column) =>
+              writeColumn(column, vectors, scratch, first),
+            );
+            written.push({ rowCount: vectors.rowCount, chunks });
+          });
         });
       }
       return written;
@@ -63,6 +80,25 @@ export const materializeJob = registerParallelJob<MaterializeArgs, WrittenBatch[
     }
   },
 });
+
+/** Leaves the rows of a batch that may be among the first of all units. */
+function narrower(
+  first: FirstRows | undefined,
+  vectors: Vectors,
+  scratch: Scratch,
+): (visit: () => void) => void {
+  if (first === undefined || !(vectors instanceof BatchVectors)) return (visit) => visit();
+  const least = new LeastWords(first.limit, first.keep, scratch);
+  return (visit) => {
+    const { rowCount } = vectors;
+    const words = wordVector(first.word, vectors, scratch);
+    least.add(words, 0, rowCount);
+    const selected = scratch.take(rowCount * 4);
+    const limit = least.lowerLimit();
+    const count = scratch.kernels.selectAtMost(words, 0, rowCount, limit, selected);
+    vectors.narrow(selected, count, visit);
+  };
+}
 
 export function freeBatches(batches: readonly WrittenBatch[], arenas: ArenaAllocator): void {
   for (const { chunks } of batches) freeChunks(chunks, arenas);

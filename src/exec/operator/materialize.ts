@@ -10,6 +10,7 @@ import type {
   ChunkSnapshot,
   ColumnSnapshot,
   DictionarySnapshot,
+  Span,
 } from '../../value/column/snapshot.ts';
 import { int32Of } from '../../value/column/span-view.ts';
 import { compareElements } from '../../value/natural-order.ts';
@@ -21,6 +22,8 @@ import { compileScalar } from '../scalar/compile.ts';
 import { cutChunks } from '../vector/chunk-range.ts';
 import type { DictionaryTables } from '../vector/dictionary-table.ts';
 import type { VectorEngine } from '../vector/engine.ts';
+import { NO_LIMIT } from '../vector/order/least-words.ts';
+import type { OrderWord } from '../vector/order/order-key.ts';
 import type { LoweredCodes, LoweredNumbers } from '../vector/program/lower.ts';
 import { buildSource } from './build.ts';
 import {
@@ -55,8 +58,16 @@ export interface OperatorContext {
 export interface MaterializeOptions {
   /** only so many first rows are wanted */
   readonly rowCountMax?: number | undefined;
+  /** rows beyond the first ones in this order may be left out */
+  readonly top?: Top | undefined;
   /** the names of the rows can be asked for */
   readonly named: boolean;
+}
+
+export interface Top {
+  /** lowered over the pipeline; rows that it does not tell apart are all kept */
+  readonly word: OrderWord;
+  readonly keep: number;
 }
 
 const UNIT_COUNT_MAX = 64;
@@ -79,7 +90,7 @@ export function materializeRows(
   pipeline: Pipeline,
   outputs: readonly Output[],
   context: OperatorContext,
-  { rowCountMax, named }: MaterializeOptions,
+  { rowCountMax, named, top }: MaterializeOptions,
 ): { readonly pipeline: Pipeline; readonly sourceRow: SourceRows } {
   const plan = new WritePlan(pipeline, context.memory);
   const columns = outputs.map(({ path, expression }) => ({
@@ -88,7 +99,10 @@ export function materializeRows(
     column: plan.add(expression),
   }));
   const nameColumns = named ? plan.addRowNumbers() : [];
-  const written = write(pipeline, plan.columns, context, rowCountMax);
+  // What closures evaluate may throw, for rows that are left out too.
+  const isEvaluated = columns.some(({ column }) => 'evaluate' in column);
+  const options = { rowCountMax, top: isEvaluated ? undefined : top };
+  const written = write(pipeline, plan.columns, context, options);
   const chunkRowCounts = written.length > 0 ? written.map(({ rowCount }) => rowCount) : [0];
   const chunksOf = (index: number): ChunkSnapshot[] =>
     written.length > 0
@@ -145,11 +159,17 @@ function write(
   pipeline: Pipeline,
   columns: readonly WrittenColumn[],
   { engine, memory }: OperatorContext,
-  rowCountMax = Number.POSITIVE_INFINITY,
+  { rowCountMax = Number.POSITIVE_INFINITY, top }: Omit<MaterializeOptions, 'named'>,
 ): WrittenBatch[] {
   const { chunkRowCounts } = pipeline.base;
   const { source, arena, spans } = buildSource(pipeline, engine, pipeline.filter);
+  let limit: Span | undefined;
   try {
+    if (top !== undefined) {
+      limit = engine.arenas.allocateIn(arena, 8);
+      engine.arenas.get(arena).i64[limit.offset / 8] = NO_LIMIT;
+    }
+    const topRows = limit && top && { ...top, limit };
     const firstRows: number[] = [];
     let first = 0;
     for (const rowCount of chunkRowCounts) {
@@ -166,7 +186,7 @@ function write(
         from: range.from + from,
         to: range.to + from,
       }));
-      const args = { arena, source, chunkRowCounts, firstRows, ranges, columns };
+      const args = { arena, source, chunkRowCounts, firstRows, ranges, columns, first: topRows };
       for (const batch of engine.parallel.run(materializeJob, args, ranges.length).flat()) {
         if (rowCount >= rowCountMax) freeBatches([batch], memory.arenas);
         else {
@@ -180,6 +200,7 @@ function write(
     return all;
   } finally {
     for (const span of spans) engine.arenas.free(span);
+    if (limit !== undefined) engine.arenas.free(limit);
   }
 }
 

@@ -7,11 +7,11 @@ import { comparePaths, type Path } from '../../value/path.ts';
 import { hashPath } from '../../value/path-hash.ts';
 import { cutChunks } from '../vector/chunk-range.ts';
 import { lowerOrder } from '../vector/order/order-key.ts';
-import { orderStored } from '../vector/order/sort.ts';
+import { KEEP_MAX, orderStored } from '../vector/order/sort.ts';
 import { VectorTable } from '../vector/table.ts';
 import { arenaOf } from './build.ts';
 import { withOutputNames } from './join/join.ts';
-import { materialize, type OperatorContext } from './materialize.ts';
+import { materialize, type OperatorContext, type Top } from './materialize.ts';
 import { NotSuited, suited } from './not-suited.ts';
 import type { Pipeline } from './pipeline.ts';
 import { withRowOrder } from './row-order.ts';
@@ -35,7 +35,8 @@ export function sortPipeline(
     expression: suited(pipeline.resolve(expression)),
   }));
   const byName = ties === 'row-hash';
-  const table = materialize(pipeline, [...list, ...keyOutputs], context, { named: true });
+  const options = { named: true, top: topOf(keys, keep, pipeline, context) };
+  const table = materialize(pipeline, [...list, ...keyOutputs], context, options);
   const sortKeys = keys.map((key, index): SortKey => {
     const expression = table.outputs.column([keyName(index)]);
     if (typeof expression !== 'object') throw new NotSuited();
@@ -51,6 +52,22 @@ export function sortPipeline(
     return keep === undefined ? rows : rows.slice(0, keep);
   });
   return withOutputNames(pipeline, pickRows(table, order, context));
+}
+
+/** What tells most rows that they are not kept before they are put into the table. */
+function topOf(
+  keys: readonly SortKey[],
+  keep: number | undefined,
+  pipeline: Pipeline,
+  { tables }: OperatorContext,
+): Top | undefined {
+  if (keep === undefined || keep === 0 || keep > KEEP_MAX) return undefined;
+  const resolved = keys.map((key) => ({
+    ...key,
+    expression: suited(pipeline.resolve(key.expression)),
+  }));
+  const word = lowerOrder(resolved, pipeline.lowering, tables)?.[0];
+  return word && { word, keep };
 }
 
 /** Rows of a dataset as they lie are sorted by number; nothing of them is copied before. */

@@ -10,7 +10,7 @@ import {
 } from './top-job.ts';
 
 /** For more rows than this all are sorted. */
-const KEEP_MAX = 4096;
+export const KEEP_MAX = 4096;
 
 /** The numbers of the first `keep` rows of a dataset. */
 export function orderStored(

@@ -10,6 +10,7 @@ import type { TruthProgram } from '../program/program.ts';
 import { type RowHasher, rowHasher } from '../row-hash.ts';
 import { Scratch } from '../scratch.ts';
 import type { Vectors } from '../vectors.ts';
+import { LeastWords, NO_LIMIT } from './least-words.ts';
 import {
   boundOfFirstKey,
   isBeyondBound,
@@ -119,9 +120,6 @@ interface SomeRows {
   readonly truth: number;
 }
 
-/** All bits set: nothing is known yet. */
-const NO_LIMIT = -1n;
-
 class TopRows {
   readonly #args: TopJobArgs;
   readonly #chunk: ChunkVectors;
@@ -129,9 +127,8 @@ class TopRows {
   readonly #size: number;
   readonly #capacity: number;
   readonly #hash: RowHasher;
-  /** the least first words of the rows so far */
-  readonly #heap: number;
-  #heapSize = 0;
+  /** first words of the rows so far */
+  readonly #least: LeastWords;
   /** the least keys behind the first word, of rows whose first word is `tieWord` */
   readonly #tieHeap: number;
   #tieHeapSize = 0;
@@ -147,7 +144,7 @@ class TopRows {
     this.#capacity = 4 * args.keep + 1024;
     this.#words = new Uint32Array(this.#capacity * this.#size);
     this.#hash = rowHasher(args.rowNames, args.rowCount, scratch);
-    this.#heap = scratch.keep(args.keep * 8);
+    this.#least = new LeastWords(args.limit, args.keep, scratch);
     this.#tieHeap = scratch.keep(args.keep * 8);
   }
 
@@ -161,7 +158,7 @@ class TopRows {
     const truth = filter === undefined ? 0 : this.#chunk.truth(filter);
     const { rowCount } = this.#chunk;
     let done = 0;
-    if (this.#limit() === NO_LIMIT && rowCount > 2 * this.#sampleCount) {
+    if (this.#least.lowerLimit() === NO_LIMIT && rowCount > 2 * this.#sampleCount) {
       // A few rows tell most of the others that they are not wanted.
       done = this.#sampleCount;
       this.#addRows(first, start, this.#firstRows(done, truth));
@@ -177,7 +174,7 @@ class TopRows {
   }
 
   #bound(first: OrderWord): OrderBound | undefined {
-    const limit = this.#limit();
+    const limit = this.#least.lowerLimit();
     return limit === NO_LIMIT ? undefined : boundOfFirstKey(first, limit);
   }
 
@@ -240,8 +237,8 @@ class TopRows {
     const { kernels } = this.#scratch;
     const { keep, words: all } = this.#args;
     const words = wordVector(first, vectors, this.#scratch);
-    this.#heapSize = kernels.keepLeast(words, truth, rowCount, this.#heap, this.#heapSize, keep);
-    const limit = this.#limit();
+    this.#least.add(words, truth, rowCount);
+    const limit = this.#least.lowerLimit();
     // Sixteen spare bytes behind the positions belong to the hash kernel.
     const selected = this.#scratch.take(rowCount * 4 + 16);
     const count = kernels.selectAtMost(words, truth, rowCount, limit, selected);
@@ -289,23 +286,8 @@ class TopRows {
     return candidatesWithin(
       this.#words.subarray(0, this.#count * this.#size),
       this.#size,
-      this.#limit(),
+      this.#least.lowerLimit(),
     );
-  }
-
-  /** Rows with a greater first word are not among the first. */
-  #limit(): bigint {
-    const { i64 } = this.#scratch.arena;
-    const cell = this.#args.limit.offset / 8;
-    let known = Atomics.load(i64, cell);
-    if (this.#heapSize < this.#args.keep) return known;
-    const own = i64[this.#heap / 8] as bigint;
-    while (BigInt.asUintN(64, own) < BigInt.asUintN(64, known)) {
-      const before = Atomics.compareExchange(i64, cell, known, own);
-      if (before === known) return own;
-      known = before;
-    }
-    return known;
   }
 
   /** Positions in the chunk, as a vector with room for hashing behind it. */
