@@ -1,7 +1,7 @@
 // The frames of all rows, as ranges of positions.
 import type { FrameBound, WindowFrame } from '../../../plan/plan.ts';
 import { Scalar } from '../../../value/value.ts';
-import { type Arrangement, forEachPartition } from './arrangement.ts';
+import { type Arrangement, forEachPartition, peersOf } from './arrangement.ts';
 
 export interface FrameRanges {
   /** the first position of each frame, by position */
@@ -26,7 +26,7 @@ function positionsOf(
   isStart: boolean,
   arrangement: Arrangement,
 ): Uint32Array | undefined {
-  const { order, groupOf, groupStarts } = arrangement;
+  const { order } = arrangement;
   const positions = new Uint32Array(order.length);
   const step = isStart ? 0 : 1;
   if (bound.kind === 'unbounded') {
@@ -38,6 +38,7 @@ function positionsOf(
   if (bound.kind === 'current-row') {
     if (unit === 'rows') for (let i = 0; i < positions.length; i++) positions[i] = i + step;
     else {
+      const { groupOf, groupStarts } = peersOf(arrangement);
       for (let i = 0; i < positions.length; i++) {
         positions[i] = groupStarts[(groupOf[i] as number) + step] as number;
       }
@@ -49,13 +50,16 @@ function positionsOf(
   const atom = value instanceof Scalar ? value.atom : undefined;
   if (unit === 'range' || typeof atom !== 'number') return undefined;
   const shift = (bound.kind === 'preceding' ? -atom : atom) + step;
-  forEachPartition(arrangement, (first, last) => {
-    if (unit === 'rows') {
+  if (unit === 'rows') {
+    forEachPartition(arrangement, (first, last) => {
       for (let i = first; i < last; i++) {
         positions[i] = Math.max(first, Math.min(i + shift, last));
       }
-      return;
-    }
+    });
+    return positions;
+  }
+  const { groupOf, groupStarts } = peersOf(arrangement);
+  forEachPartition(arrangement, (first, last) => {
     const lastGroup = groupOf[last - 1] as number;
     for (let i = first; i < last; i++) {
       const group = (groupOf[i] as number) + shift;

@@ -1,30 +1,31 @@
 // Window functions that only ask where a row stands.
-import { type Arrangement, forEachPartition } from './arrangement.ts';
+import { type Arrangement, forEachPartition, peersOf } from './arrangement.ts';
 
 /** What a row gets by its position, and where its partition begins and ends. */
 type Ranking = (arrangement: Arrangement) => (position: number, from: number, to: number) => number;
 
-const rank: Ranking =
-  ({ groupStarts, groupOf }) =>
-  (position, from) =>
-    1 + (groupStarts[groupOf[position] as number] as number) - from;
+const rank: Ranking = (arrangement) => {
+  const { groupStarts, groupOf } = peersOf(arrangement);
+  return (position, from) => 1 + (groupStarts[groupOf[position] as number] as number) - from;
+};
 
 const RANKINGS: Readonly<Record<string, Ranking>> = {
   row_number: () => (position, from) => position - from + 1,
   rank,
-  dense_rank:
-    ({ groupOf }) =>
-    (position, from) =>
-      1 + (groupOf[position] as number) - (groupOf[from] as number),
+  dense_rank: (arrangement) => {
+    const { groupOf } = peersOf(arrangement);
+    return (position, from) => 1 + (groupOf[position] as number) - (groupOf[from] as number);
+  },
   percent_rank: (arrangement) => {
     const rankOf = rank(arrangement);
     return (position, from, to) =>
       to - from === 1 ? 0 : (rankOf(position, from, to) - 1) / (to - from - 1);
   },
-  cume_dist:
-    ({ groupStarts, groupOf }) =>
-    (position, from, to) =>
-      ((groupStarts[(groupOf[position] as number) + 1] as number) - from) / (to - from),
+  cume_dist: (arrangement) => {
+    const { groupStarts, groupOf } = peersOf(arrangement);
+    return (position, from, to) =>
+      ((groupStarts[(groupOf[position] as number) + 1] as number) - from) / (to - from);
+  },
 };
 
 /** Undefined when the function asks for more. @returns a number for each row */

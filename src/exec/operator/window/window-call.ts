@@ -31,6 +31,16 @@ export interface WindowArgument {
   readonly isConstant: boolean;
 }
 
+/** Functions whose results depend on where a row stands, or on rows at a distance, alone. */
+const BY_POSITION: ReadonlySet<string> = new Set(['row_number', 'ntile', 'lag', 'lead']);
+const BY_PEERS: ReadonlySet<string> = new Set(['rank', 'dense_rank', 'percent_rank', 'cume_dist']);
+
+/** Whether a call asks which rows have equal keys. */
+export function asksForPeers({ name, frame }: WindowCall): boolean {
+  if (BY_POSITION.has(name)) return false;
+  return BY_PEERS.has(name) || frame.unit !== 'rows';
+}
+
 /** @throws NotSuited for a function that is left to the reference */
 export function windowResult(
   call: WindowCall,

@@ -17,7 +17,12 @@ import { RowGatherer } from '../table/gather.ts';
 import { columnNumbers } from '../table/read-numbers.ts';
 import { type Arrangement, arrange } from './arrangement.ts';
 import { isConstantValue } from './constant.ts';
-import { type WindowArgument, type WindowResult, windowResult } from './window-call.ts';
+import {
+  asksForPeers,
+  type WindowArgument,
+  type WindowResult,
+  windowResult,
+} from './window-call.ts';
 
 const keyName = (index: number) => `${HIDDEN}window key ${index}`;
 
@@ -37,8 +42,9 @@ export function windowPipeline(
       ...orderBy,
     ];
     const arranged = withRowOrder(table, keys, context, (order, changesBy) => {
-      const peers = changesBy(keys.length);
-      const partitions = orderBy.length === 0 ? peers : changesBy(partitionBy.length);
+      const partitions = changesBy(partitionBy.length);
+      if (!arrangement.calls.some(asksForPeers)) return arrange(order, partitions, undefined);
+      const peers = orderBy.length === 0 ? partitions : changesBy(keys.length);
       return arrange(order, partitions, peers);
     });
     for (const [i, call] of arrangement.calls.entries()) {
