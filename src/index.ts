@@ -64,7 +64,7 @@ export class Rowan extends RowanService {
    */
   async listen(options: ListenOptions = {}): Promise<string> {
     if (this.#server !== undefined) {
-      throw failure('ENTITY_BUSY', `the service listens on ${this.#server.address} already`);
+      throw failure('ENTITY_BUSY', { form: 'listening', address: this.#server.address });
     }
     this.#server = await listen(this, this.web, options);
     this.scripting.address = this.#server.address;

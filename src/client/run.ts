@@ -185,7 +185,7 @@ export class RunObject<Results = unknown> implements Promise<RunOutcome<Results>
           this.#caller.stream('GET', path, call),
         )) {
           if (event === 'shutdown') {
-            throw failure('SHUTTING_DOWN', 'the service shut down during the run');
+            throw failure('SHUTTING_DOWN', { form: 'run' });
           }
           after = id;
           failureCount = 0;

@@ -31,7 +31,7 @@ export function rowsFromJson(
   look: () => void = () => undefined,
 ): Iterable<RecordedRow> {
   if (json === undefined) {
-    throw failure('EMPTY_PAYLOAD', `request body is empty; expected is ${JSON_FORMS[form]}`);
+    throw failure('EMPTY_PAYLOAD', { form: 'rows', rows: JSON_FORMS[form] });
   }
   switch (form) {
     case 'rows':

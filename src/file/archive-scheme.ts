@@ -38,9 +38,13 @@ export class ArchiveScheme implements Scheme {
         stream: () => memberContent(archive, member, url.text),
       };
     }
-    throw failure('FILE_NOT_FOUND', `Couldn't find resource ${member} in archive ${archiveUrl}`, {
-      url: url.text,
-    });
+    throw failure(
+      'FILE_NOT_FOUND',
+      { form: 'member', member, url: archiveUrl },
+      {
+        url: url.text,
+      },
+    );
   }
 
   async list(url: FileUrl): Promise<Listing> {
@@ -113,7 +117,7 @@ async function* memberContent(
     yield* await entry.content();
     return;
   }
-  throw failure('FILE_NOT_FOUND', `Couldn't find resource ${member} in archive ${url}`, { url });
+  throw failure('FILE_NOT_FOUND', { form: 'member', member, url }, { url });
 }
 
 function archiveEntries(archive: SourceFile): AsyncIterable<ArchiveEntry> {

@@ -167,7 +167,7 @@ export class FileSystem {
       if (matches(decode(candidate))) found.push(candidate);
     }
     if (found.length === 0) {
-      throw failure('FILE_NOT_FOUND', `No file matches '${url}'`, { url });
+      throw failure('FILE_NOT_FOUND', { form: 'pattern', url }, { url });
     }
     return found.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   }

@@ -99,11 +99,10 @@ export class HttpScheme implements Scheme {
     }
     if (status !== 200) {
       response.destroy();
-      throw failure(
-        status === 404 ? 'FILE_NOT_FOUND' : 'INVALID_URL',
-        `HTTP code ${status} reading ${url.text}`,
-        { url: url.text, status },
-      );
+      const details = { url: url.text, status };
+      throw status === 404
+        ? failure('FILE_NOT_FOUND', { form: 'http', ...details }, details)
+        : failure('INVALID_URL', `HTTP code ${status} reading ${url.text}`, details);
     }
     const facts = factsOf(response.headers);
     const length = Number(response.headers['content-length'] ?? Number.NaN);

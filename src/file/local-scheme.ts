@@ -246,12 +246,10 @@ export function localFailure(error: unknown, path: string, url: FileUrl): unknow
   if (code === undefined) return error;
   const details = { url: url.text, path };
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return failure('DISK_FULL', `no space left to write ${url.text}`, details);
+    return failure('DISK_FULL', { url: url.text }, details);
   }
   const reason = REASONS[code] ?? (error as Error).message;
-  return failure(
-    code === 'ENOENT' || code === 'ENOTDIR' ? 'FILE_NOT_FOUND' : 'INVALID_URL',
-    `cannot access ${url.text}: ${path}: ${reason}`,
-    details,
-  );
+  return code === 'ENOENT' || code === 'ENOTDIR'
+    ? failure('FILE_NOT_FOUND', { url: url.text, path, reason }, details)
+    : failure('INVALID_URL', `cannot access ${url.text}: ${path}: ${reason}`, details);
 }

@@ -95,7 +95,11 @@ export class MemoryScheme implements Scheme {
 }
 
 function missingFile(url: FileUrl): RowanError {
-  return failure('FILE_NOT_FOUND', `cannot access ${url.text}: No such file or directory`, {
-    url: url.text,
-  });
+  return failure(
+    'FILE_NOT_FOUND',
+    { url: url.text, reason: 'No such file or directory' },
+    {
+      url: url.text,
+    },
+  );
 }

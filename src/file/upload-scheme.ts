@@ -35,9 +35,13 @@ export class UploadScheme implements Scheme {
     checkUploadName(url.rest);
     const path = join(this.#directory(url), url.rest);
     if ((await stat(path).catch(() => undefined)) === undefined) {
-      throw failure('FILE_NOT_FOUND', `cannot access ${url.text}: No such file or directory`, {
-        url: url.text,
-      });
+      throw failure(
+        'FILE_NOT_FOUND',
+        { url: url.text, reason: 'No such file or directory' },
+        {
+          url: url.text,
+        },
+      );
     }
     const file = await this.#local.open(parseFileUrl(fileUrlOf(path)), {});
     return { ...file, url: url.text, stream: () => file.stream() };

@@ -123,9 +123,13 @@ async function describeModule(
 function onlySymbol(module: ModuleExports, symbol: string | undefined): ModuleExports {
   if (symbol === undefined) return module;
   if (!Object.hasOwn(module.exports, symbol)) {
-    throw failure('UNKNOWN_RESOURCE', `the module exports no '${symbol}'`, {
-      known: Object.keys(module.exports),
-    });
+    throw failure(
+      'UNKNOWN_RESOURCE',
+      { form: 'export', symbol },
+      {
+        known: Object.keys(module.exports),
+      },
+    );
   }
   return { ...module, exports: { [symbol]: module.exports[symbol] } };
 }

@@ -28,7 +28,7 @@ export class SandboxPool {
     args: SandboxTasks[Kind]['args'],
     options: CallOptions,
   ): Promise<SandboxTasks[Kind]['result']> {
-    if (this.#isClosed) return Promise.reject(failure('SHUTTING_DOWN', 'the service is closed'));
+    if (this.#isClosed) return Promise.reject(failure('SHUTTING_DOWN', { form: 'closed' }));
     // It may begin when another call ends, which has a context of its own.
     const inContext = { ...options, context: options.context ?? callContext() };
     return new Promise((resolve, reject) => {
@@ -43,7 +43,7 @@ export class SandboxPool {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { reject } of this.#queue.splice(0)) {
-      reject(failure('SHUTTING_DOWN', 'the service is closed'));
+      reject(failure('SHUTTING_DOWN', { form: 'closed' }));
     }
     await Promise.all([...this.#sandboxes].map((sandbox) => sandbox.close()));
     this.#sandboxes.clear();

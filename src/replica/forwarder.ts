@@ -175,7 +175,7 @@ function refuse(
     return;
   }
   const requestId = requestIdOf(incoming.headers);
-  const error = refusal ?? failure('SHUTTING_DOWN', 'the primary does not answer');
+  const error = refusal ?? failure('SHUTTING_DOWN', { form: 'primary' });
   const { status, headers, json } = failureReply(error, requestId);
   if (!incoming.complete) lingerBeforeClose(incoming);
   response.writeHead(status, {

@@ -5,7 +5,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { failureReply } from '../service/route/failure-reply.ts';
 import type { Router } from '../service/route/router.ts';
-import { RowanError } from '../util/error.ts';
+import { failure, RowanError } from '../util/error.ts';
 
 import { parseTarget } from './request-target.ts';
 
@@ -51,7 +51,7 @@ function explain(error: ParserError, router: Router): RowanError {
     case 'HPE_HEADER_OVERFLOW':
       return badRequest(431, 'request line and headers are too large');
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return badRequest(413, 'chunk extensions are too large');
+      return failure('BODY_TOO_LARGE', { form: 'chunks' });
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new RowanError('TIMEOUT', 408, 'the request did not arrive in time');
     case 'HPE_INVALID_METHOD': {
@@ -76,7 +76,7 @@ function unknownVerb(verb: string, url: string, router: Router): RowanError {
 }
 
 function badRequest(status: number, message: string): RowanError {
-  return new RowanError(status === 413 ? 'BODY_TOO_LARGE' : 'INVALID_PARAMETER', status, message);
+  return new RowanError('INVALID_PARAMETER', status, message);
 }
 
 function writeRawReply(socket: Duplex, error: RowanError, requestId: string): void {

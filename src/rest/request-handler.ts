@@ -418,7 +418,7 @@ function acceptExpectation(
 }
 
 function stopping(): RowanError {
-  return failure('SHUTTING_DOWN', 'the service is shutting down');
+  return failure('SHUTTING_DOWN', {});
 }
 
 function isStoppingError(thrown: unknown): boolean {

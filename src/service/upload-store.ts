@@ -111,20 +111,20 @@ export class UploadStore {
     if (sum <= this.#quotaBytes) return;
     throw failure(
       'BODY_TOO_LARGE',
-      `uploads may take ${this.#quotaBytes} bytes in all; remove some, or start the service with a larger --upload-quota`,
+      { form: 'uploads', bytes: this.#quotaBytes },
       { quotaBytes: this.#quotaBytes },
     );
   }
 }
 
 export function uploadMissing(name: string): RowanError {
-  return failure('ENTITY_NOT_FOUND', `there is no upload '${name}'`, { name });
+  return failure('ENTITY_NOT_FOUND', { form: 'upload', name }, { name });
 }
 
 function uploadFailure(thrown: unknown, name: string): unknown {
   const { code } = thrown as NodeJS.ErrnoException;
   if (thrown instanceof RowanError || (code !== 'ENOSPC' && code !== 'EDQUOT')) return thrown;
-  return failure('DISK_FULL', `no space left to keep the upload '${name}'`, { name });
+  return failure('DISK_FULL', { form: 'upload', name }, { name });
 }
 
 /** Makes a change of names durable. */

@@ -169,7 +169,7 @@ export function moveInto(path: string, directory: string): string {
 export function writeFailure(path: string, error: unknown): RowanError {
   const code = errorCode(error);
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return failure('DISK_FULL', `no space left on the disk to write "${path}"`, { file: path });
+    return failure('DISK_FULL', { form: 'store', path }, { file: path });
   }
   const reason = error instanceof Error ? error.message : String(error);
   return failure('INTERNAL', `cannot write "${path}": ${reason}`, { file: path });

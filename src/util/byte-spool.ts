@@ -69,7 +69,7 @@ export class ByteSpool {
     } catch (thrown) {
       const { code } = thrown as NodeJS.ErrnoException;
       if (code !== 'ENOSPC' && code !== 'EDQUOT') throw thrown;
-      throw failure('DISK_FULL', 'no space left in the folder of temporary files for the result');
+      throw failure('DISK_FULL', { form: 'result' });
     }
     this.#filed += bytes.length;
   }

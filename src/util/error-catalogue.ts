@@ -1,67 +1,118 @@
 // Every code that callers may get, declared once: the reference, the description of routes and the
 // statuses derive from here. A code is never reused for another meaning.
 
-export interface ErrorEntry {
+interface Entry {
   /** the HTTP status, unless a failure says otherwise */
   readonly status: number;
   /** the situation, as a clause: "a path names nothing" */
   readonly when: string;
-  /** the form of the message; parts that differ are in angle brackets */
+  /**
+   * the form of the message; parts that differ are in angle brackets, and what is in square brackets
+   * is left out when its part is not given
+   */
   readonly template: string;
-  /** a message that was made so */
-  readonly example: string;
   /** what the caller can do */
   readonly mend: string;
 }
+
+/** A code for many situations: each call writes its text, and the template says how they look. */
+export interface OpenEntry extends Entry {
+  /** a message that was made so */
+  readonly example: string;
+}
+
+/** A code whose texts are made here: calls give the parts. See `errorText`. */
+export interface FormedEntry extends Entry {
+  /** the parts of the example */
+  readonly parts: Readonly<Record<string, string | number>>;
+  /** further templates by name */
+  readonly forms?: Readonly<Record<string, string>>;
+}
+
+export type ErrorEntry = OpenEntry | FormedEntry;
 
 export const ERRORS = {
   UNKNOWN_RESOURCE: {
     status: 404,
     when: 'no route has this path, or none for this verb',
-    template: 'unknown resource <verb> <path>',
-    example: 'unknown resource GET /v1/datasetz; did you mean /v1/datasets?',
+    template: 'unknown resource <verb> <path>[; did you mean <near>?]',
+    parts: { verb: 'GET', path: '/v1/datasetz', near: '/v1/datasets' },
+    forms: {
+      slash: 'Collection URLs do not contain a trailing slash: try <right> instead of <path>',
+      handler: 'type <type> has no custom route handler registered',
+      export: "the module exports no '<symbol>'",
+    },
     mend: 'Compare the path with `GET /v1/help`; the header Allow lists the verbs of a path that exists.',
   },
   ENTITY_NOT_FOUND: {
     status: 404,
     when: 'an entity, or a part of one, is not there, or not in a state to answer',
-    template: "<kind> entry '<id>' doesn't exist",
-    example: "dataset entry 'flights' doesn't exist",
+    template: "<kind> entry '<id>' doesn't exist[; did you mean '<near>'?]",
+    parts: { kind: 'dataset', id: 'flights' },
+    forms: {
+      deleted: "<kind> entry '<id>' does not exist or has been deleted[; did you mean '<near>'?]",
+      unavailable: "<kind> entry '<id>' not available <reason>",
+      function: "function '<id>' was not found",
+      card: "function '<id>' has no model card: only functions of trained models have one",
+      upload: "there is no upload '<name>'",
+    },
     mend: 'List the ids with `GET /v1/<kind>s`; for one that failed, `GET /v1/<kind>s/<id>` tells why.',
   },
   RUN_NOT_FOUND: {
     status: 404,
     when: 'a procedure has no run of this id',
     template: "run entry '<id>' doesn't exist",
-    example: "run entry 'r1' doesn't exist",
+    parts: { id: 'r1' },
+    forms: {
+      deleted: "run entry '<id>' does not exist or has been deleted",
+      none: 'not found',
+    },
     mend: 'List the runs with `GET /v1/procedures/<id>/runs`.',
   },
   FILE_NOT_FOUND: {
     status: 400,
     when: 'a URL names no file',
-    template: 'cannot access <url>: <path>: No such file or directory',
-    example: 'cannot access file:///nowhere.csv: /nowhere.csv: No such file or directory',
+    template: 'cannot access <url>: [<path>: ]<reason>',
+    parts: {
+      url: 'file:///nowhere.csv',
+      path: '/nowhere.csv',
+      reason: 'No such file or directory',
+    },
+    forms: {
+      http: 'HTTP code <status> reading <url>',
+      member: "Couldn't find resource <member> in archive <url>",
+      pattern: "No file matches '<url>'",
+      piece: 'cannot load a saved piece: <url>: No such file or directory',
+    },
     mend: 'Correct the URL; a pattern must match at least one file.',
   },
   ENTITY_EXISTS: {
     status: 409,
     when: 'an entity must be new, and one of its id is there',
     template: "<kind> entry '<id>' already exists",
-    example: "dataset entry 'flights' already exists",
+    parts: { kind: 'dataset', id: 'flights' },
     mend: 'Choose another id, or replace the entity with PUT.',
   },
   ENTITY_BUSY: {
     status: 409,
     when: 'an entity is being built, or its run still works, and it cannot be replaced now',
     template: "entry '<id>' in <kind> could not be overwritten because it is being constructed",
-    example: "entry 'r1' in run could not be overwritten because it is being constructed",
+    parts: { kind: 'run', id: 'r1' },
+    forms: {
+      lastAdmin:
+        'the last admin key cannot be revoked while the service listens on a public address',
+      firstKey:
+        'the first key must have the role admin: as soon as a key exists, only an administrator makes more',
+      keyFile: '<path> is held by another process',
+      listening: 'the service listens on <address> already',
+    },
     mend: 'Wait until it is ready, or cancel it, and send the request again.',
   },
   ENTITY_NOT_READY: {
     status: 409,
     when: 'an entity is used before its construction has ended',
     template: "<kind> entry '<id>' exists but is not ready",
-    example: "dataset entry 'flights' exists but is not ready",
+    parts: { kind: 'dataset', id: 'flights' },
     mend: 'Wait until its `state` is `ok`.',
   },
   CANCELLED: {
@@ -75,7 +126,7 @@ export const ERRORS = {
     status: 400,
     when: 'a query string or a body has a parameter that the route does not know',
     template: 'Unknown parameter(s) in REST call',
-    example: 'Unknown parameter(s) in REST call',
+    parts: {},
     mend: '`details.unknownParameters` names them and `details.help` lists those that are known.',
   },
   INVALID_PARAMETER: {
@@ -96,7 +147,7 @@ export const ERRORS = {
     status: 400,
     when: 'parameters were given in the query string and in the body',
     template: 'You cannot mix query string and body parameters',
-    example: 'You cannot mix query string and body parameters',
+    parts: {},
     mend: 'Give all of them in one place.',
   },
   UNKNOWN_FIELD: {
@@ -110,8 +161,13 @@ export const ERRORS = {
   UNKNOWN_TYPE: {
     status: 400,
     when: 'a configuration names a type that does not exist',
-    template: "couldn't find type '<type>' in registry",
-    example: "couldn't find type 'tabluar' in registry; did you mean 'tabular'?",
+    template: "couldn't find type '<type>' in registry[; did you mean '<near>'?]",
+    parts: { type: 'tabluar', near: 'tabular' },
+    forms: {
+      id: 'Attempt to refer to nonexistant <kind> with id <id>',
+      sensors: 'there are no types of sensors',
+      sensor: "sensors of type '<type>' cannot be created",
+    },
     mend: '`details.known` lists the types of the kind.',
   },
   INVALID_JSON: {
@@ -124,9 +180,13 @@ export const ERRORS = {
   EMPTY_PAYLOAD: {
     status: 400,
     when: 'a request that creates something has no body',
-    template: "<verb> to collection '<kind>s' with empty payload. <what to send>",
-    example:
-      "POST to collection 'datasets' with empty payload. Send a JSON object; {} when there is nothing to say",
+    template:
+      "<verb> to collection '<collection>' with empty payload. Send a JSON object; {} when there is nothing to say",
+    parts: { verb: 'POST', collection: 'datasets' },
+    forms: {
+      key: 'POST /v1/keys with empty payload',
+      rows: 'request body is empty; expected is <rows>',
+    },
     mend: 'Send the configuration as JSON.',
   },
   INVALID_URL: {
@@ -169,9 +229,8 @@ export const ERRORS = {
   FIRST_RUN_FAILED: {
     status: 400,
     when: 'a procedure was created with `runOnCreation` and its run failed; the procedure stays',
-    template: "<the run's error> (failed to create the initial run)",
-    example:
-      'cannot access file:///nowhere.csv: /nowhere.csv: No such file or directory (failed to create the initial run)',
+    template: '<error> (failed to create the initial run)',
+    parts: { error: 'cannot access file:///nowhere.csv: /nowhere.csv: No such file or directory' },
     mend: '`details.runError` is the error of the run; mend it and post a new run.',
   },
   SCRIPT_EXCEPTION: {
@@ -192,7 +251,7 @@ export const ERRORS = {
     status: 400,
     when: 'a URL needs credentials and no rule gives any',
     template: 'No credentials found for <type> <url>',
-    example: 'No credentials found for aws:s3 s3://bucket/file.csv',
+    parts: { type: 'aws:s3', url: 's3://bucket/file.csv' },
     mend: 'Store a rule with `POST /v1/credentials`.',
   },
   UNREACHABLE: {
@@ -234,7 +293,13 @@ export const ERRORS = {
     status: 413,
     when: 'a request body is larger than the service takes',
     template: 'request body is larger than <bytes> bytes',
-    example: 'request body is larger than 268435456 bytes',
+    parts: { bytes: 268435456 },
+    forms: {
+      part: 'a <what> of the request body is larger than <bytes> bytes',
+      uploads:
+        'uploads may take <bytes> bytes in all; remove some, or start the service with a larger --upload-quota',
+      chunks: 'chunk extensions are too large',
+    },
     mend: 'Send it in parts, or as a stream of lines.',
   },
   TIMEOUT: {
@@ -255,14 +320,25 @@ export const ERRORS = {
     status: 503,
     when: 'the service stops',
     template: 'the service is shutting down',
-    example: 'the service is shutting down',
+    parts: {},
+    forms: {
+      engine: 'the engine is closed',
+      closed: 'the service is closed',
+      run: 'the service shut down during the run',
+      primary: 'the primary does not answer',
+    },
     mend: 'Send the request again when the service has started anew.',
   },
   DISK_FULL: {
     status: 507,
     when: 'what must be durable could not be written',
     template: 'no space left to write <url>',
-    example: 'no space left to write file:///data/out.csv',
+    parts: { url: 'file:///data/out.csv' },
+    forms: {
+      store: 'no space left on the disk to write "<path>"',
+      result: 'no space left in the folder of temporary files for the result',
+      upload: "no space left to keep the upload '<name>'",
+    },
     mend: 'Make room on the device; what was acknowledged before is safe.',
   },
   INTERNAL: {

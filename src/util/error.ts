@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode } from './error-catalogue.ts';
+import { errorText, type PartsFor, type TextOf } from './error-text.ts';
 
 /** Everything a caller may learn about a failure; plain data, so that it crosses threads and HTTP. */
 export interface ErrorBody {
@@ -51,12 +52,16 @@ export class RowanError extends Error {
   }
 }
 
-/** Makes a RowanError with the default status of its code. */
-export function failure(
-  code: ErrorCode,
-  message: string,
+/**
+ * Makes a RowanError with the default status of its code. `text` is the parts of the message when
+ * the catalogue has its form, and else the message.
+ */
+export function failure<Code extends ErrorCode>(
+  code: Code,
+  text: TextOf<Code>,
   details?: Readonly<Record<string, unknown>>,
 ): RowanError {
+  const message = typeof text === 'string' ? text : errorText<Code>(code, text as PartsFor<Code>);
   return new RowanError(code, ERRORS[code].status, message, details);
 }
 
@@ -65,6 +70,14 @@ export function withDetails(thrown: unknown, details: Readonly<Record<string, un
   if (!(thrown instanceof RowanError)) return thrown;
   const { code, httpCode, message, extra } = thrown;
   return new RowanError(code, httpCode, message, { ...thrown.details, ...details }, extra);
+}
+
+/** A failure with members that stand beside `error` in its body. */
+export function withExtra(
+  { code, httpCode, message, details }: RowanError,
+  extra: Readonly<Record<string, unknown>>,
+): RowanError {
+  return new RowanError(code, httpCode, message, details, extra);
 }
 
 /** The body of any thrown value; what is not a RowanError is a defect and says so. */

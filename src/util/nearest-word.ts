@@ -1,10 +1,4 @@
 // Guesses which of some words was meant by a misspelt one.
-/** What a message about an unknown word ends with: the nearest known one, or nothing. */
-export function hintAbout(word: string, candidates: Iterable<string>): string {
-  const near = findNearestWord(word, candidates);
-  return near === undefined ? '' : `; did you mean '${near}'?`;
-}
-
 /** The candidate at most two edits away from `word`, or one it begins; undefined when none is. */
 export function findNearestWord(word: string, candidates: Iterable<string>): string | undefined {
   // One letter is near to everything that is as short.

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Rowan } from '../../src/index.ts';
 import { ERRORS, type ErrorCode } from '../../src/util/error-catalogue.ts';
+import { exampleOf } from '../../src/util/error-text.ts';
 
 let rowan: Rowan;
 
@@ -38,7 +39,7 @@ test.each<[ErrorCode, 'GET' | 'POST' | 'PUT', string, unknown?]>([
   expect(reply.json).toMatchObject({
     code,
     httpCode: ERRORS[code].status,
-    error: ERRORS[code].example,
+    error: exampleOf(ERRORS[code]),
   });
 });
 

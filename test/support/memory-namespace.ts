@@ -23,7 +23,7 @@ export class MemoryNamespace implements Namespace {
   dataset(name: string): MemoryRelation {
     const relation = this.datasets.get(name);
     if (relation === undefined) {
-      throw failure('ENTITY_NOT_FOUND', `dataset entry '${name}' doesn't exist`);
+      throw failure('ENTITY_NOT_FOUND', { kind: 'dataset', id: name });
     }
     return relation;
   }

@@ -137,7 +137,7 @@ export class EnginePool {
    * @throws RowanError: the task's own, CANCELLED, or OUT_OF_MEMORY
    */
   run<Result>(kind: string, args: unknown, options: TaskOptions = {}): Promise<Result> {
-    if (this.#closed) return Promise.reject(failure('SHUTTING_DOWN', 'the engine is closed'));
+    if (this.#closed) return Promise.reject(failure('SHUTTING_DOWN', { form: 'engine' }));
     if (options.signal?.aborted === true) return Promise.reject(cancelledError());
     let cancel = () => {};
     const running = new Promise<Result>((resolve, reject) => {
@@ -181,7 +181,7 @@ export class EnginePool {
     this.#closed = true;
     clearTimeout(this.#warmUp);
     for (const task of this.#queue.splice(0)) {
-      task.reject(failure('SHUTTING_DOWN', 'the engine is closed'));
+      task.reject(failure('SHUTTING_DOWN', { form: 'engine' }));
     }
     const slots = [...this.#slots.values()];
     this.#slots.clear();
@@ -190,7 +190,7 @@ export class EnginePool {
 
   async #endWorker(slot: Slot): Promise<void> {
     clearTimeout(slot.terminator);
-    slot.task?.reject(failure('SHUTTING_DOWN', 'the engine is closed'));
+    slot.task?.reject(failure('SHUTTING_DOWN', { form: 'engine' }));
     slot.task = undefined;
     await this.#terminate(slot);
     slot.mainPort.close();

@@ -144,14 +144,14 @@ function refusal({ url, status, code, method, bucket, isAnonymous }: Refusal): R
   if (code === 'NoSuchBucket') {
     return failure(
       'FILE_NOT_FOUND',
-      `cannot access ${url.text}: there is no bucket "${bucket}"`,
+      { url: url.text, reason: `there is no bucket "${bucket}"` },
       details,
     );
   }
   if (status === 404 && code !== 'NoSuchUpload') {
     return failure(
       'FILE_NOT_FOUND',
-      `cannot access ${url.text}: No such file or directory`,
+      { url: url.text, reason: 'No such file or directory' },
       details,
     );
   }
@@ -159,7 +159,7 @@ function refusal({ url, status, code, method, bucket, isAnonymous }: Refusal): R
     return failure('DATA_ERROR', `${url.text} was replaced while it was read`, details);
   }
   if ((status === 401 || status === 403) && isAnonymous) {
-    return failure('CREDENTIALS_NOT_FOUND', `No credentials found for aws:s3 ${url.text}`, details);
+    return failure('CREDENTIALS_NOT_FOUND', { type: 'aws:s3', url: url.text }, details);
   }
   if (status === 401 || status === 403 || code in HINTS) {
     const doing = method === 'GET' || method === 'HEAD' ? 'reading' : 'writing';

@@ -105,9 +105,13 @@ export class S3Scheme implements Required<Scheme> {
       }
     }
     if (!isThere) {
-      throw failure('FILE_NOT_FOUND', `cannot access ${url.text}: No such file or directory`, {
-        url: url.text,
-      });
+      throw failure(
+        'FILE_NOT_FOUND',
+        { url: url.text, reason: 'No such file or directory' },
+        {
+          url: url.text,
+        },
+      );
     }
     return { files, dirs, facts };
   }

@@ -236,7 +236,7 @@ export function sftpFailure(error: unknown, path: string, url: FileUrl): RowanEr
   if (status === SFTP_STATUS.noSuchFile) {
     return failure(
       'FILE_NOT_FOUND',
-      `cannot access ${url.text}: ${path}: No such file or directory`,
+      { url: url.text, path, reason: 'No such file or directory' },
       details,
     );
   }

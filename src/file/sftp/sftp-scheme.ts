@@ -118,10 +118,14 @@ export class SftpScheme implements Required<Scheme> {
     const address = readAddress(url);
     const credential = await this.#credentials.find('sftp', url.text);
     if (credential === undefined) {
-      throw failure('CREDENTIALS_NOT_FOUND', `No credentials found for sftp ${url.text}`, {
-        resourceType: 'sftp',
-        url: url.text,
-      });
+      throw failure(
+        'CREDENTIALS_NOT_FOUND',
+        { type: 'sftp', url: url.text },
+        {
+          resourceType: 'sftp',
+          url: url.text,
+        },
+      );
     }
     return this.#sessions.acquire(accountOf(credential, address), url);
   }

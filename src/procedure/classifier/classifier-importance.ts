@@ -281,7 +281,7 @@ function openFunction(
 ): Scorer {
   const called = context.namespace.findUserFunction(id);
   if (called === undefined) {
-    throw failure('ENTITY_NOT_FOUND', `function '${id}' was not found`, { kind: 'function', id });
+    throw failure('ENTITY_NOT_FOUND', { form: 'function', id }, { kind: 'function', id });
   }
   const { scope } = context;
   const paths = names.map((name) => Path.parse(name));

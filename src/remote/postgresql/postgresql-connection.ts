@@ -18,10 +18,14 @@ export function postgresqlConnection(place: PostgresqlPlace, access: RemoteAcces
   // A worker is answered at once.
   const credential = access.find('postgresql', url) as Credential | undefined;
   if (credential === undefined) {
-    throw failure('CREDENTIALS_NOT_FOUND', `No credentials found for postgresql ${url}`, {
-      resourceType: 'postgresql',
-      url,
-    });
+    throw failure(
+      'CREDENTIALS_NOT_FOUND',
+      { type: 'postgresql', url },
+      {
+        resourceType: 'postgresql',
+        url,
+      },
+    );
   }
   const { id: user, secret: password } = credential;
   return {

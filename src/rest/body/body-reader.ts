@@ -225,9 +225,13 @@ function notInCoding({ message }: Error): RowanError {
 }
 
 function bodyTooLarge({ bodyBytesMax }: BodyLimits): RowanError {
-  return failure('BODY_TOO_LARGE', `request body is larger than ${bodyBytesMax} bytes`, {
-    bodyBytesMax,
-  });
+  return failure(
+    'BODY_TOO_LARGE',
+    { bytes: bodyBytesMax },
+    {
+      bodyBytesMax,
+    },
+  );
 }
 
 function bodyStalled(idleTimeoutMs: number): RowanError {

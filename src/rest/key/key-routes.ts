@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { jsonReply, type RequestBody } from '../../service/route/request.ts';
 import { type Route, route } from '../../service/route/route.ts';
-import { failure, RowanError } from '../../util/error.ts';
+import { failure, type RowanError } from '../../util/error.ts';
 import { isExpired, KEY_ROLES, type KeyRequest, keyDocument, parseRole } from './api-key.ts';
 import { presentedKey } from './authentication.ts';
 import type { KeyStore } from './key-store.ts';
@@ -74,13 +74,17 @@ export function keyRoutes(
       role: 'admin',
       reply: { description: 'id, role, name, expires and created' },
       handle(request) {
-        const { id } = request.params;
+        const id = request.params.id as string;
         const stored = keys.keys.find((key) => key.id === id);
         if (stored !== undefined) return jsonReply(keyDocument(stored));
-        throw failure('ENTITY_NOT_FOUND', `key entry '${id}' doesn't exist`, {
-          collection: 'keys',
-          entry: id,
-        });
+        throw failure(
+          'ENTITY_NOT_FOUND',
+          { kind: 'key', id },
+          {
+            collection: 'keys',
+            entry: id,
+          },
+        );
       },
     }),
     route({
@@ -100,16 +104,12 @@ export function keyRoutes(
 }
 
 function lastAdminKey(): RowanError {
-  return new RowanError(
-    'ENTITY_BUSY',
-    409,
-    'the last admin key cannot be revoked while the service listens on a public address',
-  );
+  return failure('ENTITY_BUSY', { form: 'lastAdmin' });
 }
 
 /** @throws EMPTY_PAYLOAD, UNKNOWN_FIELD, INVALID_PARAMETER */
 function parseKeyRequest(body: RequestBody): KeyRequest {
-  if (body.isEmpty) throw failure('EMPTY_PAYLOAD', 'POST /v1/keys with empty payload');
+  if (body.isEmpty) throw failure('EMPTY_PAYLOAD', { form: 'key' });
   const json = body.json();
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw failure('INVALID_PARAMETER', 'a key is made from an object with role, name and expires');

@@ -161,10 +161,7 @@ export class KeyStore {
 }
 
 function noAdminLeft(): RowanError {
-  return failure(
-    'ENTITY_BUSY',
-    'the first key must have the role admin: as soon as a key exists, only an administrator makes more',
-  );
+  return failure('ENTITY_BUSY', { form: 'firstKey' });
 }
 
 function parseKeys(text: string, path: string): StoredKey[] {
@@ -239,8 +236,7 @@ async function lockFile(path: string): Promise<() => Promise<void>> {
     }
     const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
     if (age > LOCK_AGE_MS_MAX) await rm(path, { force: true });
-    else if (Date.now() > deadline)
-      throw failure('ENTITY_BUSY', `${path} is held by another process`);
+    else if (Date.now() > deadline) throw failure('ENTITY_BUSY', { form: 'keyFile', path });
     await new Promise((resolve) => setTimeout(resolve, LOCK_WAIT_MS));
   }
 }

@@ -153,10 +153,14 @@ export class CredentialStore implements CredentialSource {
 }
 
 export function credentialsNotFound(type: ResourceType, url: string): RowanError {
-  return failure('CREDENTIALS_NOT_FOUND', `No credentials found for ${type} ${url}`, {
-    resourceType: type,
-    url,
-  });
+  return failure(
+    'CREDENTIALS_NOT_FOUND',
+    { type, url },
+    {
+      resourceType: type,
+      url,
+    },
+  );
 }
 
 function localPath(text: string): string {

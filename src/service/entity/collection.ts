@@ -400,10 +400,14 @@ export class EntityCollection<Entity extends LiveEntity> {
 }
 
 export function nonexistent(kind: EntityKind, id: string): RowanError {
-  return failure('UNKNOWN_TYPE', `Attempt to refer to nonexistant ${kind} with id ${id}`, {
-    kind,
-    id,
-  });
+  return failure(
+    'UNKNOWN_TYPE',
+    { form: 'id', kind, id },
+    {
+      kind,
+      id,
+    },
+  );
 }
 
 /** How far a build got and, when it failed, why. */

@@ -94,7 +94,7 @@ export class Entities {
       ...this.#storeHooks<LiveEntity>('sensor'),
       construct: async (config) => {
         const type = types.get('sensor', typeName('sensor', config));
-        throw failure('UNKNOWN_TYPE', `sensors of type '${type.name}' cannot be created`);
+        throw failure('UNKNOWN_TYPE', { form: 'sensor', type: type.name });
       },
       publish() {},
     });

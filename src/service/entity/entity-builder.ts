@@ -144,7 +144,7 @@ export class EntityBuilder {
     part.dispose();
     throw failure(
       'FILE_NOT_FOUND',
-      `cannot load a saved piece: ${url}: No such file or directory`,
+      { form: 'piece', url },
       {
         url,
       },

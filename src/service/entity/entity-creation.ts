@@ -1,6 +1,7 @@
 // Creating an entity as a caller from outside does: reserved names, roles, first runs.
 import type { EntityKind } from '../../dataset/entity-type.ts';
 import { errorBody, RowanError } from '../../util/error.ts';
+import { errorText } from '../../util/error-text.ts';
 import { requireEntityRole } from '../route/caller-role.ts';
 import type { Role } from '../route/request.ts';
 import type { Run } from '../run/run.ts';
@@ -60,7 +61,7 @@ async function runFirst(service: Service, id: string, isAsync: boolean): Promise
     throw new RowanError(
       'FIRST_RUN_FAILED',
       runError.httpCode,
-      `${runError.error} (failed to create the initial run)`,
+      errorText('FIRST_RUN_FAILED', { error: runError.error }),
       {
         entry: id,
         runError,

@@ -1,7 +1,7 @@
 // The fixed errors about entities: their texts are part of the interface.
 import type { EntityKind } from '../../dataset/entity-type.ts';
-import { failure, RowanError } from '../../util/error.ts';
-import { hintAbout } from '../../util/nearest-word.ts';
+import { failure, type RowanError, withExtra } from '../../util/error.ts';
+import { findNearestWord } from '../../util/nearest-word.ts';
 
 function place(kind: string, id: string): Record<string, unknown> {
   return { collection: `${kind}s`, entry: id };
@@ -9,52 +9,61 @@ function place(kind: string, id: string): Record<string, unknown> {
 
 /** About the entity itself. `kind` is its noun, `known` the ids that there are. */
 export function entityMissing(kind: string, id: string, known: Iterable<string> = []): RowanError {
-  const message = `${kind} entry '${id}' doesn't exist${hintAbout(id, known)}`;
-  return failure('ENTITY_NOT_FOUND', message, place(kind, id));
+  const near = findNearestWord(id, known);
+  return failure('ENTITY_NOT_FOUND', { kind, id, near }, place(kind, id));
 }
+
+const REASONS = {
+  initializing: 'as it is still being created',
+  executing: 'as it is still being created',
+  error: 'due to error in creation',
+  cancelled: 'due to cancellation',
+};
 
 /** On a sub-route of an entity that is not there or not usable. */
 export function entityUnavailable(
   kind: string,
   id: string,
-  why: 'missing' | 'initializing' | 'executing' | 'error' | 'cancelled',
+  why: 'missing' | keyof typeof REASONS,
   progress?: unknown,
   known: Iterable<string> = [],
 ): RowanError {
-  const text = {
-    missing: `does not exist or has been deleted${hintAbout(id, known)}`,
-    initializing: 'not available as it is still being created',
-    executing: 'not available as it is still being created',
-    error: 'not available due to error in creation',
-    cancelled: 'not available due to cancellation',
-  }[why];
-  const state = why === 'missing' ? {} : { state: why };
-  return new RowanError('ENTITY_NOT_FOUND', 404, `${kind} entry '${id}' ${text}`, place(kind, id), {
-    kind,
-    resource: id,
-    ...state,
+  const about = { kind, resource: id };
+  if (why === 'missing') {
+    const near = findNearestWord(id, known);
+    const error = failure('ENTITY_NOT_FOUND', { form: 'deleted', kind, id, near }, place(kind, id));
+    return withExtra(error, about);
+  }
+  const reason = REASONS[why];
+  const parts = { form: 'unavailable', kind, id, reason } as const;
+  return withExtra(failure('ENTITY_NOT_FOUND', parts, place(kind, id)), {
+    ...about,
+    state: why,
     ...(progress === undefined ? {} : { progress }),
   });
 }
 
+/** About a run itself. */
+export function runMissing(id: string): RowanError {
+  return failure('RUN_NOT_FOUND', { id }, place('run', id));
+}
+
+/** On a sub-route of a run that is not there. */
+export function runDeleted(id: string): RowanError {
+  const error = failure('RUN_NOT_FOUND', { form: 'deleted', id }, place('run', id));
+  return withExtra(error, { kind: 'run', resource: id });
+}
+
 export function entityExists(kind: string, id: string): RowanError {
-  return failure('ENTITY_EXISTS', `${kind} entry '${id}' already exists`, place(kind, id));
+  return failure('ENTITY_EXISTS', { kind, id }, place(kind, id));
 }
 
 export function entityNotReady(kind: string, id: string): RowanError {
-  return failure(
-    'ENTITY_NOT_READY',
-    `${kind} entry '${id}' exists but is not ready`,
-    place(kind, id),
-  );
+  return failure('ENTITY_NOT_READY', { kind, id }, place(kind, id));
 }
 
 export function entityBusy(kind: string, id: string): RowanError {
-  return failure(
-    'ENTITY_BUSY',
-    `entry '${id}' in ${kind} could not be overwritten because it is being constructed`,
-    place(kind, id),
-  );
+  return failure('ENTITY_BUSY', { kind, id }, place(kind, id));
 }
 
 /** The construction ended without a result. */

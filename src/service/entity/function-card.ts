@@ -13,11 +13,7 @@ export function functionCard(
   procedures: Iterable<ProcedureEntity>,
 ): Record<string, unknown> {
   if (card === undefined) {
-    throw failure(
-      'ENTITY_NOT_FOUND',
-      `function '${id}' has no model card: only functions of trained models have one`,
-      { kind: 'function', id },
-    );
+    throw failure('ENTITY_NOT_FOUND', { form: 'card', id }, { kind: 'function', id });
   }
   const createdAt = typeof card.createdAt === 'string' ? parseTimestamp(card.createdAt) : null;
   return { ...card, metrics: lastMetrics(id, procedures, createdAt ?? Number.NEGATIVE_INFINITY) };

@@ -5,14 +5,20 @@ import type {
   ProcedureType,
 } from '../../procedure/procedure-type.ts';
 import { parseMerged } from '../../schema/parse.ts';
-import { failure, RowanError } from '../../util/error.ts';
+import { failure } from '../../util/error.ts';
 import { automaticRunId, checkId, nowSeconds } from '../id.ts';
 import type { Role } from '../route/request.ts';
 import { isCancellation } from '../run/cancellation.ts';
 import { Run } from '../run/run.ts';
 import type { LiveEntity } from './collection.ts';
 import type { EntityConfig } from './config.ts';
-import { entityMissing, entityNotObtained, entityUnavailable } from './entity-error.ts';
+import {
+  entityBusy,
+  entityNotObtained,
+  entityUnavailable,
+  runDeleted,
+  runMissing,
+} from './entity-error.ts';
 
 /** What a run gives. */
 export interface RunOutcome {
@@ -86,16 +92,14 @@ export class ProcedureEntity implements LiveEntity {
   run(id: string): Run {
     const run = this.#runs.get(id);
     if (run !== undefined) return run;
-    const { message, details } = entityMissing('run', id);
-    throw failure('RUN_NOT_FOUND', message, details);
+    throw runMissing(id);
   }
 
   /** The run for a sub-route of it. @throws RUN_NOT_FOUND */
   runFor(id: string): Run {
     const run = this.#runs.get(id);
     if (run !== undefined) return run;
-    const { message, details, extra } = entityUnavailable('run', id, 'missing');
-    throw new RowanError('RUN_NOT_FOUND', 404, message, details, extra);
+    throw runDeleted(id);
   }
 
   /** The run started last. @throws RUN_NOT_FOUND when there is none */
@@ -105,7 +109,7 @@ export class ProcedureEntity implements LiveEntity {
       if (run.startedAt === undefined) continue;
       if (latest === undefined || isLater(run, latest)) latest = run;
     }
-    if (latest === undefined) throw failure('RUN_NOT_FOUND', 'not found');
+    if (latest === undefined) throw failure('RUN_NOT_FOUND', { form: 'none' });
     return latest;
   }
 
@@ -127,11 +131,7 @@ export class ProcedureEntity implements LiveEntity {
     checkId(runId);
     const known = this.#runs.get(runId);
     if (known?.isActive === true) {
-      throw failure(
-        'ENTITY_BUSY',
-        `entry '${runId}' in run could not be overwritten because it is being constructed`,
-        { collection: 'runs', entry: runId },
-      );
+      throw entityBusy('run', runId);
     }
     const run = new Run(runId, this.id, this.#nextSequence++);
     this.#runs.set(runId, run);

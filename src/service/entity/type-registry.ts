@@ -4,7 +4,7 @@ import type { EntityKind, EntityType } from '../../dataset/entity-type.ts';
 import type { FunctionType } from '../../function/function-type.ts';
 import type { ProcedureType } from '../../procedure/procedure-type.ts';
 import { failure } from '../../util/error.ts';
-import { hintAbout } from '../../util/nearest-word.ts';
+import { findNearestWord } from '../../util/nearest-word.ts';
 
 export class TypeRegistry {
   readonly #types = new Map<string, EntityType>();
@@ -30,8 +30,8 @@ export class TypeRegistry {
     const type = this.find(kind, name);
     if (type !== undefined) return type;
     const known = this.names(kind);
-    const message = `couldn't find type '${name}' in registry${hintAbout(name, known)}`;
-    throw failure('UNKNOWN_TYPE', message, { kind, type: name, known });
+    const near = findNearestWord(name, known);
+    throw failure('UNKNOWN_TYPE', { type: name, near }, { kind, type: name, known });
   }
 
   datasetType(name: string): DatasetType {

@@ -125,7 +125,7 @@ async function rebuild(
       target.plugins.restore(await target.builder.plugin(config, scope));
       return;
     case 'sensor':
-      throw failure('UNKNOWN_TYPE', 'there are no types of sensors');
+      throw failure('UNKNOWN_TYPE', { form: 'sensors' });
   }
 }
 

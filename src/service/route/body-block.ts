@@ -1,5 +1,5 @@
 // Cuts streamed bodies into blocks that can be parsed on their own.
-import { RowanError } from '../../util/error.ts';
+import { failure, type RowanError } from '../../util/error.ts';
 
 /** A part of a body. */
 export interface BodyBlock {
@@ -66,12 +66,7 @@ export async function* lineBlocks(
 const LONG_PART_FACTOR = 4;
 
 export function partTooLarge(what: string, sizeMax: number): RowanError {
-  return new RowanError(
-    'BODY_TOO_LARGE',
-    413,
-    `a ${what} of the request body is larger than ${sizeMax} bytes`,
-    { sizeMax },
-  );
+  return failure('BODY_TOO_LARGE', { form: 'part', what, bytes: sizeMax }, { sizeMax });
 }
 
 function countLines(bytes: Uint8Array): number {

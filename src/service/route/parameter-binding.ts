@@ -183,10 +183,14 @@ export function bindBody<Hybrid extends ParameterSet>(
   const { hybrid, hybridNames } = declaredBy(route);
   const bodySays = !isEmptyJson(body);
   if (given.length > 0 && bodySays) {
-    throw failure('MIXED_PARAMETERS', 'You cannot mix query string and body parameters', {
-      verb: request.verb,
-      resource: request.path,
-    });
+    throw failure(
+      'MIXED_PARAMETERS',
+      {},
+      {
+        verb: request.verb,
+        resource: request.path,
+      },
+    );
   }
   if (bodySays && (typeof body !== 'object' || Array.isArray(body))) {
     throw failure('INVALID_PARAMETER', `request body ${previewJson(body)} is not an object`);
@@ -291,15 +295,19 @@ function unknownParameters(
   request: Place,
   unknown: readonly (readonly [string, unknown])[],
 ): RowanError {
-  return failure('UNKNOWN_PARAMETER', 'Unknown parameter(s) in REST call', {
-    unknownParameters: unknown.map(([paramName, paramValue]) => ({
-      paramName,
-      paramValue: typeof paramValue === 'string' ? paramValue : previewJson(paramValue),
-    })),
-    verb: request.verb,
-    resource: request.path,
-    help: parameterHelp(route),
-  });
+  return failure(
+    'UNKNOWN_PARAMETER',
+    {},
+    {
+      unknownParameters: unknown.map(([paramName, paramValue]) => ({
+        paramName,
+        paramValue: typeof paramValue === 'string' ? paramValue : previewJson(paramValue),
+      })),
+      verb: request.verb,
+      resource: request.path,
+      help: parameterHelp(route),
+    },
+  );
 }
 
 /** The parameters of a route as help documents show them. */

@@ -1,7 +1,7 @@
 // Finds the route of a request. Paths are split at `/` first and decoded element by element, so an
 // encoded slash is part of an id.
 
-import { failure, RowanError } from '../../util/error.ts';
+import { failure, type RowanError } from '../../util/error.ts';
 import { findNearestWord } from '../../util/nearest-word.ts';
 import { decodePathElement } from '../../util/path-element.ts';
 import type { Verb } from './request.ts';
@@ -160,15 +160,9 @@ export function unknownResource(
   allowed: readonly string[] = [],
   near?: string,
 ): RowanError {
-  const hint = near === undefined ? '' : `; did you mean ${near}?`;
-  const { code, httpCode, message } = failure(
+  return failure(
     'UNKNOWN_RESOURCE',
-    `unknown resource ${verb} ${path}${hint}`,
-  );
-  return new RowanError(
-    code,
-    httpCode,
-    message,
+    { verb, path, near },
     allowed.length === 0 ? undefined : { allowedVerbs: allowed },
   );
 }

@@ -24,20 +24,13 @@ export function entityPath(kind: EntityKind, id: string): Record<string, string>
 }
 
 export function emptyPayload(verb: string, plural: string): RowanError {
-  return failure(
-    'EMPTY_PAYLOAD',
-    `${verb} to collection '${plural}' with empty payload. Send a JSON object; {} when there is nothing to say`,
-    { collection: plural },
-  );
+  return failure('EMPTY_PAYLOAD', { verb, collection: plural }, { collection: plural });
 }
 
 /** @throws the text of a trailing slash */
 export function refuseTrailingSlash(verb: string, path: string): RowanError {
   if (verb !== 'GET') return failure('INVALID_PARAMETER', 'empty id', { path });
-  return failure(
-    'UNKNOWN_RESOURCE',
-    `Collection URLs do not contain a trailing slash: try ${path.slice(0, -1)} instead of ${path}`,
-  );
+  return failure('UNKNOWN_RESOURCE', { form: 'slash', right: path.slice(0, -1), path });
 }
 
 export function entityRoutes(kind: EntityKind): Route[] {

@@ -27,7 +27,7 @@ const CLASSES: Readonly<Record<string, EntityKind | undefined>> = {
 function classOf(request: BoundRequest): { noun: string; kind: EntityKind | undefined } {
   const name = request.params.class as string;
   if (!Object.hasOwn(CLASSES, name)) {
-    throw failure('UNKNOWN_RESOURCE', `unknown resource ${request.verb} ${request.path}`);
+    throw failure('UNKNOWN_RESOURCE', { verb: request.verb, path: request.path });
   }
   return { noun: name.replace(/s$/, ''), kind: CLASSES[name] };
 }
@@ -94,12 +94,16 @@ export const TYPE_ROUTES: readonly Route[] = [
       const { kind } = classOf(request);
       const { details } = request.values;
       if (details !== undefined && details !== 'true') {
-        throw failure('UNKNOWN_PARAMETER', 'Unknown parameter(s) in REST call', {
-          unknownParameters: [{ paramName: 'details', paramValue: details }],
-          verb: request.verb,
-          resource: request.path,
-          help: parameterHelp(request.route),
-        });
+        throw failure(
+          'UNKNOWN_PARAMETER',
+          {},
+          {
+            unknownParameters: [{ paramName: 'details', paramValue: details }],
+            verb: request.verb,
+            resource: request.path,
+            help: parameterHelp(request.route),
+          },
+        );
       }
       const names = kind === undefined ? [] : service.types.names(kind);
       if (details === undefined || kind === undefined) return jsonReply(names);
@@ -154,7 +158,7 @@ export const TYPE_ROUTES: readonly Route[] = [
         const type = getType(request, service);
         throw failure(
           'UNKNOWN_RESOURCE',
-          `type ${type.name} has no custom route handler registered`,
+          { form: 'handler', type: type.name },
           { verb, resource: request.path },
         );
       },

@@ -47,7 +47,7 @@ beforeEach(() => {
       log.push(`publish ${id} ${typeof state === 'object' ? 'ready' : (state ?? 'nothing')}`),
     save: async (entity) => {
       log.push(`save ${entity.id}`);
-      if (isFull) throw failure('DISK_FULL', 'no space left on the disk');
+      if (isFull) throw failure('DISK_FULL', { form: 'store', path: '/disk' });
     },
     saveRequest: async ({ id }) => {
       log.push(`request ${id}`);
