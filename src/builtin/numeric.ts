@@ -20,6 +20,7 @@ const NUMBER = parameter('x', 'a number, or a row or embedding of numbers');
 
 interface MapOptions {
   readonly name: string;
+  readonly aliases?: readonly string[];
   readonly summary: string;
   readonly examples: readonly FunctionExample[];
   readonly apply: (x: number) => number;
@@ -104,6 +105,7 @@ export const numericFunctions: readonly ScalarFunction[] = [
   }),
   numericMap(numeric, {
     name: 'ceil',
+    aliases: ['ceiling'],
     summary: 'The smallest integer that is not below x.',
     examples: [
       ['ceil(-12.43)', '-12'],

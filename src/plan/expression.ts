@@ -161,6 +161,8 @@ export interface InQueryExpression extends BoundBase {
   readonly kind: 'in-query';
   readonly operand: BoundExpression;
   readonly subquery: number;
+  /** the only column of the sub-select, when it has one of atoms */
+  readonly column: readonly string[] | undefined;
   readonly negated: boolean;
   /** strings of the result are taken as paths of one element */
   readonly asPaths: boolean;

@@ -241,7 +241,7 @@ export class SqlPrinter {
       case 'not':
         return `NOT ${this.operand(node.operand, LEVEL.negation)}`;
       case 'timestamp':
-        return `TIMESTAMP ${this.operand(node.operand, LEVEL.prefix)}`;
+        return `TIMESTAMP ${this.operand(node.operand, LEVEL.primary)}`;
       case '~':
         return `~${this.operand(node.operand, LEVEL.prefix)}`;
       case '+':

@@ -100,8 +100,8 @@ function monthsOf(seconds: number): number {
 
 interface Unit {
   readonly name: string;
-  /** number of the unit that an instant lies in */
-  index(seconds: number): number;
+  /** borders of the unit between two instants, negative when the first is after the second */
+  borders(from: number, to: number): number;
   /** whole units between two instants, the first not after the second */
   whole(from: number, to: number): number;
 }
@@ -117,14 +117,14 @@ const UNITS: readonly Unit[] = [
   ].map(
     ([name, months]): Unit => ({
       name: name as string,
-      index: (seconds) => Math.floor(monthsOf(seconds) / (months as number)),
+      borders: bordersOf((seconds) => Math.floor(monthsOf(seconds) / (months as number))),
       whole: (from, to) => Math.trunc(wholeMonths(from, to) / (months as number)),
     }),
   ),
   {
     name: 'week',
-    // The epoch was a Thursday, and weeks begin on Monday.
-    index: (seconds) => Math.floor((Math.floor(seconds / DAY) + 3) / 7),
+    // Weeks have no borders: they are seven days, whichever the first is.
+    borders: (from, to) => Math.trunc((indexOf(to, DAY) - indexOf(from, DAY)) / 7),
     whole: (from, to) => Math.trunc((to - from) / (7 * DAY)),
   },
   ...[
@@ -137,11 +137,16 @@ const UNITS: readonly Unit[] = [
   ].map(
     ([name, size]): Unit => ({
       name: name as string,
-      index: (seconds) => indexOf(seconds, size as number),
+      borders: bordersOf((seconds) => indexOf(seconds, size as number)),
       whole: (from, to) => indexOf(to - from, size as number),
     }),
   ),
 ];
+
+/** Of units that are numbered: how far the numbers are apart. */
+function bordersOf(index: (seconds: number) => number): Unit['borders'] {
+  return (from, to) => index(to) - index(from);
+}
 
 /** Fractions of seconds are counted without the error of their division. */
 function indexOf(seconds: number, size: number): number {
@@ -332,9 +337,9 @@ export const dateFunctions: readonly FunctionDeclaration[] = [
   difference(
     'date_diff',
     ['datediff'],
-    'How many borders of a unit lie between two times.',
+    'How many borders of a unit lie between two times; of weeks, how many times seven days.',
     ["date_diff('month', DATE '1995-01-31', DATE '1995-02-01')", '1'],
-    (unit, from, to) => unit.index(to) - unit.index(from),
+    (unit, from, to) => unit.borders(from, to),
   ),
   difference(
     'date_sub',

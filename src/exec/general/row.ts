@@ -21,6 +21,9 @@ export class TableRow implements ExecRow {
   }
 }
 
+/** A row of which only the name is known. */
+export const namedRow = (name: Path): ExecRow => new TableRow(name, EMPTY_ROW);
+
 export const SINGLE_ROW: ExecRow = new TableRow(Path.of('result'), EMPTY_ROW);
 
 /** A projected row that remembers the row it was made from. */

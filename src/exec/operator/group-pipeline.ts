@@ -1,5 +1,6 @@
 // Groups as the rows of a pipeline.
 import type { AggregateNode } from '../../plan/plan.ts';
+import { namedRow } from '../general/row.ts';
 import type { GroupTable } from '../vector/group/group-table.ts';
 import type { OperatorContext } from './materialize.ts';
 import { aggregateName, groupOutputs, keyName } from './outputs.ts';
@@ -29,7 +30,7 @@ export function pipelineOfGroups(
   return new Pipeline(
     table,
     groupOutputs(node),
-    (rowOf) => table.nameAt(rowOf(0) as number),
+    (rowOf) => namedRow(table.nameAt(rowOf(0) as number)),
     tables,
   );
 }

@@ -127,7 +127,7 @@ export function materializeRows(
     return number === builds[table - 1]?.table.rowCount ? undefined : number;
   };
   const nameAt = (row: number) => namer(sourceRow(row));
-  const table = new MadeTable(chunkRowCounts, makers, nameAt);
+  const table = new MadeTable(chunkRowCounts, makers, (row) => nameAt(row).name);
   // Errors and values that are no atoms come now, while the reference can still take over.
   for (const { name, column } of columns) if ('evaluate' in column) suited(table.find([name]));
   const outcome = new Pipeline(

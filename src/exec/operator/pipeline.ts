@@ -6,8 +6,8 @@ import { mapExpression } from '../../plan/map-expression.ts';
 import { atomType } from '../../plan/type/type.ts';
 import { assert } from '../../util/assert.ts';
 import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
-import type { Path } from '../../value/path.ts';
 import { NULL_VALUE } from '../../value/value.ts';
+import type { ExecRow } from '../general/row.ts';
 import type { DictionaryTables } from '../vector/dictionary-table.ts';
 import { Lowering } from '../vector/program/lower.ts';
 import type { CodeProgram, TruthProgram } from '../vector/program/program.ts';
@@ -47,8 +47,11 @@ export interface Build {
   readonly keepsProbe: boolean;
 }
 
-/** The name of a row, given the numbers of the rows that it was made of. */
-export type RowNamer = (rowOf: (table: number) => number | undefined) => Path;
+/**
+ * What a row is called, given the numbers of the rows that it was made of: a row without columns,
+ * and for joined rows those of their sides.
+ */
+export type RowNamer = (rowOf: (table: number) => number | undefined) => ExecRow;
 
 export class Pipeline {
   readonly base: BatchTable;

@@ -58,7 +58,7 @@ export function storedRows(
   const rowCount = selected?.length ?? base.rowCount;
   // The namer of picked rows counts these.
   const rowOf = table === base ? rowAt : same;
-  const nameAt = (index: number) => namer(() => rowOf(index));
+  const nameAt = (index: number) => namer(() => rowOf(index)).name;
   return new ColumnRows(rowCount, made, nameAt, look);
 }
 
@@ -109,5 +109,5 @@ export function madeRows(
     });
   }
   columns.sort((a, b) => compareElements(a.name, b.name));
-  return new ColumnRows(base.rowCount, columns, (row) => namer(() => row), look);
+  return new ColumnRows(base.rowCount, columns, (row) => namer(() => row).name, look);
 }

@@ -13,6 +13,7 @@ import type {
   LimitNode,
   PlanNode,
   ProjectNode,
+  RejoinNode,
   ScanNode,
   SetOperationNode,
   SortNode,
@@ -23,8 +24,9 @@ import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
 import type { Path } from '../../value/path.ts';
 import type { ColumnRows } from '../column-rows.ts';
 import type { Observation } from '../general/compiler.ts';
+import { rejoinRow } from '../general/operator/rejoin.ts';
 import { compilePhysical } from '../general/plan.ts';
-import type { ExecRow } from '../general/row.ts';
+import { type ExecRow, namedRow } from '../general/row.ts';
 import type { GroupSelection } from '../vector/group/aggregate.ts';
 import { firstOfGroups } from '../vector/group/distinct-on.ts';
 import type { GroupTable } from '../vector/group/group-table.ts';
@@ -216,7 +218,7 @@ export class PlanRunner {
       if (typeof column !== 'number') throw new NotSuited();
       return base.columns[column] as ColumnSnapshot;
     });
-    return { rowCount: base.rowCount, columns, nameAt: (row) => namer(() => row) };
+    return { rowCount: base.rowCount, columns, nameAt: (row) => namer(() => row).name };
   }
 
   /** Tells EXPLAIN ANALYZE that an operator ran. */
@@ -246,6 +248,8 @@ export class PlanRunner {
         return this.#filter(node, physical, { ...wanted, first: undefined });
       case 'project':
         return this.#project(node, physical, wanted);
+      case 'rejoin':
+        return this.#rejoin(node, physical, wanted);
       default:
         return this.#openOrRows(physical, wanted);
     }
@@ -305,6 +309,15 @@ export class PlanRunner {
     }
   }
 
+  /** The same rows: only what they are called is put together anew. */
+  #rejoin({ shape }: RejoinNode, { inputs }: PhysicalNode, wanted: Wanted): Pipeline {
+    const pipeline = this.#open(suited(inputs[0]), { ...wanted, isOrdered: false });
+    const { namer } = pipeline;
+    const rebuild = rejoinRow(shape);
+    pipeline.namer = (rowOf) => rebuild(namer(rowOf));
+    return pipeline;
+  }
+
   #scan(node: ScanNode): Pipeline {
     const { compiler, engine, tables, exactTimestamps } = this.#context;
     const relation = compiler.runtime.namespace.dataset(node.dataset);
@@ -329,7 +342,7 @@ export class PlanRunner {
       outputs,
       (rowOf) => {
         names ??= rowNamesView(snapshot.rowNames, snapshot.rowCount, engine.arenas);
-        return names.pathAt(rowOf(0) as number);
+        return namedRow(names.pathAt(rowOf(0) as number));
       },
       tables,
     );
@@ -460,7 +473,12 @@ export class PlanRunner {
     const table = tableOfRows(compilePhysical(byReference, runtime)(), this.#context);
     this.#byReference.add(physical);
     const outputs = outputsOfRows(node, table);
-    return new Pipeline(table, outputs, (rowOf) => table.nameAt(rowOf(0) as number), tables);
+    return new Pipeline(
+      table,
+      outputs,
+      (rowOf) => namedRow(table.nameAt(rowOf(0) as number)),
+      tables,
+    );
   }
 }
 

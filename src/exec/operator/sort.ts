@@ -45,7 +45,7 @@ export function sortPipeline(
   const { scope } = context.compiler.runtime;
   const order = withRowOrder(table, sortKeys, context, (rows, changesBy) => {
     if (byName) {
-      const nameOf = (row: number) => table.namer(() => row);
+      const nameOf = (row: number) => table.namer(() => row).name;
       const look = every(NAMES_PER_CHECK, () => scope.checkCancelled());
       breakTies(rows, keep ?? rows.length, { changes: changesBy(keys.length), nameOf, look });
     }

@@ -33,7 +33,7 @@ function whyMadeRows({ way, logical, inputs, refusals }: PhysicalNode): string |
     const [refusal] = refusals;
     return refusal?.because ?? `the rows of '${logical.kind}' are made one by one`;
   }
-  const passesOn = ['project', 'filter', 'limit'].includes(logical.kind);
+  const passesOn = ['project', 'filter', 'limit', 'rejoin'].includes(logical.kind);
   const [input] = inputs;
   return passesOn && input !== undefined ? whyMadeRows(input) : undefined;
 }
@@ -99,6 +99,7 @@ function gathersRows(node: PlanNode): boolean {
       return whyNotFirst(node) === undefined;
     case 'filter':
     case 'limit':
+    case 'rejoin':
       return gathersRows(node.input);
     default:
       return false;
@@ -141,6 +142,8 @@ export function overBatches(node: PlanNode, planner: Planner): PhysicalNode | st
         planner,
       );
     }
+    case 'rejoin':
+      return withInputs(node, 'plain', [node.input], planner);
     // A table with a column for each row of the dataset would be as wide as it is long.
     case 'transpose':
       return 'it has a column for each row';

@@ -17,6 +17,7 @@ import type {
 import { unreachable } from '../../sql/node.ts';
 import { parseInterval } from '../../value/interval.ts';
 import { constant, type Value } from '../../value/value.ts';
+import { isClosed } from '../column-order.ts';
 import { CHAIN_LENGTH_MAX } from '../depth.ts';
 import { bindingError, locateError } from '../error.ts';
 import type { BoundExpression, ConstantExpression } from '../expression.ts';
@@ -324,7 +325,7 @@ function simpleInQuery(
     const { start, end } = node;
     const column: BoundExpression = { kind: 'column', path: path ?? [], type: cell, start, end };
     if (timestampSides(operand, column, context).right !== column) {
-      return {
+      const any: BoundExpression = {
         kind: 'subquery',
         mode: 'any',
         subquery: bound.subquery,
@@ -337,12 +338,15 @@ function simpleInQuery(
         start,
         end,
       };
+      return negate(any, node.negated);
     }
   }
+  const isAtom = bound.order.paths.length === 1 && isClosed(bound.order) && cell?.kind === 'atom';
   return {
     kind: 'in-query',
     operand,
     subquery: bound.subquery,
+    column: isAtom ? path : undefined,
     negated: node.negated,
     asPaths: isRowPath(operand),
     type: BOOLEAN_TYPE,

@@ -10,7 +10,12 @@ import { isConstant } from '../fold.ts';
 import { orderOfItems } from '../item-order.ts';
 import type { PlanNode } from '../plan.ts';
 import { AliasScope, aliasedExpression } from '../scope/alias-scope.ts';
-import { containsAggregate, containsWindow, GroupScope } from '../scope/group-scope.ts';
+import {
+  containsAggregate,
+  containsWindow,
+  GroupScope,
+  isAggregateCall,
+} from '../scope/group-scope.ts';
 import { OrderScope } from '../scope/order-scope.ts';
 import { NO_TABLE_SCOPE } from '../scope/scope.ts';
 import { WhenScope } from '../scope/when-scope.ts';
@@ -194,13 +199,17 @@ function groupNode(query: Query, input: PlanNode, group: GroupScope): PlanNode {
 function bindHaving(query: Query, scope: Scope, context: BindContext): BoundExpression | undefined {
   const { having } = query;
   if (having === undefined) return undefined;
-  if (!isBooleanExpression(having, query.select)) {
+  if (!isBooleanExpression(having, query.select, context)) {
     throw bindingError(context.text, having, 'HAVING must be a boolean expression');
   }
   return context.bind(having, new AliasScope(scope, query.select));
 }
 
-function isBooleanExpression(node: Expression, items: readonly SelectItem[]): boolean {
+function isBooleanExpression(
+  node: Expression,
+  items: readonly SelectItem[],
+  context: BindContext,
+): boolean {
   switch (node.kind) {
     case 'and':
     case 'or':
@@ -217,7 +226,7 @@ function isBooleanExpression(node: Expression, items: readonly SelectItem[]): bo
       return true;
     case 'column': {
       const aliased = aliasedExpression(node, items);
-      return aliased !== undefined && isBooleanExpression(aliased, []);
+      return aliased !== undefined && isBooleanExpression(aliased, [], context);
     }
     case 'binary':
       return /^(=|!=|<|<=|>|>=)$/.test(node.operator);
@@ -225,12 +234,26 @@ function isBooleanExpression(node: Expression, items: readonly SelectItem[]): bo
       return node.operator === 'not';
     case 'cast':
       return node.type === 'boolean';
+    case 'case': {
+      const results = node.branches.map(({ result }) => result);
+      return [...results, ...(node.otherwise === undefined ? [] : [node.otherwise])].every(
+        (result) => isNull(result) || isBooleanExpression(result, items, context),
+      );
+    }
+    case 'call':
+      return !isAggregateCall(node, context) || BOOLEAN_AGGREGATES.has(node.name.toLowerCase());
+    case 'scalar-query':
+      return true;
     case 'literal':
       return node.value === 0 || node.value === 1;
     default:
       return false;
   }
 }
+
+const BOOLEAN_AGGREGATES: ReadonlySet<string> = new Set(['bool_and', 'bool_or']);
+
+const isNull = (node: Expression) => node.kind === 'literal' && node.value === null;
 
 interface BoundOrder {
   readonly keys: readonly SortKey[];

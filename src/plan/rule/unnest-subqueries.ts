@@ -12,6 +12,7 @@ import { conjunctionOf, conjunctsOf, isRowFree } from '../conjunction.ts';
 import type {
   BoundExpression,
   ComparisonExpression,
+  InQueryExpression,
   NamedProjectItem,
   SubqueryExpression,
 } from '../expression.ts';
@@ -88,10 +89,40 @@ class Unnesting {
   /** The join that a condition is; undefined when it is none. */
   #joinOf(part: BoundExpression): ((left: PlanNode) => PlanNode) | undefined {
     if (part.kind === 'subquery') return this.#semiJoin(part, 'semi');
-    if (part.kind === 'unary' && part.operator === 'not' && part.operand.kind === 'subquery') {
-      return part.operand.mode === 'exists' ? this.#semiJoin(part.operand, 'anti') : undefined;
+    if (part.kind === 'in-query') return this.#memberJoin(part, part.negated);
+    if (part.kind === 'unary' && part.operator === 'not') {
+      const { operand } = part;
+      if (operand.kind === 'in-query') return this.#memberJoin(operand, !operand.negated);
+      return operand.kind === 'subquery' ? this.#antiJoin(operand) : undefined;
     }
     return part.kind === 'comparison' ? this.#scalarJoin(part) : undefined;
+  }
+
+  /** `x IN (SELECT …)`, where no row reads the row around. */
+  #memberJoin(
+    { operand, subquery, column, asPaths, type, start, end }: InQueryExpression,
+    isAnti: boolean,
+  ): ((left: PlanNode) => PlanNode) | undefined {
+    if (column === undefined || asPaths) return undefined;
+    const any: SubqueryExpression = {
+      ...{ kind: 'subquery', mode: 'any', operator: '=', subquery, args: [], operands: [operand] },
+      ...{ columns: [column], lookup: undefined, type, start, end },
+    };
+    return isAnti ? this.#antiJoin(any) : this.#semiJoin(any, 'semi');
+  }
+
+  /** Of rows whose value is null NOT IN says nothing, whatever the sub-select has. */
+  #antiJoin(expression: SubqueryExpression): ((left: PlanNode) => PlanNode) | undefined {
+    const { mode, operands } = expression;
+    if (mode !== 'exists' && operands.length !== 1) return undefined;
+    const join = this.#semiJoin(expression, 'anti');
+    if (join === undefined || mode === 'exists') return join;
+    const present = operands.map((operand): BoundExpression => {
+      const { start, end } = operand;
+      const test = { kind: 'is', operand, test: 'null', negated: true } as const;
+      return { ...test, type: BOOLEAN_TYPE, start, end };
+    });
+    return (left) => join(withFilter(left, present));
   }
 
   #semiJoin(
@@ -112,7 +143,9 @@ class Unnesting {
         const path = columns[index] ?? [];
         return { outer, inner: { kind: 'column' as const, path, type, start, end } };
       });
-      return joinTo(joinKind, { base: plan, equalities: [], others: [] }, equalities, expression);
+      // What becomes an input is no sub-select of its own any more: those in it are looked at here.
+      const base = this.rewrite(plan);
+      return joinTo(joinKind, { base, equalities: [], others: [] }, equalities, expression);
     }
     const project = belowOrder(plan, false);
     if (project.kind !== 'project') return undefined;

@@ -163,10 +163,11 @@ function quietly(node: ColumnNode, scope: Scope, context: BindContext): BoundExp
 
 /** True when an aggregate is called somewhere in the expression. */
 export function containsAggregate(node: Expression, context: BindContext): boolean {
-  return containsCall(
-    node,
-    (call) => call.modifiers?.over === undefined && findAggregate(call, context) !== undefined,
-  );
+  return containsCall(node, (call) => isAggregateCall(call, context));
+}
+
+export function isAggregateCall(node: CallNode, context: BindContext): boolean {
+  return node.modifiers?.over === undefined && findAggregate(node, context) !== undefined;
 }
 
 /** True when a window function is called somewhere in the expression. */

@@ -98,7 +98,11 @@ function parsePrefix(cursor: Cursor, level: number): Expression {
     return parseUnary(cursor, symbol, level > LEVEL.product ? LEVEL.prefix : LEVEL.product);
   }
   if (symbol === '~') return parseUnary(cursor, symbol, LEVEL.prefix);
-  if (word === 'TIMESTAMP') return parseUnary(cursor, 'timestamp', LEVEL.prefix);
+  if (word === 'TIMESTAMP') {
+    // With a string it is a literal, so that nothing binds tighter: TIMESTAMP '2024-01-05' IS NULL.
+    const isLiteral = cursor.peek(1).kind === 'string';
+    return parseUnary(cursor, 'timestamp', isLiteral ? LEVEL.primary : LEVEL.prefix);
+  }
   if (word === 'NOT' && level <= LEVEL.negation) return parseUnary(cursor, 'not', LEVEL.negation);
   return parsePrimary(cursor);
 }

@@ -67,6 +67,11 @@ export function isGenericDistinct(cursor: Cursor): boolean {
   const next = cursor.peek(1);
   // `distinct*` is a wildcard and `distinct(x)` a call; with a space they are the clause.
   if (next.symbol === '*' || next.symbol === '(') return next.start > token.end;
+  // `DISTINCT -x` has a sign, `distinct - x` and `distinct-x` take something from a column.
+  if (next.symbol === '-' || next.symbol === '+') {
+    return next.start > token.end && cursor.peek(2).start === next.end;
+  }
+  if (next.symbol === '~' || next.symbol === '[') return next.start > token.end;
   if (next.kind === 'name') return !FOLLOWERS_OF_COLUMN.has(next.word);
   return next.symbol === '{' || next.kind === 'string' || next.kind === 'number';
 }
@@ -81,8 +86,9 @@ const FOLLOWERS_OF_COLUMN: ReadonlySet<string> = new Set([
 export function startsBareAlias(cursor: Cursor): boolean {
   const { kind, path, word } = cursor.token;
   if (kind !== 'name' || path.length > 1) return false;
-  // `x, FROM t` is an item that was forgotten, not a column FROM called t.
-  if (NO_ALIAS_WORDS.has(cursor.previous?.word ?? '')) return false;
+  // `x, FROM t` is an item that was forgotten, not a column FROM called t; END ends a CASE.
+  const before = cursor.previous?.word ?? '';
+  if (before !== 'END' && NO_ALIAS_WORDS.has(before)) return false;
   // Digits may touch a keyword, as in `FROM t LIMIT5`.
   return word === '' || !NO_ALIAS_WORDS.has(word.replace(/[0-9].*$/, ''));
 }

@@ -189,7 +189,8 @@ function parseCall(cursor: Cursor, token: Token): Expression {
       orderBy = Object.freeze(cursor.grammar.orderKeys(cursor));
     cursor.expectSymbol(')');
   }
-  ignoreNulls ||= parseNullTreatment(cursor);
+  // In `f(g(x) IGNORE NULLS)` the words are those of f.
+  if (OVER_WORDS.has(cursor.peek(2).word)) ignoreNulls ||= parseNullTreatment(cursor);
   const filter = parseFilter(cursor);
   const over = startsOver(cursor) ? parseOver(cursor) : undefined;
   Object.freeze(args);
@@ -199,6 +200,8 @@ function parseCall(cursor: Cursor, token: Token): Expression {
   const modifiers = Object.freeze({ distinct, orderBy, ignoreNulls, filter, over });
   return Object.freeze({ ...call, modifiers });
 }
+
+const OVER_WORDS: ReadonlySet<string> = new Set(['OVER', 'FILTER']);
 
 /** IGNORE NULLS; RESPECT NULLS says what is so anyway. */
 function parseNullTreatment(cursor: Cursor): boolean {

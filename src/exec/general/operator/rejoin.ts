@@ -5,10 +5,16 @@ import { type ExecRow, JoinedRow, sideOf } from '../row.ts';
 import type { RowSource } from './source.ts';
 
 export function compileRejoin(node: RejoinNode, input: RowSource): RowSource {
-  const rebuild = compileShape(node.shape);
+  const rebuild = rejoinRow(node.shape);
   return function* () {
-    for (const row of input()) yield rebuild(row, row.row);
+    for (const row of input()) yield rebuild(row);
   };
+}
+
+/** A row in another shape, with the same columns. */
+export function rejoinRow(shape: JoinShapeTree): (row: ExecRow) => ExecRow {
+  const rebuild = compileShape(shape);
+  return (row) => rebuild(row, row.row);
 }
 
 function compileShape(shape: JoinShapeTree): (row: ExecRow, columns: Row) => ExecRow {

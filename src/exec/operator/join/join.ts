@@ -2,10 +2,9 @@
 
 import type { BoundExpression } from '../../../plan/expression.ts';
 import type { JoinNode } from '../../../plan/plan.ts';
-import type { Path } from '../../../value/path.ts';
 import { EMPTY_ROW } from '../../../value/value.ts';
 import { JOIN_PAIR_COUNT_MAX } from '../../general/operator/join.ts';
-import { JoinedRow, type JoinShape, TableRow } from '../../general/row.ts';
+import { type ExecRow, JoinedRow, type JoinShape } from '../../general/row.ts';
 import { materialize, type OperatorContext } from '../materialize.ts';
 import { NotSuited, suited } from '../not-suited.ts';
 import { aggregateName, joinOutputs, keyName, outputsOfTable, windowName } from '../outputs.ts';
@@ -156,20 +155,16 @@ function named(made: Outputs, name: string): BoundExpression | undefined {
   return typeof expression === 'object' ? expression : undefined;
 }
 
-/** The name of the row of a side; undefined where it has none. */
+/** What the row of a side is called; undefined where there is none. */
 export type SideNamer = (
   side: 'left' | 'right',
   rowOf: (table: number) => number | undefined,
-) => Path | undefined;
+) => ExecRow | undefined;
 
 /** Names of pairs, as joined rows have them. */
-export function joinNamer({ left, right }: JoinNode, nameOf: SideNamer): RowNamer {
+export function joinNamer({ left, right }: JoinNode, rowOfSide: SideNamer): RowNamer {
   const shape: JoinShape = { leftTableCount: left.tableCount, rightTableCount: right.tableCount };
   return (rowOf) => {
-    const row = (side: 'left' | 'right') => {
-      const name = nameOf(side, rowOf);
-      return name === undefined ? undefined : new TableRow(name, EMPTY_ROW);
-    };
-    return new JoinedRow(row('left'), row('right'), EMPTY_ROW, shape).name;
+    return new JoinedRow(rowOfSide('left', rowOf), rowOfSide('right', rowOf), EMPTY_ROW, shape);
   };
 }

@@ -56,7 +56,11 @@ export function orderedJoin(
   const list = suited(pipeline.outputs.list());
   const outputs = [...list, { path: [KEY], expression: key }];
   const made = materializeRows(pipeline, outputs, context, { named: true });
-  const rows = orderOf(made.pipeline, (side, row) => sideName(side, made.sourceRow(row)), context);
+  const rows = orderOf(
+    made.pipeline,
+    (side, row) => sideName(side, made.sourceRow(row))?.name,
+    context,
+  );
   return withOutputNames(pipeline, pickRows(made.pipeline, rows, context));
 }
 

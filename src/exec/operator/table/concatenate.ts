@@ -6,6 +6,7 @@ import { nullChunk } from '../../../value/column/chunk-encoder.ts';
 import { ColumnView } from '../../../value/column/column-view.ts';
 import type { ChunkSnapshot, ColumnSnapshot } from '../../../value/column/snapshot.ts';
 import type { Path } from '../../../value/path.ts';
+import { namedRow } from '../../general/row.ts';
 import { materialize, type OperatorContext } from '../materialize.ts';
 import { NotSuited, suited } from '../not-suited.ts';
 import { madeOutputs } from '../outputs.ts';
@@ -48,12 +49,17 @@ export function concatenate(
     const { table } = tables[part] as TableOfPart;
     const { nameOf } = parts[part] as Part;
     return nameOf(
-      table.namer((number) => (number === 0 ? row - (starts[part] as number) : undefined)),
+      table.namer((number) => (number === 0 ? row - (starts[part] as number) : undefined)).name,
     );
   };
   const made = new MadeTable(chunkRowCounts, makers, nameAt);
   const outputs = madeOutputs(made);
-  return new Pipeline(made, outputs, (rowOf) => nameAt(rowOf(0) as number), context.tables);
+  return new Pipeline(
+    made,
+    outputs,
+    (rowOf) => namedRow(nameAt(rowOf(0) as number)),
+    context.tables,
+  );
 }
 
 interface TableOfPart {
