@@ -1,5 +1,5 @@
 // Examples of dataset types.
-import { dataset, record, type TypeExamples, table } from './example.ts';
+import { COLLECTION, DATABASE, dataset, record, type TypeExamples, table } from './example.ts';
 
 const ROWS = [
   ['first', [['x', 1, '2026-01-01T00:00:00Z']]],
@@ -58,6 +58,8 @@ export const DATASET_EXAMPLES: TypeExamples = {
       to: '2026-02-01T00:00:00Z',
     },
   },
+  'docdb.dataset': { params: COLLECTION },
+  'docdb.record': { params: COLLECTION },
   embedding: {
     params: { metric: 'cosine' },
     after: record('example', [
@@ -85,6 +87,8 @@ export const DATASET_EXAMPLES: TypeExamples = {
     before: [LEFT, RIGHT],
     params: { datasets: ['left_rows', 'right_rows'] },
   },
+  'postgresql.dataset': { params: { ...DATABASE, tableName: 'orders', primaryKey: 'id' } },
+  'postgresql.recorder': { params: { ...DATABASE, tableName: 'orders', rowNameColumn: 'id' } },
   sampled: {
     before: [LEFT],
     params: { dataset: 'left_rows', rows: 1, seed: 1 },

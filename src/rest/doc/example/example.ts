@@ -97,3 +97,12 @@ export const EXPORTED = run('export', 'model.export', {
   modelFileUrl: 'mem://example.cls',
   outputFileUrl: 'mem://example.onnx',
 });
+
+/** A collection of a server that need not be reached to make what reads it. */
+export const COLLECTION = {
+  uriConnectionScheme: 'mongodb://db.example:27017/shop',
+  collection: 'orders',
+};
+
+/** A database of a server that need not be reached to make what reads it. */
+export const DATABASE = { host: 'db.example', databaseName: 'shop' };

@@ -1,7 +1,9 @@
 // Examples of function types.
 import {
   CLICKS,
+  COLLECTION,
   call,
+  DATABASE,
   dataset,
   EXPORTED,
   LABELLED_POINTS,
@@ -31,6 +33,7 @@ export const FUNCTION_EXAMPLES: TypeExamples = {
     params: { modelFileUrl: 'mem://example.cls' },
     after: call({ ...FEATURES, label: 1 }),
   },
+  'docdb.query': { params: { ...COLLECTION, output: 'FIRST_ROW' } },
   'embedding.neighbors': {
     before: [
       dataset('points', 'embedding'),
@@ -120,6 +123,9 @@ export const FUNCTION_EXAMPLES: TypeExamples = {
     ],
     params: { embeddingDataset: 'vectors', aggregators: ['avg', 'max'] },
     after: call({ words: { red: 1, wine: 1 } }),
+  },
+  'postgresql.query': {
+    params: { ...DATABASE, query: 'SELECT * FROM orders WHERE id = $id' },
   },
   probabilizer: {
     before: [

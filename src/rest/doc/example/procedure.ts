@@ -1,6 +1,8 @@
 // Examples of procedure types; each runs when it is created.
 import {
   CLICKS,
+  COLLECTION,
+  DATABASE,
   EXPORTED,
   LABELLED,
   LABELLED_POINTS,
@@ -64,6 +66,9 @@ const EXAMPLES: TypeExamples = {
     params: { kind: 'dataset', id: 'example_created', type: 'sparse.mutable' },
   },
   'dataset.stats': { params: { inputData: POINTS, outputDataset: OUTPUT } },
+  'docdb.import': {
+    params: { ...COLLECTION, outputDataset: OUTPUT },
+  },
   'experimental.distTable.train': {
     params: {
       trainingData: `SELECT host, region FROM ${CLICKS}`,
@@ -162,6 +167,13 @@ const EXAMPLES: TypeExamples = {
         },
       },
       permutations: { numClusters: [2, 3] },
+    },
+  },
+  'postgresql.import': {
+    params: {
+      ...DATABASE,
+      ...{ postgresqlQuery: 'SELECT id, price FROM orders', rowNameColumn: 'id' },
+      ...{ outputDataset: OUTPUT },
     },
   },
   'probabilizer.train': {
