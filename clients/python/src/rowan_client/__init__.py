@@ -1,0 +1,5 @@
+"""Client of Rowan, a machine-learning data service."""
+
+from .connection import Connection, RowanError, connect
+
+__all__ = ["Connection", "RowanError", "connect"]
