@@ -82,15 +82,16 @@ export function aggregate(g: Grammar, scope: Scope, type: Type): Column {
 }
 
 /**
- * A window function over the rows of a scope.
- * @param window names a window of the query instead of a partition and order
+ * A window function over the rows of a scope. Which of equal rows comes first is for each window to
+ * say, so two that depend on it could disagree: only one of a select list may.
+ * @param dependsOnOrder whether this one may tell equal rows apart
  */
-export function windowCall(g: Grammar, scope: Scope, type: Type): Column {
+export function windowCall(g: Grammar, scope: Scope, type: Type, dependsOnOrder: boolean): Column {
   const { choices } = g;
   const own = { ...scope, outer: [] };
   const argument = (of: Type) => expression(g, own, of, EXPRESSION_DEPTH, false);
   const partition = choices.once(2) ? `PARTITION BY ${argument(choices.pick(TYPES))} ` : '';
-  const kind = choices.below(4);
+  const kind = choices.pick(dependsOnOrder ? [0, 1, 2, 3] : [1, 3]);
   if (kind === 0) {
     return call(type, rankingOrValue(g, type, argument), `${partition}${totalOrder(g, scope)}`);
   }

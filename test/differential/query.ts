@@ -251,7 +251,7 @@ function windowed(
 ): QueryText {
   const { choices } = g;
   const { types, outer } = request;
-  const calls = types.map((type) => windowCall(g, scope, type));
+  const calls = types.map((type, at) => windowCall(g, scope, type, at === 0));
   const columns = [...scope.columns, ...calls, ...calls];
   const items = types.map((type, at) =>
     choices.once(2)
