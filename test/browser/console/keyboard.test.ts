@@ -65,13 +65,12 @@ describe.runIf(canTest('chromium', executablePath))('by keyboard alone', () => {
     const file = join(folder, 'pets.csv');
     writeFileSync(file, 'name,age\nRex,3\nTom,9\n');
     const { page, offences } = await openConsole(session, '/');
+    // The browser hands choosers over from when it is told to, which takes a moment.
+    const chosen = page.waitForEvent('filechooser');
     const choose = page.getByRole('button', { name: 'Choose a file' });
     await tabTo(page, choose);
-    const [chooser] = await Promise.all([
-      page.waitForEvent('filechooser'),
-      page.keyboard.press('Enter'),
-    ]);
-    await chooser.setFiles(file);
+    await page.keyboard.press('Enter');
+    await (await chosen).setFiles(file);
     await page.locator('.preview td', { hasText: 'Rex' }).waitFor();
     await tabTo(page, page.getByRole('button', { name: 'Import', exact: true }));
     await page.keyboard.press('Enter');

@@ -28,7 +28,7 @@ const EXPECTED_NAMES = `abs acos acosh amplitude asin asinh at atan atan2 atanh 
 /** The names of the standard forms, beside those of the dialect. */
 const STANDARD_NAMES =
   `age any_value approx_count_distinct approx_quantile arg_max arg_min argmax argmin array_agg
-  ascii base64 bit_and bit_or bit_xor bool_and bool_or cbrt char_length chr coalesce concat_ws
+  ascii base64 bit_and bit_or bit_xor bool_and bool_or cbrt ceiling char_length chr coalesce concat_ws
   contains corr count_if covar_pop covar_samp cume_dist current_date current_timestamp
   date_add date_diff date_sub datediff datesub day dayofweek dayofyear degrees dense_rank
   ends_with entropy epoch epoch_ms error extract factorial first first_value format
