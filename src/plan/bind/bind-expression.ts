@@ -20,7 +20,7 @@ import { constant, type Value } from '../../value/value.ts';
 import { isClosed } from '../column-order.ts';
 import { CHAIN_LENGTH_MAX } from '../depth.ts';
 import { bindingError, locateError } from '../error.ts';
-import type { BoundExpression, ConstantExpression } from '../expression.ts';
+import type { BoundCaseBranch, BoundExpression, ConstantExpression } from '../expression.ts';
 import { fold } from '../fold.ts';
 import { memberScope } from '../scope/scope.ts';
 import { warnAboutIs, warnAboutNot, warnAboutNullCast, warnAboutTypes } from '../suspicion.ts';
@@ -44,9 +44,11 @@ import {
   bindScalarQuery,
   bindTupleEquality,
   bindTupleInList,
+  comparable,
   negate,
 } from './bind-subquery.ts';
 import type { BindContext, BoundSubquery, Scope } from './context.ts';
+import { asTimestamp, isOfType, type Sides, timestampSides } from './timestamp-sides.ts';
 
 /** @throws SQL_BINDING with the place of what cannot be bound */
 export function bindExpression(
@@ -308,7 +310,22 @@ function bindInList(node: InListNode, scope: Scope, context: BindContext): Bound
     return fold(wrap(bound), context);
   });
   const { negated, start, end } = node;
-  return { kind: 'in-list', operand, choices, negated, type: BOOLEAN_TYPE, start, end };
+  const type = BOOLEAN_TYPE;
+  const list = { kind: 'in-list', type, start, end } as const;
+  const times = choices.filter((choice) => isOfType(choice, 'timestamp'));
+  if (!isOfType(operand, 'string') || times.length === 0) {
+    return { ...list, operand, choices, negated };
+  }
+  // A text among timestamps is read as one for those choices only.
+  const read = asTimestamp(operand, context);
+  const ofTimes = { ...list, operand: read, choices: times };
+  if (times.length === choices.length) return { ...ofTimes, negated };
+  const rest = choices.filter((choice) => !isOfType(choice, 'timestamp'));
+  const operands = [
+    { ...list, operand, choices: rest, negated: false },
+    { ...ofTimes, negated: false },
+  ];
+  return negate({ kind: 'or', operands, type, start, end }, negated);
 }
 
 /** Equals any cell of the result, which does not depend on the row. */
@@ -318,30 +335,15 @@ function simpleInQuery(
   scope: Scope,
   context: BindContext,
 ): BoundExpression {
-  const operand = context.bind(node.operand, scope);
   const [path] = bound.order.paths;
-  const cell = path === undefined ? undefined : typeAtPath(bound.rowType, path);
-  if (cell !== undefined && bound.order.paths.length === 1) {
-    const { start, end } = node;
-    const column: BoundExpression = { kind: 'column', path: path ?? [], type: cell, start, end };
-    if (timestampSides(operand, column, context).right !== column) {
-      const any: BoundExpression = {
-        kind: 'subquery',
-        mode: 'any',
-        subquery: bound.subquery,
-        args: [],
-        operands: [operand],
-        operator: '=',
-        columns: bound.order.paths,
-        lookup: undefined,
-        type: BOOLEAN_TYPE,
-        start,
-        end,
-      };
-      return negate(any, node.negated);
-    }
-  }
-  const isAtom = bound.order.paths.length === 1 && isClosed(bound.order) && cell?.kind === 'atom';
+  const isAtom =
+    bound.order.paths.length === 1 &&
+    isClosed(bound.order) &&
+    typeAtPath(bound.rowType, path ?? [])?.kind === 'atom';
+  const plain = context.bind(node.operand, scope);
+  const [operand = plain] = isAtom
+    ? comparable([plain], bound, bound.order.paths, context)
+    : [plain];
   return {
     kind: 'in-query',
     operand,
@@ -376,35 +378,6 @@ function bindBetween(node: BetweenNode, scope: Scope, context: BindContext): Bou
   if (node.symmetric !== true) return between(low.right, high.right);
   const operands = [between(low.right, high.right), between(high.right, low.right)];
   return negate({ kind: 'or', operands, type: BOOLEAN_TYPE, start, end }, negated);
-}
-
-/** A string beside a timestamp is read as one; what cannot be read is null. */
-function timestampSides(
-  left: BoundExpression,
-  right: BoundExpression,
-  context: BindContext,
-): { readonly left: BoundExpression; readonly right: BoundExpression } {
-  if (isOfType(left, 'timestamp') && isOfType(right, 'string')) {
-    return { left, right: asTimestamp(right, context) };
-  }
-  if (isOfType(left, 'string') && isOfType(right, 'timestamp')) {
-    return { left: asTimestamp(left, context), right };
-  }
-  return { left, right };
-}
-
-function isOfType({ type }: BoundExpression, atom: 'timestamp' | 'string'): boolean {
-  return type.kind === 'atom' && type.atom === atom;
-}
-
-function asTimestamp(operand: BoundExpression, context: BindContext): BoundExpression {
-  const { start, end } = operand;
-  const type = atomType('timestamp');
-  const target = 'readable-timestamp' as const;
-  const cast = { kind: 'cast' as const, operand, target, type, start, end };
-  const folded = fold(cast, context);
-  warnAboutNullCast(operand, [operand], folded, context);
-  return folded;
 }
 
 /** ILIKE and ESCAPE. */
@@ -464,15 +437,34 @@ function bindCase(node: CaseNode, scope: Scope, context: BindContext): BoundExpr
   }));
   const otherwise = node.otherwise === undefined ? undefined : bind(node.otherwise);
   const first = branches[0]?.result;
+  const sides =
+    node.operand === undefined ? undefined : caseSides(bind(node.operand), branches, context);
   return {
     kind: 'case',
-    operand: node.operand === undefined ? undefined : bind(node.operand),
-    branches,
+    operand: sides?.operand,
+    branches: sides?.branches ?? branches,
     otherwise,
     emptyRow: otherwise === undefined && first !== undefined && isStructuredType(first.type),
     type: caseType(branches, otherwise),
     start: node.start,
     end: node.end,
+  };
+}
+
+/** What the operand of CASE is compared with is read beside a timestamp as for `=`. */
+function caseSides(
+  operand: BoundExpression,
+  branches: readonly BoundCaseBranch[],
+  context: BindContext,
+): { readonly operand: BoundExpression; readonly branches: readonly BoundCaseBranch[] } {
+  const sides = branches.map(({ when }) => timestampSides(operand, when, context));
+  // A text is read as a timestamp when all branches say so.
+  const read = sides.every(({ left }) => left !== operand) ? sides[0]?.left : undefined;
+  return {
+    operand: read ?? operand,
+    branches: branches.map(({ result }, index) => {
+      return { when: (sides[index] as Sides).right, result };
+    }),
   };
 }
 

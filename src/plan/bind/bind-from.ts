@@ -42,6 +42,7 @@ import {
 import { withUniqueNames } from '../unique-names.ts';
 import { renameColumns } from './bind-naming.ts';
 import type { BindContext, BoundQuery, Scope } from './context.ts';
+import { timestampSides } from './timestamp-sides.ts';
 
 /** A table of FROM: the rows, what they are called and, for joins, the tables inside. */
 export interface BoundTable {
@@ -419,8 +420,7 @@ function bindUsing(
     return {
       kind: 'comparison',
       operator: '=',
-      left: ofLeft.value,
-      right: ofRight.value,
+      ...timestampSides(ofLeft.value, ofRight.value, context),
       type: BOOLEAN_TYPE,
       start,
       end,

@@ -14,9 +14,11 @@ import { isClosed } from '../column-order.ts';
 import { conjunctionOf } from '../conjunction.ts';
 import { bindingError } from '../error.ts';
 import type { BoundExpression, SubqueryExpression } from '../expression.ts';
+import type { PlanNode } from '../plan.ts';
 import { BOOLEAN_TYPE } from '../type/operator-type.ts';
 import { ANY_TYPE, typeAtPath } from '../type/type.ts';
 import type { BindContext, BoundSubquery, Scope } from './context.ts';
+import { asTimestamp, timestampSides } from './timestamp-sides.ts';
 
 export function bindScalarQuery(
   node: ScalarQueryNode,
@@ -58,7 +60,7 @@ export function bindInQuery(
     const bound = context.bindSubquery(node.query, scope);
     if (bound.args.length === 0) return bindSimple(bound);
     const columns = columnsOf(bound, 1, node, context);
-    const operands = [context.bind(node.operand, scope)];
+    const operands = comparable([context.bind(node.operand, scope)], bound, columns, context);
     return negate({ ...subqueryOf(bound, node, columns), mode: 'any', operands }, node.negated);
   }
   return negate(bindComparison(node, node.operand, '=', 'any', scope, context), node.negated);
@@ -77,11 +79,72 @@ function bindComparison(
     const message = `lists in parentheses are compared with = and != only, not with ${operator}`;
     throw bindingError(context.text, node, message);
   }
-  const operands = elements.map((element) => context.bind(element, scope));
+  const plain = elements.map((element) => context.bind(element, scope));
   const bound = context.bindSubquery(node.query, scope);
-  const columns = columnsOf(bound, operands.length, node, context);
+  const columns = columnsOf(bound, plain.length, node, context);
+  const operands = comparable(plain, bound, columns, context);
   return { ...subqueryOf(bound, node, columns), mode, operands, operator };
 }
+
+/**
+ * The operands as they are compared with the columns of a sub-select. Columns of strings beside
+ * timestamps become timestamps in the sub-select, so joins and tables of keys compare one type.
+ */
+export function comparable(
+  operands: readonly BoundExpression[],
+  { node, rowType, subquery }: BoundSubquery,
+  columns: readonly (readonly string[])[],
+  context: BindContext,
+): readonly BoundExpression[] {
+  const items = new Map<readonly string[], BoundExpression>();
+  const compared = operands.map((operand, index) => {
+    const path = columns[index] as readonly string[];
+    const { start, end } = operand;
+    const type = typeAtPath(rowType, path) ?? ANY_TYPE;
+    const column: BoundExpression = { kind: 'column', path, type, start, end };
+    const { left, right } = timestampSides(operand, column, context);
+    if (right !== column) items.set(path, right);
+    return left;
+  });
+  if (items.size > 0) context.replaceSubquery(subquery, withItems(node, columns, items, context));
+  return compared;
+}
+
+/** The rows of a sub-select with some of its columns as other expressions about them. */
+function withItems(
+  node: PlanNode,
+  columns: readonly (readonly string[])[],
+  items: ReadonlyMap<readonly string[], BoundExpression>,
+  context: BindContext,
+): PlanNode {
+  // In a select list of expressions they take the places of the items: no list lies above another.
+  if (node.kind === 'project' && node.items.every((item) => item.kind === 'named')) {
+    const changed = new Set([...items.keys()].map((path) => JSON.stringify(path)));
+    return {
+      ...node,
+      items: node.items.map((item) =>
+        item.kind === 'named' && changed.has(JSON.stringify(item.path))
+          ? { ...item, expression: asTimestamp(item.expression, context) }
+          : item,
+      ),
+    };
+  }
+  return {
+    kind: 'project',
+    input: node,
+    items: columns.map((path) => {
+      const found = items.get(path);
+      const { start, end } = found ?? NOWHERE;
+      const column = { kind: 'column', path, type: ANY_TYPE, start, end } as const;
+      return { kind: 'named', path, expression: found ?? column, start, end };
+    }),
+    name: undefined,
+    keepsInput: false,
+  };
+}
+
+/** Columns that are only handed on raise no errors, so they have no place. */
+const NOWHERE: Span = { start: 0, end: 0 };
 
 function subqueryOf(
   bound: BoundSubquery,

@@ -32,10 +32,7 @@ export type ValueType =
       readonly members: readonly { readonly name: string; readonly type: ValueType }[];
       /** true: the row may have more members than these */
       readonly open: boolean;
-      /**
-       * What an open row has beside them as things stand, where that is all: for those who describe
-       * the type. No meaning depends on it.
-       */
+      /** what an open row has beside them as things stand, where that is all */
       readonly listed?: readonly RowMember[];
     }
   | { readonly kind: 'any' };
@@ -80,7 +77,8 @@ export function memberType(type: ValueType, name: string): ValueType | undefined
     case 'atom':
       return type.atom === 'null' ? ANY_TYPE : undefined;
     case 'row': {
-      const member = type.members.find((candidate) => candidate.name === name);
+      const isIt = (candidate: RowMember) => candidate.name === name;
+      const member = type.members.find(isIt) ?? type.listed?.find(isIt);
       if (member !== undefined) return member.type;
       return type.open ? ANY_TYPE : undefined;
     }
