@@ -5,10 +5,10 @@ import type { VectorEngine } from './engine.ts';
 
 export class ArenaSpans {
   readonly arena: number;
-  readonly #engine: VectorEngine;
+  readonly #engine: Pick<VectorEngine, 'arenas'>;
   readonly #spans: Span[] = [];
 
-  constructor(engine: VectorEngine, arena: number) {
+  constructor(engine: Pick<VectorEngine, 'arenas'>, arena: number) {
     this.#engine = engine;
     this.arena = arena;
   }

@@ -13,6 +13,7 @@ export * from './hash/highway-hash';
 export * from './join';
 export * from './text/joined-names';
 export * from './text/json-number';
+export * from './melt';
 export * from './text/row-text';
 export * from './text/snappy';
 export * from './learn/layout';

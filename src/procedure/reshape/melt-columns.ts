@@ -1,36 +1,37 @@
 // Melts rows that lie in columns without making them: values are interleaved as typed arrays.
 
+import type { NumberForm } from '../../exec/operator/materialize-job.ts';
+import { ArenaSpans } from '../../exec/vector/arena-spans.ts';
 import { VECTOR_ROW_COUNT_MIN } from '../../exec/vector/engine.ts';
-import { extractColumns } from '../../exec/vector/extract.ts';
-import { Scratch } from '../../exec/vector/scratch.ts';
+import { type ExtractedFeature, extractColumns } from '../../exec/vector/extract.ts';
+import { integerBounds } from '../../exec/vector/program/integer-bounds.ts';
 import type { QueryPlan } from '../../plan/plan.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import { chunkNullCount } from '../../value/column/chunk-encoder.ts';
 import { ColumnView } from '../../value/column/column-view.ts';
 import { DictionaryBuilder, dictionaryView } from '../../value/column/dictionary.ts';
-import {
-  codesColumn,
-  type FlatColumn,
-  flattenColumn,
-  gatherColumn,
-  numbersColumn,
-} from '../../value/column/gather.ts';
-import type { ColumnarSnapshot, ColumnSnapshot, RowNames } from '../../value/column/snapshot.ts';
-import { uint32Of } from '../../value/column/span-view.ts';
-import { chunkRowCounts } from '../../value/column/table-builder.ts';
+import type {
+  ChunkSnapshot,
+  ColumnarSnapshot,
+  ColumnSnapshot,
+  DictionarySnapshot,
+  RowNames,
+  Span,
+} from '../../value/column/snapshot.ts';
+import { dictionarySpans } from '../../value/column/snapshot-memory.ts';
+import { bytesOf, uint32Of } from '../../value/column/span-view.ts';
 import { Path } from '../../value/path.ts';
-import { Timestamp } from '../../value/timestamp.ts';
 import { utf8Bytes } from '../../value/utf8.ts';
 import type { ProcedureContext } from '../procedure-type.ts';
-
-/** A column that is melted. */
-interface MeltedColumn {
-  readonly path: Path;
-  readonly column: ColumnSnapshot;
-  readonly flat: FlatColumn;
-  readonly view: ColumnView;
-  /** true: rows without a value have an explicit null */
-  readonly keepsNulls: boolean;
-}
+import {
+  type MeltArgs,
+  type MeltedBlock,
+  type MeltedUnit,
+  type MeltNames,
+  type MeltPlace,
+  type MeltSource,
+  meltJob,
+} from './melt-job.ts';
 
 export interface MeltedTable {
   readonly table: ColumnarSnapshot;
@@ -38,15 +39,8 @@ export interface MeltedTable {
   readonly namesDiffer: boolean;
 }
 
-/** Which row and column each row of the output is of. */
-interface Cells {
-  readonly rows: Uint32Array;
-  readonly columns: Uint16Array;
-}
-
 const COLUMN_COUNT_MAX = 65_536;
 const ROW_COUNT_MAX = 2 ** 31;
-const ROWS_PER_CHECK = 65_536;
 
 /** Undefined where rows have to be made: only plain columns of one table in columns are melted here. */
 export function meltColumns(
@@ -68,6 +62,7 @@ export function meltColumns(
   const { timestamps, rowCount } = snapshot;
   if (rowCount < VECTOR_ROW_COUNT_MIN || timestamps.kind !== 'constant') return undefined;
   if (melted.features.length === 0 || melted.features.length > COLUMN_COUNT_MAX) return undefined;
+  if (rowCount * melted.features.length > ROW_COUNT_MAX) return undefined;
   const isNamed = (names: ReadonlySet<string>, path: Path) => names.has(path.toString());
   const hasAll = (names: ReadonlySet<string>, features: readonly { readonly path: Path }[]) =>
     [...names].every((name) => features.some(({ path }) => path.toString() === name));
@@ -78,40 +73,18 @@ export function meltColumns(
   );
   const taken = new Set([key, value, ...fixed.features.map(({ path }) => path)].map(String));
   if (rowsMayDiffer || taken.size < fixed.features.length + 2) return undefined;
-  const check = () => context.checkCancelled();
-  const columns = melted.features.map(({ path, column }): MeltedColumn => {
-    const view = new ColumnView(column, arenas);
-    const flat = flattenColumn(view, check);
-    return { path, column, flat, view, keepsNulls: isNamed(explicit, path) };
-  });
-  const sources = [...fixed.features, ...columns].map(({ column }) => column);
+  const sources = [...fixed.features, ...melted.features].map(({ column }) => column);
   // A row of nulls alone has no time.
   if (!sources.some(({ nullCount }) => nullCount === 0)) return undefined;
-  const rows = selection ?? Int32Array.from({ length: rowCount }, (_, row) => row);
-  const cells = cellsOf(rows, columns, check);
-  if (cells === undefined) return undefined;
-  const valueColumn = interleaved(value, columns, cells, arenas, check);
-  const names = new DictionaryBuilder(arenas);
-  for (const { path } of columns) names.add(path.toString());
-  const keys = { path: key.elements, type: 'string', dictionary: names.seal() } as const;
-  const count = cells.rows.length;
-  const table: ColumnarSnapshot = {
-    layout: 'columnar',
-    id: arenas.nextId(),
-    rowCount: count,
-    chunkRowCounts: chunkRowCounts(count),
-    columns: [
-      ...fixed.features.map(({ path, column }) =>
-        gatherColumn({ ...column, path: path.elements }, cells.rows, arenas, check),
-      ),
-      codesColumn(keys, count, arenas, check, (out, from) => {
-        for (let i = 0; i < out.length; i++) out[i] = (cells.columns[from + i] as number) + 1;
-      }),
-      valueColumn,
-    ],
-    rowNames: meltedNames(snapshot, cells, columns, arenas, check),
-    timestamps,
-  };
+  const columns = melted.features.map(({ path, column }): MeltedFeature => {
+    return { path, column, skipsNulls: !isNamed(explicit, path) && column.nullCount > 0 };
+  });
+  const table = new MeltedTableMaker(context, snapshot, selection).make(
+    fixed.features,
+    columns,
+    key,
+    value,
+  );
   const namesDiffer =
     snapshot.rowNames.kind !== 'paths' || columns.every(({ path }) => path.length === 1);
   return { table, namesDiffer };
@@ -138,203 +111,296 @@ function keptNulls({ root }: QueryPlan, name: string): ReadonlySet<string> | und
   return names;
 }
 
-/** Row by row the columns that each has. */
-function cellsOf(
-  rows: Int32Array,
-  columns: readonly MeltedColumn[],
-  check: () => void,
-): Cells | undefined {
-  const lacking = columns.map(({ column, keepsNulls, view }) =>
-    keepsNulls || column.nullCount === 0 ? undefined : view,
-  );
-  const countMax = rows.length * columns.length;
-  if (countMax > ROW_COUNT_MAX) return undefined;
-  const rowAt = new Uint32Array(countMax);
-  const columnAt = new Uint16Array(countMax);
-  let count = 0;
-  for (let i = 0; i < rows.length; i++) {
-    if (i % ROWS_PER_CHECK === 0) check();
-    const row = rows[i] as number;
-    for (let column = 0; column < columns.length; column++) {
-      if (lacking[column]?.isNull(row) === true) continue;
-      rowAt[count] = row;
-      columnAt[count++] = column;
-    }
-  }
-  return { rows: rowAt.subarray(0, count), columns: columnAt.subarray(0, count) };
+/** A column that is melted. */
+interface MeltedFeature {
+  readonly path: Path;
+  readonly column: ColumnSnapshot;
+  readonly skipsNulls: boolean;
 }
 
-/** The values of all columns, one a row. */
-function interleaved(
-  path: Path,
-  columns: readonly MeltedColumn[],
-  { rows, columns: columnAt }: Cells,
-  arenas: ArenaAllocator,
-  check: () => void,
-): ColumnSnapshot {
-  const flats = columns.map(({ flat }) => flat);
-  const typed = flats.filter((_, index) => columns[index]?.column.type !== 'null');
-  const [first] = typed;
-  const type = first?.kind === 'numbers' ? first.type : 'number';
-  if (typed.every((flat) => flat.kind === 'numbers' && flat.type === type)) {
-    const values = flats.map((flat) => (flat.kind === 'numbers' ? flat.values : EMPTY));
-    const valid = flats.map((flat) => (flat.kind === 'numbers' ? flat.valid : undefined));
-    const hasNulls = columns.some(({ column }) => column.nullCount > 0);
-    return numbersColumn(path.elements, type, rows.length, arenas, check, (out, bits, from) => {
-      for (let i = 0; i < out.length; i++) {
-        const at = from + i;
-        const column = columnAt[at] as number;
-        out[i] = (values[column] as Float64Array)[rows[at] as number] as number;
-      }
-      if (!hasNulls) return false;
-      for (let i = 0; i < out.length; i++) {
-        const at = from + i;
-        const known = valid[columnAt[at] as number];
-        if (known !== undefined && known[rows[at] as number] === 0) continue;
-        bits[i >> 3] = (bits[i >> 3] as number) | (1 << (i & 7));
-      }
-      return true;
-    });
+class MeltedTableMaker {
+  readonly #context: ProcedureContext;
+  readonly #snapshot: ColumnarSnapshot;
+  readonly #selection: Int32Array | undefined;
+
+  constructor(
+    context: ProcedureContext,
+    snapshot: ColumnarSnapshot,
+    selection: Int32Array | undefined,
+  ) {
+    this.#context = context;
+    this.#snapshot = snapshot;
+    this.#selection = selection;
   }
-  return encoded(path, columns, { rows, columns: columnAt }, arenas, check);
-}
 
-const EMPTY = new Float64Array(0);
-
-/** Values of any kinds, as codes of one dictionary. */
-function encoded(
-  path: Path,
-  columns: readonly MeltedColumn[],
-  { rows, columns: columnAt }: Cells,
-  arenas: ArenaAllocator,
-  check: () => void,
-): ColumnSnapshot {
-  const builder = new DictionaryBuilder(arenas);
-  const isText = columns.every(
-    ({ column, flat }) =>
-      column.type === 'null' || (flat.kind === 'codes' && column.dictionary?.kind === 'text'),
-  );
-  if (!isText) builder.promote();
-  const coders = columns.map(({ column, flat, view }): ((row: number) => number) => {
-    if (flat.kind === 'mixed') return (row) => builder.add(view.atomAt(row));
-    if (flat.kind === 'codes' && column.dictionary !== undefined) {
-      const entries = dictionaryView(column.dictionary, arenas);
-      const known = new Uint32Array(column.dictionary.count + 1);
-      return (row) => {
-        const code = flat.codes[row] as number;
-        if (code !== 0 && known[code] === 0) known[code] = builder.add(entries.atom(code));
-        return known[code] as number;
+  make(
+    fixed: readonly ExtractedFeature[],
+    melted: readonly MeltedFeature[],
+    key: Path,
+    value: Path,
+  ): ColumnarSnapshot {
+    const { arenas, parallel } = this.#context;
+    const { chunkRowCounts, timestamps } = this.#snapshot;
+    const spans = new ArenaSpans(
+      { arenas },
+      roomyArena(this.#snapshot.rowCount * melted.length, arenas),
+    );
+    try {
+      const { sources: values, form, dictionary } = this.#values(melted, spans);
+      const args: MeltArgs = {
+        arena: spans.arena,
+        chunkRowCounts,
+        fixed: fixed.map(({ column }) => ({ column, source: sourceOf(column) })),
+        melted: melted.map(({ column, skipsNulls }, index) => {
+          return { column, skipsNulls, source: values[index] as MeltSource };
+        }),
+        valueForm: form,
+        names: this.#names(melted, spans),
+        ...this.#selected(spans),
       };
+      const run = (more: MeltArgs) => parallel.run(meltJob, more, chunkRowCounts.length);
+      // What there is of names tells where those of each unit go.
+      const counts = run(args);
+      const { places, rowCount, nameSize } = placesOf(counts);
+      const rowNames = emptyNames(rowCount, nameSize, spans.arena, arenas);
+      const names = { ...args.names, ...addressesOf(rowNames) };
+      const blocks = run({ ...args, names, places }).flatMap((unit) => unit.blocks);
+      const columnAt = (
+        path: readonly string[],
+        source: Pick<ColumnSnapshot, 'type' | 'dictionary'>,
+        chunkOf: (block: MeltedBlock) => ChunkSnapshot,
+      ) => madeColumn({ ...source, path }, blocks.map(chunkOf), arenas);
+      return {
+        layout: 'columnar',
+        id: arenas.nextId(),
+        rowCount,
+        chunkRowCounts: blocks.map((block) => block.rowCount),
+        columns: [
+          ...fixed.map(({ path, column }, index) => {
+            for (const span of dictionarySpans(column.dictionary)) arenas.retain(span);
+            return columnAt(path.elements, column, (block) => block.fixed[index] as ChunkSnapshot);
+          }),
+          columnAt(
+            key.elements,
+            { type: 'string', dictionary: this.#keys(melted) },
+            (block) => block.key,
+          ),
+          columnAt(
+            value.elements,
+            dictionary ?? { type: numberType(melted) },
+            (block) => block.value,
+          ),
+        ],
+        rowNames: rowCount === 0 ? noNames(rowNames, arenas) : sealed(rowNames, nameSize, arenas),
+        timestamps,
+      };
+    } finally {
+      spans.release();
     }
-    if (flat.kind === 'codes') return () => 0;
-    const { values, valid, type } = flat;
-    return (row) => {
-      if (valid !== undefined && valid[row] === 0) return 0;
-      const number = values[row] as number;
-      return builder.add(type === 'timestamp' ? new Timestamp(number) : number);
-    };
-  });
-  const codes = new Uint32Array(rows.length);
-  for (let i = 0; i < codes.length; i++) {
-    if (i % ROWS_PER_CHECK === 0) check();
-    const code = coders[columnAt[i] as number] as (row: number) => number;
-    codes[i] = code(rows[i] as number);
   }
-  const dictionary = builder.seal();
-  const type = dictionary.kind === 'text' ? 'string' : 'mixed';
-  const column = { path: path.elements, type, dictionary } as const;
-  return codesColumn(column, codes.length, arenas, check, (out, from) =>
-    out.set(codes.subarray(from, from + out.length)),
-  );
+
+  /** How the values of the melted columns are read, and what they become together. */
+  #values(
+    melted: readonly MeltedFeature[],
+    spans: ArenaSpans,
+  ): {
+    readonly sources: readonly MeltSource[];
+    readonly form: NumberForm | 'codes';
+    readonly dictionary?: Pick<ColumnSnapshot, 'type' | 'dictionary'>;
+  } {
+    const typed = melted.map(({ column }) => column).filter(({ type }) => type !== 'null');
+    const forms = new Set(typed.map((column) => column.dictionary === undefined && formOf(column)));
+    const isTimestamps = forms.size === 1 && forms.has('timestamp');
+    if (isTimestamps || !(forms.has(false) || forms.has('timestamp'))) {
+      const form = isTimestamps ? 'timestamp' : forms.has('float64') ? 'float64' : 'int32';
+      return { sources: melted.map(() => ({ kind: 'numbers', form })), form };
+    }
+    const { arenas } = this.#context;
+    const builder = new DictionaryBuilder(arenas);
+    if (typed.some(({ dictionary }) => dictionary?.kind !== 'text')) builder.promote();
+    const sources = melted.map(({ column }) => this.#codes(column, builder, spans));
+    const dictionary = builder.seal();
+    const type = dictionary.kind === 'text' ? 'string' : 'mixed';
+    return { sources, form: 'codes', dictionary: { type, dictionary } };
+  }
+
+  /** Enters the values of a column into a dictionary. */
+  #codes(column: ColumnSnapshot, builder: DictionaryBuilder, spans: ArenaSpans): MeltSource {
+    const { arenas } = this.#context;
+    if (column.type === 'null') return { kind: 'nulls' };
+    if (column.dictionary !== undefined) {
+      const { count } = column.dictionary;
+      const entries = dictionaryView(column.dictionary, arenas);
+      const remap = spans.allocateZeroed((count + 1) * 4);
+      const codes = uint32Of(arenas, remap);
+      for (let code = 1; code <= count; code++) {
+        if (code % ROWS_PER_CHECK === 0) this.#context.checkCancelled();
+        codes[code] = builder.addEntry(entries, code);
+      }
+      return { kind: 'codes', remap };
+    }
+    const view = new ColumnView(column, arenas);
+    const span = spans.allocate(view.rowCount * 4);
+    const codes = uint32Of(arenas, span);
+    for (let row = 0; row < view.rowCount; row++) {
+      if (row % ROWS_PER_CHECK === 0) this.#context.checkCancelled();
+      codes[row] = builder.add(view.atomAt(row));
+    }
+    return { kind: 'coded', codes: span };
+  }
+
+  #keys(melted: readonly MeltedFeature[]): DictionarySnapshot {
+    const names = new DictionaryBuilder(this.#context.arenas);
+    for (const { path } of melted) names.add(path.toString());
+    return names.seal();
+  }
+
+  #selected(spans: ArenaSpans): Pick<MeltArgs, 'selection'> {
+    if (this.#selection === undefined) return {};
+    const selection = this.#selection;
+    const starts = [0];
+    let end = 0;
+    let lastRow = 0;
+    for (const rowCount of this.#snapshot.chunkRowCounts) {
+      lastRow += rowCount;
+      while (end < selection.length && (selection[end] as number) < lastRow) end++;
+      starts.push(end);
+    }
+    return { selection: { rows: this.#put(selection, spans), starts } };
+  }
+
+  #names(melted: readonly MeltedFeature[], spans: ArenaSpans): MeltNames {
+    const { arenas } = this.#context;
+    const { rowNames, rowCount } = this.#snapshot;
+    const suffixes = melted.map(({ path }) => utf8Bytes(`.${path}`));
+    const suffixOffsets = new Uint32Array(suffixes.length + 1);
+    suffixes.forEach(({ length }, index) => {
+      suffixOffsets[index + 1] = (suffixOffsets[index] as number) + length;
+    });
+    const none = { first: 0, numbers: 0, bytes: 0, offsets: 0, out: 0, outOffsets: 0 };
+    const common = {
+      ...none,
+      suffixes: this.#put(Buffer.concat(suffixes), spans),
+      suffixOffsets: this.#put(suffixOffsets, spans),
+    };
+    switch (rowNames.kind) {
+      case 'sequence':
+        return { ...common, first: rowNames.first };
+      case 'numbers': {
+        const column = {
+          path: [],
+          type: 'integer',
+          chunks: rowNames.chunks,
+          nullCount: 0,
+        } as const;
+        const view = new ColumnView(column, arenas);
+        const numbers = Float64Array.from({ length: rowCount }, (_, row) => view.numberAt(row));
+        return { ...common, numbers: this.#put(numbers, spans) };
+      }
+      case 'paths':
+        return {
+          ...common,
+          bytes: this.#here(rowNames.bytes, spans),
+          offsets: this.#here(rowNames.offsets, spans),
+        };
+    }
+  }
+
+  /** The address of the bytes of a span in the arena of the job. */
+  #here(span: Span, spans: ArenaSpans): number {
+    if (span.arena === spans.arena) return span.offset;
+    return this.#put(bytesOf(this.#context.arenas, span), spans);
+  }
+
+  #put(values: Uint8Array | Uint32Array | Int32Array | Float64Array, spans: ArenaSpans): number {
+    const { arenas } = this.#context;
+    const { buffer, byteOffset, byteLength } = values;
+    const { offset } = spans.allocate(byteLength);
+    arenas.get(spans.arena).u8.set(new Uint8Array(buffer, byteOffset, byteLength), offset);
+    return offset;
+  }
 }
 
-/** Digits of an integer that is the name of a row, and its sign. */
-const NUMBER_NAME_SIZE_MAX = 16;
-const NAMES_PER_CHECK = 1 << 20;
+const ROWS_PER_CHECK = 65_536;
 /** What kernels may write behind the last name. */
 const NAME_MARGIN = 16;
 
-/** The name of the row, a dot and the name of the column. */
-function meltedNames(
-  { rowNames, rowCount }: ColumnarSnapshot,
-  { rows, columns: columnAt }: Cells,
-  columns: readonly MeltedColumn[],
-  arenas: ArenaAllocator,
-  check: () => void,
-): RowNames {
-  const count = rows.length;
-  if (count === 0) return { kind: 'sequence', first: 0 };
-  const suffixes = columns.map(({ path }) => utf8Bytes(`.${path}`));
-  const suffixOffsets = new Uint32Array(suffixes.length + 1);
-  suffixes.forEach(({ length }, index) => {
-    suffixOffsets[index + 1] = (suffixOffsets[index] as number) + length;
+function formOf(column: ColumnSnapshot): NumberForm {
+  if (column.type === 'timestamp') return 'timestamp';
+  return column.type === 'null' || integerBounds(column) !== undefined ? 'int32' : 'float64';
+}
+
+function sourceOf(column: ColumnSnapshot): MeltSource {
+  return column.dictionary === undefined
+    ? { kind: 'numbers', form: formOf(column) }
+    : { kind: 'codes' };
+}
+
+function numberType(melted: readonly MeltedFeature[]): ColumnSnapshot['type'] {
+  const types = new Set(melted.map(({ column }) => column.type));
+  if (types.has('timestamp')) return 'timestamp';
+  return types.has('number') ? 'number' : 'integer';
+}
+
+function placesOf(counts: readonly MeltedUnit[]) {
+  let [rowCount, nameSize] = [0, 0];
+  const places = counts.map((unit): MeltPlace => {
+    const place = { firstRow: rowCount, nameStart: nameSize };
+    rowCount += unit.rowCount;
+    nameSize += unit.nameSize;
+    return place;
   });
-  const nameSizeOf = nameSizes(rowNames, rowCount, arenas);
-  let size = NAME_MARGIN;
-  for (let i = 0; i < count; i++) {
-    if (i % ROWS_PER_CHECK === 0) check();
-    size += nameSizeOf(rows[i] as number) + (suffixes[columnAt[i] as number] as Uint8Array).length;
-  }
-  const heap = arenas.allocate(size);
-  const offsets = arenas.allocateIn(heap.arena, (count + 1) * 4);
-  const scratch = new Scratch(heap.arena);
-  try {
-    const { arena, kernels } = scratch;
-    const put = ({ buffer, byteOffset, byteLength }: Uint8Array | Uint16Array | Uint32Array) => {
-      const at = scratch.take(byteLength);
-      arena.u8.set(new Uint8Array(buffer, byteOffset, byteLength), at);
-      return at;
-    };
-    const isPaths = rowNames.kind === 'paths';
-    const [rowsAt, columnsAt] = [put(rows), put(columnAt)];
-    const names = [
-      rowNames.kind === 'sequence' ? rowNames.first : 0,
-      rowNames.kind === 'numbers' ? putNumbers(rowNames, rowCount, scratch, arenas) : 0,
-      isPaths ? scratch.addressOf(rowNames.bytes) : 0,
-      isPaths ? scratch.addressOf(rowNames.offsets) : 0,
-      put(Buffer.concat(suffixes)),
-      put(suffixOffsets),
-      heap.offset,
-    ] as const;
-    let written = 0;
-    for (let from = 0; from < count; from += NAMES_PER_CHECK) {
-      check();
-      const cells = [rowsAt + from * 4, columnsAt + from * 2] as const;
-      const length = Math.min(NAMES_PER_CHECK, count - from);
-      const at = offsets.offset + from * 4;
-      written = kernels.joinedNames(...cells, length, ...names, written, at) >>> 0;
-    }
-    return { kind: 'paths', bytes: arenas.shrink(heap, written), offsets };
-  } finally {
-    scratch.release();
-  }
+  return { places, rowCount, nameSize };
 }
 
-/** Room for the name of a row. */
-function nameSizes(
-  names: RowNames,
-  rowCount: number,
-  arenas: ArenaAllocator,
-): (row: number) => number {
-  if (names.kind === 'sequence') {
-    const { first } = names;
-    const size = Math.max(`${first}`.length, `${first + rowCount}`.length);
-    return () => size;
-  }
-  if (names.kind === 'numbers') return () => NUMBER_NAME_SIZE_MAX;
-  const offsets = uint32Of(arenas, names.offsets);
-  return (row) => (offsets[row + 1] as number) - (offsets[row] as number);
+function emptyNames(rowCount: number, nameSize: number, arena: number, arenas: ArenaAllocator) {
+  return {
+    kind: 'paths',
+    bytes: arenas.allocateIn(arena, nameSize + NAME_MARGIN),
+    offsets: arenas.allocateIn(arena, (rowCount + 1) * 4),
+  } as const;
 }
 
-function putNumbers(
-  { chunks }: Extract<RowNames, { kind: 'numbers' }>,
-  rowCount: number,
-  scratch: Scratch,
+function addressesOf({ bytes, offsets }: { readonly bytes: Span; readonly offsets: Span }) {
+  return { out: bytes.offset, outOffsets: offsets.offset };
+}
+
+function sealed(
+  { bytes, offsets }: { readonly bytes: Span; readonly offsets: Span },
+  nameSize: number,
   arenas: ArenaAllocator,
-): number {
-  const view = new ColumnView({ path: [], type: 'integer', chunks, nullCount: 0 }, arenas);
-  const at = scratch.take(rowCount * 8);
-  const { f64 } = scratch.arena;
-  for (let row = 0; row < rowCount; row++) f64[at / 8 + row] = view.numberAt(row);
-  return at;
+): RowNames {
+  return { kind: 'paths', bytes: arenas.shrink(bytes, nameSize), offsets };
+}
+
+function noNames(
+  { bytes, offsets }: { readonly bytes: Span; readonly offsets: Span },
+  arenas: ArenaAllocator,
+): RowNames {
+  arenas.free(bytes);
+  arenas.free(offsets);
+  return { kind: 'sequence', first: 0 };
+}
+
+/** An arena with room for the output; what is read lies in most cases there too. */
+function roomyArena(cellCount: number, arenas: ArenaAllocator): number {
+  const span = arenas.allocate(cellCount * BYTES_PER_CELL_MIN);
+  arenas.free(span);
+  return span.arena;
+}
+
+/** A value, the place of a name and a short name. */
+const BYTES_PER_CELL_MIN = 12;
+
+/** A column of chunks that were made; the hold on the dictionary is the column's. */
+function madeColumn(
+  { path, type, dictionary }: Pick<ColumnSnapshot, 'path' | 'type' | 'dictionary'>,
+  chunks: readonly ChunkSnapshot[],
+  arenas: ArenaAllocator,
+): ColumnSnapshot {
+  const nullCount = chunks.reduce((sum, chunk) => sum + chunkNullCount(chunk), 0);
+  const isNull = chunks.every((chunk) => chunk.kind === 'constant' && chunk.atom === null);
+  if (!isNull && dictionary !== undefined) return { path, type, chunks, nullCount, dictionary };
+  for (const span of dictionarySpans(dictionary)) arenas.free(span);
+  return { path, type: isNull ? 'null' : type, chunks, nullCount };
 }

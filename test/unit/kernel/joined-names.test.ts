@@ -7,7 +7,7 @@ function offsetsOf(texts: readonly string[]): Uint32Array {
   return Uint32Array.from(offsets);
 }
 
-test('joinedNames writes the name of the row and the text of the column', () => {
+test('joinedNames writes the name of the row and the text of the column, of a size that is known', () => {
   repeat((draw) => {
     const rowCount = draw.integer(1, 20);
     const suffixes = draw.list(draw.integer(1, 4), () => `.${'cä'.repeat(draw.integer(0, 20))}`);
@@ -41,6 +41,13 @@ test('joinedNames writes the name of the row and the text of the column', () => 
       put(offsetsOf(suffixes)),
       out,
     ] as const;
+    const [, numbersAt, , offsetsAt, , suffixOffsetsAt] = given;
+    expect(
+      kernels.joinedNamesSize(
+        ...([rows, columns, cells.length, first, numbersAt, offsetsAt] as const),
+        suffixOffsetsAt,
+      ),
+    ).toBe(Buffer.byteLength(plain.join('')));
     // In two parts.
     const head = draw.integer(0, cells.length);
     const start = kernels.joinedNames(rows, columns, head, ...given, 0, outOffsets);

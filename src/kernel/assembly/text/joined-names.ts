@@ -68,3 +68,41 @@ export function joinedNames(
   }
   return <i32>(at - out);
 }
+
+@inline
+function digitCount(value: i64): usize {
+  let size: usize = value < 0 ? 2 : 1;
+  for (let rest: u64 = value < 0 ? <u64>-value : <u64>value; rest >= 10; rest /= 10) size++;
+  return size;
+}
+
+/** The bytes of the names that `joinedNames` writes of the same arguments. */
+export function joinedNamesSize(
+  rows: usize,
+  columns: usize,
+  count: i32,
+  first: f64,
+  numbers: usize,
+  offsets: usize,
+  suffixOffsets: usize,
+): f64 {
+  let size: u64 = 0;
+  let nameSize: usize = 0;
+  let last: u32 = 0xffffffff;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const row = load<u32>(rows + (i << 2));
+    if (row != last) {
+      if (offsets != 0) {
+        const entry = offsets + (<usize>row << 2);
+        nameSize = load<u32>(entry, 4) - load<u32>(entry);
+      } else {
+        const name = numbers == 0 ? first + <f64>row : load<f64>(numbers + (<usize>row << 3));
+        nameSize = digitCount(<i64>name);
+      }
+      last = row;
+    }
+    const entry = suffixOffsets + (<usize>load<u16>(columns + (i << 1)) << 2);
+    size += <u64>nameSize + <u64>(load<u32>(entry, 4) - load<u32>(entry));
+  }
+  return <f64>size;
+}

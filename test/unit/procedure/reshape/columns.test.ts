@@ -138,6 +138,34 @@ describe.each(['number', 'path'])('rows named by a %s', (form) => {
     await both('melt', inputOf, 'tabular');
   });
 
+  test('columns of many chunks are melted into chunks of their own', async () => {
+    // More than fit one chunk of the output, of a source with chunks of several sizes.
+    const names = Array.from({ length: 70 }, (_, i) => `c${i}`);
+    const list = names.map((name, i) => `id * 70 + ${i} AS ${name}`).join(', ');
+    const output = (id: string) => ({ id, type: 'tabular', params: { unknownColumns: 'add' } });
+    await run('transform', {
+      inputData: `SELECT id, ${list} FROM columns_${form}`,
+      outputDataset: output('wide'),
+    });
+    for (const [where, lacking] of [
+      ['', 0],
+      ['WHERE id % 3 = 1', 1000],
+    ] as const) {
+      await run('melt', {
+        inputData: `SELECT {id} AS to_fix, {${names}} AS to_melt FROM wide ${where}`,
+        outputDataset: output('long'),
+      });
+      const key = "'c' || CAST(value - id * 70 AS STRING)";
+      const name = form === 'number' ? "CAST(id AS STRING) || '.' || key" : 'rowName()';
+      const [[count, distinct, right]] = (await rowan.query(
+        `SELECT count(*), count(DISTINCT value), sum(key = ${key} AND rowName() = ${name}) FROM long`,
+        { format: 'table', headers: false, rowNames: false },
+      )) as [[number, number, number]];
+      const cellCount = (ROW_COUNT - lacking) * 70;
+      expect([count, distinct, right]).toEqual([cellCount, cellCount, cellCount]);
+    }
+  });
+
   test('melted rows are those of a union', async () => {
     await run('melt', {
       inputData: `SELECT {id} AS to_fix, {price, city} AS to_melt FROM columns_${form}`,
