@@ -259,6 +259,7 @@ class WritePlan {
     const { lowering } = this.#pipeline;
     const numbers = lowering.numbers(expression);
     let column: KernelColumn | undefined;
+    if (numbers?.timedNulls === 'mixed') return undefined;
     if (numbers !== undefined) column = this.#numbers(numbers, expression);
     else {
       const codes = lowering.codes(expression);
@@ -269,7 +270,8 @@ class WritePlan {
   }
 
   #numbers(lowered: LoweredNumbers, expression: BoundExpression): KernelColumn {
-    const { program, isTimestamp, timed } = lowered;
+    const { program, isTimestamp, timedNulls } = lowered;
+    const timed = typeof timedNulls === 'object' ? timedNulls : lowered.timed;
     const isInteger = this.#pipeline.lowering.integerBounds(expression) !== undefined;
     const form: NumberForm = isTimestamp ? 'timestamp' : isInteger ? 'int32' : 'float64';
     const index = this.columns.push({ kind: 'numbers', numbers: program, form }) - 1;

@@ -47,6 +47,11 @@ export interface LoweredNumbers {
   readonly timed: Timed;
   /** that timestamp, in seconds */
   readonly ts: number;
+  /**
+   * where results have the timestamp when nulls may have it too, as the product of a value and a
+   * null does; `mixed`: nulls have several; absent: nulls have -Inf
+   */
+  readonly timedNulls?: NumberProgram | 'mixed' | undefined;
 }
 
 /** Always, never, or where these numbers are valid. */
@@ -138,7 +143,11 @@ export class Lowering {
         const time = timeOfBoth(left, right) ?? this.#anyTime();
         if (time === undefined) return undefined;
         const program = { op: 'arithmetic', operator, left: left.program, right: right.program };
-        return { program: program as NumberProgram, isTimestamp: false, isInteger: false, ...time };
+        const timedNulls = this.exactTimestamps ? this.#timeOfNulls(left, right) : undefined;
+        return {
+          ...{ program: program as NumberProgram, isTimestamp: false, isInteger: false },
+          ...{ ...time, timedNulls },
+        };
       }
       case 'case':
         return this.#case(expression) ?? this.#numbersByDictionary(expression);
@@ -170,9 +179,31 @@ export class Lowering {
     if (rest === undefined || rest.isTimestamp) return undefined;
     const time = timeOfCase(lowered, rest) ?? this.#anyTime();
     if (time === undefined) return undefined;
+    // A branch may be null and have a timestamp all the same.
+    if ([...lowered.map(({ value }) => value), rest].some(({ timedNulls }) => timedNulls)) {
+      return undefined;
+    }
     const cases = lowered.map(({ when, value }) => ({ when, result: value.program }));
     const program = { op: 'case', branches: cases, otherwise: rest.program } as const;
     return { program, isTimestamp: false, isInteger: false, ...time };
+  }
+
+  /** Where results, of which some may be null, have the later timestamp of two operands. */
+  #timeOfNulls(left: LoweredNumbers, right: LoweredNumbers): LoweredNumbers['timedNulls'] {
+    const operands = [left, right].filter(({ timed }) => timed !== false);
+    if ([left, right].every(({ program }) => this.#isNeverNull(program))) return undefined;
+    const [first, second] = operands.map(whereTimed);
+    if (first === undefined) return undefined;
+    if (first === 'mixed' || second === 'mixed') return 'mixed';
+    if (second === undefined) return first;
+    if (left.ts !== right.ts) return 'mixed';
+    const when = { op: 'missing', operand: first, negated: true } as const;
+    return { op: 'case', branches: [{ when, result: first }], otherwise: second };
+  }
+
+  #isNeverNull(program: NumberProgram): boolean {
+    if (program.op === 'column') return !this.table.hasNulls(program.column);
+    return program.op === 'constant';
   }
 
   /** Where nobody looks at timestamps, these may be any. */
@@ -356,6 +387,17 @@ function timeOfBoth(left: LoweredNumbers, right: LoweredNumbers): Time | undefin
   }
   if (left.ts !== right.ts || (left.timed !== true && right.timed !== true)) return undefined;
   return { timed: true, ts: left.ts };
+}
+
+/** Numbers that are valid where those of an operand have its timestamp. */
+function whereTimed({
+  program,
+  timed,
+  timedNulls,
+}: LoweredNumbers): NumberProgram | 'mixed' | undefined {
+  if (timedNulls !== undefined) return timedNulls;
+  if (timed === false) return undefined;
+  return timed === true ? program : timed;
 }
 
 /** The timestamp is that of the branch which is taken. */

@@ -63,6 +63,9 @@ const OPERATOR_QUERIES = [
   'SELECT j, s AS a, d FROM data',
   'SELECT j, s AS a, d FROM data WHERE j > 2',
   'SELECT t, i FROM data LIMIT 7 OFFSET 18',
+  'SELECT other.i * 2 AS x, other.i + other.j AS y FROM data JOIN other ON data.j = other.j',
+  'SELECT i * 2 AS x, i + j AS y, j * 3 AS z, i * d - j AS w FROM data ORDER BY t',
+  'SELECT x, count(*) AS n, sum(y) AS s FROM (SELECT i * 2 AS x, i * j AS y FROM data) AS g GROUP BY x',
   'SELECT t, i FROM data WHERE j > 2 LIMIT 4 OFFSET 3',
 ];
 
@@ -94,6 +97,7 @@ const MIXED_QUERIES = [
   'SELECT other.t AS t, count(e) AS n FROM other LEFT JOIN (SELECT j, 1 AS e FROM data) AS d ON d.j = other.j GROUP BY other.t',
   'SELECT data.t AS t, count(*) AS n FROM data JOIN other ON data.j = other.j AND data.t = other.t GROUP BY data.t',
   'SELECT data.t AS t, count(*) AS n FROM data FULL JOIN other ON data.j = other.j GROUP BY data.t',
+  'SELECT data.d * other.j AS x FROM data JOIN other ON data.j = other.j',
   'SELECT count(*) AS n FROM (SELECT j / 0 AS x, t FROM data) AS g WHERE t = $$',
 ].map((sql) => sql.replace('$$', "'a'"));
 
