@@ -139,8 +139,10 @@ function describeNode(node: PlanNode): string {
       const sets = node.sets.map((set) => `(${set.map((index) => keys[index]).join(', ')})`);
       return `grouping sets ${calls || 'nothing'} by ${sets.join(', ')}`;
     }
-    case 'window':
-      return `window ${node.calls.map((call) => call.surface).join(', ')}`;
+    case 'window': {
+      const keep = node.keep === undefined ? '' : ` keep ${node.keep} of each partition`;
+      return `window ${node.calls.map((call) => call.surface).join(', ')}${keep}`;
+    }
     case 'distinct':
       return 'distinct';
     case 'set-operation':

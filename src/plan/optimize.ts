@@ -3,6 +3,7 @@ import type { Namespace } from './namespace.ts';
 import type { PlanNode, QueryPlan } from './plan.ts';
 import { collectChoices } from './rule/collect-choices.ts';
 import { freeJoinOrder } from './rule/free-join-order.ts';
+import { keepTopOfPartitions } from './rule/keep-top-of-partitions.ts';
 import { keepTopRows } from './rule/keep-top-rows.ts';
 import { lookUpRows } from './rule/look-up-rows.ts';
 import { orderJoins } from './rule/order-joins.ts';
@@ -30,6 +31,7 @@ export const RULES: readonly Rule[] = [
   // After the lookup, which is better where there is one.
   prefilterRemoteRows,
   keepTopRows,
+  keepTopOfPartitions,
   freeJoinOrder,
   // Last: the other rules change who reads what.
   readNeededColumns,

@@ -173,6 +173,8 @@ export interface WindowPlanNode {
   readonly kind: 'window';
   readonly input: PlanNode;
   readonly calls: readonly WindowCall[];
+  /** rows behind so many first ones of each partition, and those that tie with them, may be left out */
+  readonly keep?: number | undefined;
 }
 
 /**

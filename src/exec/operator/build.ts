@@ -227,7 +227,7 @@ class TableBuild {
   }
 }
 
-function onesOf(count: number, scratch: Scratch): number {
+export function onesOf(count: number, scratch: Scratch): number {
   const codes = scratch.take(count * 4);
   scratch.arena.i32.fill(1, codes / 4, codes / 4 + count);
   return codes;

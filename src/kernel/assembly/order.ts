@@ -303,3 +303,100 @@ export function rowsOfPairs(pairs: usize, count: i32, out: usize): void {
     store<u32>(out + (i << 2), <u32>load<u64>(pairs + (i << 4), 8));
   }
 }
+
+/** Puts a key at the root of a heap of `size` keys, of which the greatest is at the root. */
+@inline
+function sinkGreatest(heap: usize, size: i32, key: u64): void {
+  let at: i32 = 0;
+  for (;;) {
+    let child = 2 * at + 1;
+    if (child >= size) break;
+    let greatest = load<u64>(heap + ((<usize>child) << 3));
+    if (child + 1 < size) {
+      const other = load<u64>(heap + ((<usize>(child + 1)) << 3));
+      if (other > greatest) {
+        child++;
+        greatest = other;
+      }
+    }
+    if (greatest <= key) break;
+    store<u64>(heap + ((<usize>at) << 3), greatest);
+    at = child;
+  }
+  store<u64>(heap + ((<usize>at) << 3), key);
+}
+
+/**
+ * The least `keep` keys of each group so far, as heaps with the greatest at the root. Writes
+ * { key: u64, row: u32, group: u32 } of rows that may be among them, and of all rows of group 0;
+ * returns how many. keep: at least 1. first: the number of the first row. heaps: Uint64, `keep` for
+ * each group. counts: Int32 a group, zeroed at first.
+ */
+export function leastOfGroups(
+  groups: usize,
+  keys: usize,
+  count: i32,
+  first: u32,
+  keep: i32,
+  heaps: usize,
+  counts: usize,
+  out: usize,
+): i32 {
+  let written: usize = 0;
+  for (let i: i32 = 0; i < count; i++) {
+    const group = <usize>load<u32>(groups + ((<usize>i) << 2));
+    const key = load<u64>(keys + ((<usize>i) << 3));
+    const heap = heaps + ((group * <usize>keep) << 3);
+    const held = counts + (group << 2);
+    const size = load<i32>(held);
+    if (group == 0) {
+      // Rows without a group are all wanted.
+    } else if (size < keep) {
+      store<i32>(held, size + 1);
+      let at = size;
+      while (at > 0) {
+        const parent = (at - 1) >> 1;
+        const above = load<u64>(heap + ((<usize>parent) << 3));
+        if (above >= key) break;
+        store<u64>(heap + ((<usize>at) << 3), above);
+        at = parent;
+      }
+      store<u64>(heap + ((<usize>at) << 3), key);
+    } else {
+      const greatest = load<u64>(heap);
+      if (key > greatest) continue;
+      if (key < greatest) sinkGreatest(heap, keep, key);
+    }
+    const found = out + (written << 4);
+    store<u64>(found, key);
+    store<u32>(found, first + <u32>i, 8);
+    store<u32>(found, <u32>group, 12);
+    written++;
+  }
+  return <i32>written;
+}
+
+/**
+ * Of what `leastOfGroups` found: the rows that are still among the least keys of their group, or tie
+ * with them; returns how many.
+ */
+export function stillLeast(
+  found: usize,
+  count: i32,
+  keep: i32,
+  heaps: usize,
+  counts: usize,
+  rows: usize,
+): i32 {
+  let kept: usize = 0;
+  const end = found + ((<usize>count) << 4);
+  for (let p = found; p < end; p += 16) {
+    const group = <usize>load<u32>(p, 12);
+    const isFull = load<i32>(counts + (group << 2)) == keep;
+    const greatest = load<u64>(heaps + ((group * <usize>keep) << 3));
+    if (group != 0 && isFull && load<u64>(p) > greatest) continue;
+    store<u32>(rows + (kept << 2), load<u32>(p, 8));
+    kept++;
+  }
+  return <i32>kept;
+}

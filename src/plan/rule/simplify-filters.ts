@@ -6,6 +6,7 @@ import { conjunctionOf, conjunctsOf } from '../conjunction.ts';
 import type { BoundExpression } from '../expression.ts';
 import { mapPlan } from '../map-plan.ts';
 import type { PlanNode } from '../plan.ts';
+import { textOfExpression } from '../text-of-expression.ts';
 import type { Rule } from './rule.ts';
 
 export const simplifyFilters: Rule = {
@@ -45,7 +46,7 @@ function isAlwaysTrue(expression: BoundExpression): boolean {
 function commonFactors(part: BoundExpression): readonly BoundExpression[] {
   if (part.kind !== 'or') return [part];
   const cases = part.operands.map((operand) =>
-    conjunctsOf(operand).map((factor) => ({ factor, text: textOf(factor) })),
+    conjunctsOf(operand).map((factor) => ({ factor, text: textOfExpression(factor) })),
   );
   const [first = [], ...others] = cases;
   const common = first.filter(({ text }) =>
@@ -59,13 +60,4 @@ function commonFactors(part: BoundExpression): readonly BoundExpression[] {
   const factors = common.map(({ factor }) => factor);
   if (!rest.every((each) => each !== undefined)) return factors;
   return [...factors, { ...part, operands: rest }];
-}
-
-/** Equal for expressions that mean the same, wherever they stand. */
-function textOf(expression: BoundExpression): string {
-  return JSON.stringify(expression, (key, value: unknown) => {
-    if (key === 'start' || key === 'end') return undefined;
-    if (typeof value === 'bigint') return `${value}n`;
-    return typeof value === 'number' && !Number.isFinite(value) ? `number ${value}` : value;
-  });
 }

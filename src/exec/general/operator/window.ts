@@ -2,6 +2,7 @@
 // walks its partitions with the bounds of its frames.
 import type { BoundExpression, SortKey } from '../../../plan/expression.ts';
 import type { WindowCall, WindowPlanNode } from '../../../plan/plan.ts';
+import { textOfExpression } from '../../../plan/text-of-expression.ts';
 import { type CanonicalKey, keyOfTuple } from '../../../value/canonical-key.ts';
 import { NULL_VALUE, type Value } from '../../../value/value.ts';
 import type { Compiler } from '../compiler.ts';
@@ -50,7 +51,7 @@ function arrange(calls: readonly WindowCall[], compiler: Compiler): readonly Arr
   const arrangements = new Map<string, Arrangement>();
   calls.forEach((call, index) => {
     const { partitionBy, orderBy } = call;
-    const key = JSON.stringify([partitionBy, orderBy], withoutPlaces);
+    const key = textOfExpression([partitionBy, orderBy]);
     let arrangement = arrangements.get(key);
     if (arrangement === undefined) {
       arrangement = { partitionBy, orderBy, calls: [] };
@@ -59,11 +60,6 @@ function arrange(calls: readonly WindowCall[], compiler: Compiler): readonly Arr
     arrangement.calls.push({ index, run: compileWindowCall(call, compiler) });
   });
   return [...arrangements.values()];
-}
-
-function withoutPlaces(name: string, value: unknown): unknown {
-  if (name === 'start' || name === 'end') return undefined;
-  return typeof value === 'bigint' ? `${value}n` : value;
 }
 
 /** The partitions in the order of their first rows, each sorted; equal rows keep their order. */

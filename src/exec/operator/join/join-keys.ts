@@ -40,6 +40,19 @@ export function lowerKeys(
   );
 }
 
+/**
+ * Codes that tell the rows of a table apart by some expressions; rows with a null may share code 0.
+ * @throws NotSuited when kernels cannot compare the values of one
+ */
+export function lowerOwnKeys(
+  expressions: readonly BoundExpression[],
+  table: Pipeline,
+  context: OperatorContext,
+): CodeProgram {
+  const keys = expressions.map((expression) => ({ probe: expression, build: expression }));
+  return lowerKeys(keys, { probe: table, build: table }, context).build;
+}
+
 function lowerKey(
   key: Both<BoundExpression>,
   sides: Both<Pipeline>,
@@ -61,6 +74,7 @@ function lowerKey(
   if (probe !== undefined || build !== undefined) throw new NotSuited();
   const ours = suited(sides.probe.lowering.codes(key.probe));
   const theirs = suited(sides.build.lowering.codes(key.build));
+  if (sides.probe === sides.build) return { build: theirs.program, probe: theirs.program };
   return { build: theirs.program, probe: recode(ours, theirs, context.tables) };
 }
 

@@ -2,6 +2,7 @@
 // on their partitions and order, and get the results as columns.
 import type { BoundExpression, SortKey } from '../../../plan/expression.ts';
 import type { WindowCall, WindowPlanNode } from '../../../plan/plan.ts';
+import { textOfExpression } from '../../../plan/text-of-expression.ts';
 import type { ColumnSnapshot } from '../../../value/column/snapshot.ts';
 import { MINUS_INFINITY } from '../../../value/timestamp.ts';
 import { withOutputNames } from '../join/join.ts';
@@ -17,6 +18,7 @@ import { RowGatherer } from '../table/gather.ts';
 import { columnNumbers } from '../table/read-numbers.ts';
 import { type Arrangement, arrange } from './arrangement.ts';
 import { isConstantValue } from './constant.ts';
+import { topOfPartitions } from './top-of-partitions.ts';
 import {
   asksForPeers,
   type WindowArgument,
@@ -32,7 +34,8 @@ export function windowPipeline(
   input: Pipeline,
   context: OperatorContext,
 ): Pipeline {
-  const { table, calls } = tableOfCalls(node, input, context);
+  const { table: whole, calls } = tableOfCalls(node, input, context);
+  const table = node.keep === undefined ? whole : topOfPartitions(whole, calls, node.keep, context);
   const makers = new Map<string, () => MadeColumn | undefined>();
   const meanings: BoundExpression[] = [];
   for (const arrangement of arrangementsOf(calls)) {
@@ -103,7 +106,7 @@ function tableOfCalls(
   const named = resolved.map((call) =>
     mapCall(call, (expression) => {
       if (expression.kind === 'constant') return expression;
-      const text = textOf(expression);
+      const text = textOfExpression(expression);
       let name = known.get(text);
       if (name === undefined) {
         name = keyName(known.size);
@@ -143,7 +146,7 @@ interface CallsOfArrangement {
 function arrangementsOf(calls: readonly WindowCall[]): readonly CallsOfArrangement[] {
   const found = new Map<string, CallsOfArrangement>();
   calls.forEach((call, index) => {
-    const key = textOf([call.partitionBy, call.orderBy]);
+    const key = textOfExpression([call.partitionBy, call.orderBy]);
     let arrangement = found.get(key);
     if (arrangement === undefined) {
       arrangement = { calls: [], indexes: [] };
@@ -153,14 +156,6 @@ function arrangementsOf(calls: readonly WindowCall[]): readonly CallsOfArrangeme
     arrangement.indexes.push(index);
   });
   return [...found.values()];
-}
-
-/** The same for expressions that mean the same. */
-function textOf(value: unknown): string {
-  return JSON.stringify(value, (name, part: unknown) => {
-    if (name === 'start' || name === 'end') return undefined;
-    return typeof part === 'bigint' ? `${part}n` : part;
-  });
 }
 
 function resultColumn(

@@ -52,6 +52,13 @@ const QUERIES = [
   'SELECT j, t FROM (SELECT j, t, row_number() OVER (PARTITION BY t ORDER BY j DESC) AS r FROM data) AS g WHERE r <= 2 ORDER BY j, t',
   'SELECT t, count(*) AS n, rank() OVER (ORDER BY count(*) DESC) AS r FROM data GROUP BY t',
   'SELECT g.r AS r, other.t AS t FROM (SELECT j, row_number() OVER (PARTITION BY j ORDER BY i) AS r FROM data) AS g JOIN other ON g.j = other.j WHERE g.r = 1 ORDER BY other.t, g.r LIMIT 6',
+  'SELECT j, s, r FROM (SELECT j, s, rank() OVER (PARTITION BY s ORDER BY d, j) AS r FROM data) AS g WHERE 3 > r AND j > 0',
+  'SELECT count(*) AS n, sum(a) AS x, sum(b) AS y FROM (SELECT row_number() OVER (PARTITION BY j, t ORDER BY i DESC) AS a, dense_rank() OVER (PARTITION BY j, t ORDER BY i DESC) AS b FROM data) AS g WHERE a BETWEEN 1 AND 2',
+  'SELECT i, r FROM (SELECT i, row_number() OVER (ORDER BY d NULLS LAST, s) AS r FROM data WHERE j > 0) AS g WHERE r <= 2.5',
+  'SELECT i, r FROM (SELECT i, row_number() OVER (PARTITION BY d ORDER BY j + 1) AS r FROM data) AS g WHERE r < 2',
+  'SELECT j, r FROM (SELECT j, dense_rank() OVER (PARTITION BY t ORDER BY j) AS r FROM data) AS g WHERE r = 2',
+  'SELECT j, r, x FROM (SELECT j, row_number() OVER (PARTITION BY t ORDER BY j) AS r, sum(i) OVER (PARTITION BY t) AS x FROM data) AS g WHERE r = 2',
+  'SELECT count(*) AS n FROM (SELECT row_number() OVER (PARTITION BY t ORDER BY j) AS r FROM data) AS g WHERE r <= 0',
   'SELECT j FROM data QUALIFY row_number() OVER (PARTITION BY t ORDER BY j) = 1',
 ];
 
