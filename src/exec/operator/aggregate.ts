@@ -115,6 +115,7 @@ function groupRows(pipeline: Pipeline): GroupRows {
       return arenaOf(pipeline);
     },
     canBeNumbered: isPlain,
+    columns: pipeline.scope.columns,
     build: (engine: VectorEngine) => buildSource(pipeline, engine),
     blocks: (engine: VectorEngine) => buildBlocks(pipeline, engine),
   };

@@ -4,6 +4,7 @@ import { assert } from '../../util/assert.ts';
 import type { ColumnSnapshot, Span } from '../../value/column/snapshot.ts';
 import type { FlatColumn } from '../vector/built-column.ts';
 import { ChunkVectors } from '../vector/chunk.ts';
+import { mayPass } from '../vector/program/chunk-statistics.ts';
 import type { CodeProgram, TruthProgram } from '../vector/program/program.ts';
 import type { Scratch } from '../vector/scratch.ts';
 import { type CodeVector, type NumberVector, Vectors } from '../vector/vectors.ts';
@@ -59,6 +60,11 @@ interface Level {
   readonly builtRows: readonly number[];
 }
 
+/** Whether rows that are not looked up stay, with no partner. */
+function keepsRows(step: ProbeStep | undefined): boolean {
+  return step?.kind === 'look-up' && step.lone !== -1;
+}
+
 export class BatchVectors extends Vectors {
   readonly #source: BatchSource;
   readonly #look: () => void;
@@ -80,8 +86,12 @@ export class BatchVectors extends Vectors {
 
   /** Calls `visit` for each batch of a chunk, in the order of its rows. */
   forEachBatch(chunkIndex: number, rowCount: number, visit: () => void): void {
+    const { places, columns, steps, filter } = this.#source;
+    const first = steps[0] === undefined ? filter : steps[0].filter;
+    // What is filtered first is about the columns of the chunks alone.
+    const isLeftOut = first !== undefined && !mayPass(first, columns, chunkIndex);
+    if (isLeftOut && !keepsRows(steps[0])) return;
     this.#chunk.moveTo(chunkIndex, rowCount);
-    const { places, columns } = this.#source;
     // What is loaded now stays for all batches of the chunk.
     places.forEach((place, column) => {
       if (place.kind === 'chunks' && columns[column]?.dictionary === undefined) {

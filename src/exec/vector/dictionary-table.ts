@@ -97,16 +97,18 @@ export class DictionaryTables {
     return this.#compile(expression)(EMPTY_ROW);
   }
 
-  /** A truth byte for each index. */
+  /** A truth byte for each index; `canHold`: whether one of them is true. */
   truth(
     expression: BoundExpression,
     table: ColumnScope,
-  ): { readonly index: TableIndex; readonly table: Span } | undefined {
+  ): { readonly index: TableIndex; readonly table: Span; readonly canHold: boolean } | undefined {
     const evaluated = this.#evaluate(expression, table);
     if (evaluated === undefined) return undefined;
+    const truths = Uint8Array.from(evaluated.atoms, truthOf);
     return {
       index: evaluated.index,
-      table: this.#keep(Uint8Array.from(evaluated.atoms, truthOf)),
+      table: this.#keep(truths),
+      canHold: truths.includes(TRUTH.isTrue),
     };
   }
 

@@ -17,6 +17,7 @@ import { threadArenas, threadKernels } from '../thread-memory.ts';
 import { rangeOfUnit } from './chunk-range.ts';
 import type { VectorEngine } from './engine.ts';
 import { BlockCompiler, type BlockSource, type Instruction } from './program/block-compiler.ts';
+import { mayPass } from './program/chunk-statistics.ts';
 import { cellSize, type Measure } from './program/measure.ts';
 import type { TruthProgram } from './program/program.ts';
 
@@ -93,8 +94,9 @@ export function runWholeTable(
   query: WholeTableQuery,
   engine: VectorEngine,
 ): WholeTableCells | undefined {
-  const { source, arena, measures, chunkRowCounts } = query;
+  const { source, arena, measures } = query;
   const { chunkColumns } = source;
+  const chunkRowCounts = rowCountsThatMayPass(query);
   if (!chunkColumns.every((column) => suitsBlocks(column, arena))) return undefined;
   const tables = new TablesAt(engine, arena);
   try {
@@ -142,6 +144,18 @@ export function runWholeTable(
   } finally {
     tables.release();
   }
+}
+
+/** Rows of each chunk; 0 where its statistics tell that none of them passes. */
+function rowCountsThatMayPass({ source, filter, chunkRowCounts }: WholeTableQuery): number[] {
+  const { key, chunkColumns, filter: own } = source;
+  // With a key the columns of the filter are those of two tables.
+  const conditions = [own, key === undefined ? filter : undefined].filter((each) => each);
+  return chunkRowCounts.map((rowCount, index) =>
+    conditions.every((each) => each === undefined || mayPass(each, chunkColumns, index))
+      ? rowCount
+      : 0,
+  );
 }
 
 /** Tables of expressions where the kernel reaches them. */

@@ -266,3 +266,37 @@ describe('ties go by the hashes of the names of rows', () => {
     });
   });
 });
+
+test('leastOfGroups and stillLeast find the least keys of groups and their ties', () => {
+  repeat((draw) => {
+    const keep = draw.integer(1, 4);
+    const groupCount = 4;
+    const count = draw.integer(0, 40);
+    const groups = Int32Array.from(draw.list(count, () => draw.integer(0, groupCount - 1)));
+    const keys = BigUint64Array.from(draw.list(count, () => wordOf(draw)));
+    const [heaps, counts] = [groupCount * keep * 8, groupCount * 4].map((sizeBytes) =>
+      put(new Uint8Array(sizeBytes)),
+    ) as [number, number];
+    const found = room(count * 16);
+    // In two calls, as for two chunks.
+    const half = Math.floor(count / 2);
+    const first = kernels.leastOfGroups(
+      ...([put(groups.slice(0, half)), put(keys.slice(0, half)), half, 100] as const),
+      ...([keep, heaps, counts, found] as const),
+    );
+    const second = kernels.leastOfGroups(
+      ...([put(groups.slice(half)), put(keys.slice(half)), count - half, 100 + half] as const),
+      ...([keep, heaps, counts, found + first * 16] as const),
+    );
+    const rows = room(count * 4);
+    const kept = kernels.stillLeast(found, first + second, keep, heaps, counts, rows);
+    const isWanted = (row: number) => {
+      const rivals = [...keys.keys()].filter((other) => groups[other] === groups[row]);
+      const smaller = rivals.filter((other) => (keys[other] as bigint) < (keys[row] as bigint));
+      return groups[row] === 0 || smaller.length < keep;
+    };
+    expect([...read(Uint32Array, rows, kept)]).toEqual(
+      [...keys.keys()].filter(isWanted).map((row) => 100 + row),
+    );
+  });
+});

@@ -4,7 +4,7 @@ import type { BoundExpression, SortKey } from '../../../plan/expression.ts';
 import type { AggregateNode } from '../../../plan/plan.ts';
 import { assert } from '../../../util/assert.ts';
 import type { Arena } from '../../../value/column/arena.ts';
-import type { Span } from '../../../value/column/snapshot.ts';
+import type { ColumnSnapshot, Span } from '../../../value/column/snapshot.ts';
 import { threadKernels } from '../../thread-memory.ts';
 import { ArenaSpans } from '../arena-spans.ts';
 import { cutChunks } from '../chunk-range.ts';
@@ -50,6 +50,8 @@ export interface GroupRows {
   readonly arena: number;
   /** whether its rows are those of one table */
   readonly canBeNumbered: boolean;
+  /** its columns, by the numbers that programs use */
+  readonly columns: readonly ColumnSnapshot[];
   build(engine: VectorEngine): { readonly source: GroupSource; readonly spans: readonly Span[] };
   /** The rows for block programs; undefined when they are not for these. */
   blocks(
@@ -141,6 +143,8 @@ export class GroupQuery {
     spans: ArenaSpans,
   ): GroupTable | undefined {
     if (this.#keys?.kind !== 'dense' || this.#keys.keys.length > 0) return undefined;
+    const known = this.#readStatistics(engine, selection, spans);
+    if (known !== undefined) return known;
     const blocks = this.#rows.blocks(engine);
     if (blocks === undefined) return undefined;
     const { arena, chunkRowCounts } = this.#rows;
@@ -161,6 +165,30 @@ export class GroupQuery {
     } finally {
       for (const span of made) engine.arenas.free(span);
     }
+  }
+
+  /** Counts of all rows, and of values in a column, are known without a look at them. */
+  #readStatistics(
+    engine: VectorEngine,
+    selection: GroupSelection,
+    spans: ArenaSpans,
+  ): GroupTable | undefined {
+    const { canBeNumbered, rowCount, columns } = this.#rows;
+    if (this.#filter !== undefined || !canBeNumbered) return undefined;
+    const counts: number[] = [];
+    for (const measure of this.#measures) {
+      if (measure.kind === 'rows') counts.push(rowCount);
+      else if (measure.kind === 'count') {
+        counts.push(rowCount - (columns[measure.column] as ColumnSnapshot).nullCount);
+      } else return undefined;
+    }
+    const memory = engine.arenas.get(spans.arena);
+    const cells = counts.map((count) => {
+      const span = spans.allocateZeroed(16);
+      memory.i64[span.offset / 8] = BigInt(count);
+      return span;
+    });
+    return this.#readGroups(new DenseKeys([], memory, spans), cells, selection, engine, spans);
   }
 
   #runByCells(

@@ -6,6 +6,7 @@ import { type BatchSource, BatchVectors } from '../../operator/batch-vectors.ts'
 import { type JobContext, registerParallelJob } from '../../parallel.ts';
 import { ChunkVectors } from '../chunk.ts';
 import type { ChunkRange } from '../chunk-range.ts';
+import { mayPass } from '../program/chunk-statistics.ts';
 import type { Measure } from '../program/measure.ts';
 import type { CodeProgram, NumberProgram, TruthProgram } from '../program/program.ts';
 import { Scratch } from '../scratch.ts';
@@ -42,6 +43,7 @@ export const groupJob = registerParallelJob<GroupJobArgs, void>({
       const cells = args.cells[unit] as readonly Span[];
       const range = args.ranges[unit] as ChunkRange;
       for (let index = range.from; index < range.to; index++) {
+        if (!mayHaveRows(args, index)) continue;
         forEachBatch(index, args.chunkRowCounts[index] as number, () => {
           scope.checkCancelled();
           if (whole !== undefined) whole.add();
@@ -53,6 +55,11 @@ export const groupJob = registerParallelJob<GroupJobArgs, void>({
     }
   },
 });
+
+function mayHaveRows({ source, filter }: GroupJobArgs, chunkIndex: number): boolean {
+  if (filter === undefined || source.kind !== 'scan') return true;
+  return mayPass(filter, source.columns, chunkIndex);
+}
 
 /** The rows of a chunk in batches. */
 export interface Batches {

@@ -113,10 +113,10 @@ export class Lowering {
     if (table === undefined) {
       return expression.kind === 'in-query' ? this.#inQuery(expression) : this.#nonZero(expression);
     }
-    const { index } = table;
+    const { index, canHold } = table;
     return index.kind === 'column'
-      ? { op: 'table-truth', column: index.column, table: table.table }
-      : { op: 'domain-truth', parts: index.parts, table: table.table };
+      ? { op: 'table-truth', column: index.column, table: table.table, canHold }
+      : { op: 'domain-truth', parts: index.parts, table: table.table, canHold };
   }
 
   numbers(expression: BoundExpression): LoweredNumbers | undefined {

@@ -33,12 +33,18 @@ export type TruthProgram =
       readonly right: NumberProgram;
     }
   /** truth of a condition over one dictionary: a byte for each code */
-  | { readonly op: 'table-truth'; readonly column: number; readonly table: Span }
-  | (DomainProgram & { readonly op: 'domain-truth'; readonly table: Span })
+  | (KnownTruths & { readonly op: 'table-truth'; readonly column: number })
+  | (KnownTruths & DomainProgram & { readonly op: 'domain-truth' })
   /** IS [NOT] NULL of a number */
   | { readonly op: 'missing'; readonly operand: NumberProgram; readonly negated: boolean }
   | { readonly op: 'and' | 'or'; readonly operands: readonly TruthProgram[] }
   | { readonly op: 'not'; readonly operand: TruthProgram };
+
+interface KnownTruths {
+  readonly table: Span;
+  /** false: the condition is true for no value */
+  readonly canHold: boolean;
+}
 
 /** Int32 codes below `cardinality`; 0 is NULL. */
 export type CodeProgram =

@@ -126,3 +126,25 @@ test.each(OPERATOR_QUERIES)('no row is made, whoever does which part, for %s', (
     expect(run(make(5), sql, { ...accelerated, ...options })).toEqual(expected);
   }
 });
+
+const SELECTIVE_QUERIES = [
+  'SELECT count(*) AS n, sum(j) AS s, min(d) AS m FROM data WHERE i > 7',
+  'SELECT count(i) AS n FROM data',
+  'SELECT count(*) AS n, count(s) AS m FROM data',
+  'SELECT t, count(*) AS n FROM data WHERE i = 3 AND d >= 2 GROUP BY t',
+  'SELECT t, sum(i) AS n FROM data WHERE 1 > i OR d <= 0.5 GROUP BY t',
+  'SELECT i, t FROM data WHERE i <= 0 OR i > 10',
+  'SELECT count(*) AS n FROM data JOIN other ON data.j = other.j WHERE data.i < 2 AND other.i > 5',
+  'SELECT data.t AS t, count(other.j) AS n FROM data LEFT JOIN other ON data.j = other.j AND data.i > 5 GROUP BY data.t',
+  'SELECT i, d FROM data WHERE NOT (i < 4) ORDER BY d, t LIMIT 4',
+];
+
+test.each(SELECTIVE_QUERIES)('chunks that their statistics leave out do not count: %s', (sql) => {
+  const sorted = table.map((rows) => rows.toSorted((a, b) => Number(a.i) - Number(b.i)));
+  fc.assert(
+    fc.property(sorted, table, fc.boolean(), (rows, others, exactTimestamps) =>
+      bothAgree(rows, sql, { others, exactTimestamps }),
+    ),
+    { numRuns: 12 },
+  );
+});
