@@ -10,7 +10,7 @@ import type { Catalogue } from '../store/catalogue.ts';
 import { assert } from '../util/assert.ts';
 import { failure } from '../util/error.ts';
 import type { CredentialStore } from './credential/credential-store.ts';
-import { Engine } from './engine/engine.ts';
+import { Engine, type EngineTaskOptions } from './engine/engine.ts';
 import type { EngineTasks } from './engine/engine-task.ts';
 import { type FileLimits, fileHostCalls } from './engine/file-host.ts';
 import type { HostHandler, HostRequest } from './engine/host-call.ts';
@@ -212,7 +212,7 @@ export class Service {
   async compute<Kind extends keyof EngineTasks>(
     kind: Kind,
     args: EngineTasks[Kind]['args'],
-    options: TaskOptions = {},
+    options: EngineTaskOptions = {},
   ): Promise<EngineTasks[Kind]['result']> {
     if (this.#pendingCommits.arePending) await this.settle();
     return this.engine.run(kind, args, options);

@@ -242,7 +242,7 @@ export const ERRORS = {
   },
   OUT_OF_MEMORY: {
     status: 400,
-    when: 'the memory that columns may take is used up',
+    when: 'the memory that columns may take is used up by what one request needs, and by datasets that are not kept',
     template: 'Out of memory. <what was asked for>',
     example: 'Out of memory. The task needed more than a worker may use.',
     mend: 'Remove datasets, ask for less at once, or start the service with a larger --memory.',

@@ -41,7 +41,7 @@ export interface TaskOptions {
   readonly isUrgent?: boolean;
   onProgress?(document: unknown): void;
   /** Takes a piece of the result; the task waits while too many pieces are not taken. */
-  onChunk?(bytes: Uint8Array): void | Promise<void>;
+  readonly onChunk?: ((bytes: Uint8Array) => void | Promise<void>) | undefined;
 }
 
 interface PendingTask {

@@ -10,7 +10,9 @@ export interface ReadyDataset {
   readonly ready: true;
   readonly type: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** undefined: it was kept and nobody has needed it yet */
+  /** its number in the store */
+  readonly storeId: number;
+  /** undefined: it is kept, and read when somebody needs it */
   readonly content: DatasetContent | undefined;
   /** a message instead of content: why it cannot be read yet or at all */
   readonly unreadable?: string;

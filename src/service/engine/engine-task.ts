@@ -228,3 +228,21 @@ export interface EngineTasks {
     result: undefined;
   };
 }
+
+/**
+ * Tasks that change nothing outside of their result and are given nothing that could be gone at a
+ * second attempt.
+ */
+export const REPEATABLE_TASKS: ReadonlySet<keyof EngineTasks> = new Set([
+  'query',
+  'record',
+  'commit',
+  'open',
+  'view',
+  'read',
+  'profile',
+  'bind',
+  'apply',
+  'batch',
+  'details',
+]);

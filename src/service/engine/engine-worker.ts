@@ -16,6 +16,7 @@ import { assert } from '../../util/assert.ts';
 import { ArenaSet, type ArenaSetDescriptor } from '../../value/column/arena-set.ts';
 import { BUILT_IN_TYPES } from '../entity/built-in-types.ts';
 import { TypeRegistry } from '../entity/type-registry.ts';
+import { DatasetUses } from './dataset-uses.ts';
 import type { MirrorMessage } from './definition.ts';
 import { type FileLimits, HostCredentials, HostMemoryStore } from './file-host.ts';
 import { HeapWatch } from './heap-watch.ts';
@@ -28,6 +29,8 @@ import type { WorkerContext } from './worker-context.ts';
 interface StartMessage {
   readonly type: 'start';
   readonly arenas: ArenaSetDescriptor;
+  /** cells of `DatasetUses` */
+  readonly uses: SharedArrayBuffer;
   readonly files: FileLimits;
   readonly reachesHost: boolean;
 }
@@ -61,6 +64,7 @@ function receive(message: StartMessage | MirrorMessage): void {
     allowsPrivate: message.files.allowPrivateUrls ?? true,
     checkCancelled: () => callScope.checkCancelled(),
   });
+  const uses = new DatasetUses(message.uses);
   const mirror = new NamespaceMirror({
     types,
     builtins: message.reachesHost ? builtinNamespace : selfContainedNamespace,
@@ -70,6 +74,7 @@ function receive(message: StartMessage | MirrorMessage): void {
     lightOnly: false,
     executor,
     withAtMost: (role, work) => callScope.withAtMost(role, work),
+    onUse: (storeId) => uses.mark(storeId),
     loadContent: (dataset) => callScope.call({ kind: 'dataset-content', dataset }),
   });
   const files = new FileSystem({

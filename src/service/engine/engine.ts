@@ -5,9 +5,11 @@ import type { CallContext, FunctionNamespace } from '../../plan/function.ts';
 import { workerFile } from '../../util/worker-file.ts';
 import { ArenaSet } from '../../value/column/arena-set.ts';
 import type { TypeRegistry } from '../entity/type-registry.ts';
+import { DatasetUses } from './dataset-uses.ts';
 import type { MirrorMessage } from './definition.ts';
-import type { EngineTasks } from './engine-task.ts';
+import { type EngineTasks, REPEATABLE_TASKS } from './engine-task.ts';
 import type { FileLimits } from './file-host.ts';
+import { MemoryRelief, type MemoryReliefOptions, type RepeatMode } from './memory-relief.ts';
 import { NamespaceMirror } from './namespace-mirror.ts';
 import { SnapshotRegistry } from './snapshot-registry.ts';
 
@@ -26,6 +28,11 @@ export interface EngineOptions {
   onDefect(message: string, stack: string | undefined): void;
 }
 
+export interface EngineTaskOptions extends TaskOptions {
+  /** whether a second attempt does no harm; default: what `REPEATABLE_TASKS` says */
+  readonly isRepeatable?: boolean;
+}
+
 /** Light functions are not cancelled and reach nothing outside. */
 export const MAIN_THREAD_CONTEXT: CallContext = { checkCancelled() {}, host: undefined };
 
@@ -34,7 +41,11 @@ export class Engine {
   readonly snapshots: SnapshotRegistry;
   /** what this thread knows; the workers follow */
   readonly mirror: NamespaceMirror;
+  readonly uses = new DatasetUses();
+  /** Set by what holds the datasets. */
+  makeRoom: MemoryReliefOptions['makeRoom'] = () => 0;
   readonly #pool: EnginePool;
+  readonly #relief: MemoryRelief;
 
   constructor(options: EngineOptions) {
     this.arenas = ArenaSet.create(
@@ -42,6 +53,12 @@ export class Engine {
     );
     useArenas(this.arenas);
     this.snapshots = new SnapshotRegistry(this.arenas);
+    this.#relief = new MemoryRelief({
+      budgetBytes: this.arenas.budgetBytes,
+      uses: this.uses,
+      snapshots: this.snapshots,
+      makeRoom: (sizeBytes, before) => this.makeRoom(sizeBytes, before),
+    });
     this.mirror = new NamespaceMirror({
       types: options.types,
       builtins: options.builtins,
@@ -57,6 +74,7 @@ export class Engine {
         {
           type: 'start',
           arenas: this.arenas.descriptor(),
+          uses: this.uses.cells,
           files: options.files,
           reachesHost: options.reachesHost,
         },
@@ -86,13 +104,38 @@ export class Engine {
   }
 
   /**
-   * Runs a task in a worker; all data that it can see stays readable until it ends.
+   * Runs a task in a worker; all data that it can see stays readable until it ends. Where memory is
+   * short, idle content gives way and the task begins anew, unless bytes of its result are out.
    * @throws RowanError: the task's own, CANCELLED, OUT_OF_MEMORY
    */
-  async run<Kind extends keyof EngineTasks>(
+  run<Kind extends keyof EngineTasks>(
     kind: Kind,
     args: EngineTasks[Kind]['args'],
-    options: TaskOptions = {},
+    { isRepeatable = REPEATABLE_TASKS.has(kind), onChunk, ...options }: EngineTaskOptions = {},
+  ): Promise<EngineTasks[Kind]['result']> {
+    const hasGivenAway = (options.transfer ?? []).length > 0;
+    if (!isRepeatable || hasGivenAway) return this.#attempt(kind, args, { ...options, onChunk });
+    let isOut = false;
+    const watched: TaskOptions = {
+      ...options,
+      onChunk:
+        onChunk &&
+        ((bytes) => {
+          isOut = true;
+          return onChunk(bytes);
+        }),
+    };
+    return this.#relief.run(
+      () => this.#attempt(kind, args, watched),
+      repeatMode(kind, options),
+      () => !isOut && options.signal?.aborted !== true,
+    );
+  }
+
+  async #attempt<Kind extends keyof EngineTasks>(
+    kind: Kind,
+    args: EngineTasks[Kind]['args'],
+    options: TaskOptions,
   ): Promise<EngineTasks[Kind]['result']> {
     const end = this.snapshots.beginTask();
     try {
@@ -105,4 +148,9 @@ export class Engine {
   close(): Promise<void> {
     return this.#pool.close();
   }
+}
+
+function repeatMode(kind: keyof EngineTasks, { isUrgent }: TaskOptions): RepeatMode {
+  if (isUrgent === true) return 'urgent';
+  return kind === 'procedure' ? 'together' : 'alone';
 }

@@ -49,6 +49,8 @@ export interface NamespaceMirrorOptions {
   readonly remote?: RemoteAccess;
   /** true: only functions whose calls are cheap are compiled in this thread */
   readonly lightOnly: boolean;
+  /** Told that a query or a function needs the content of a dataset. */
+  onUse?(storeId: number): void;
   /** Reads the content of a dataset that was kept. */
   loadContent?(dataset: string): DatasetContent;
   /** the vector engine, where there is one */
@@ -174,8 +176,9 @@ export class NamespaceMirror implements Namespace {
       throw entityMissing('dataset', name, this.#datasets.keys());
     }
     if (!definition.ready) throw entityNotReady('dataset', name);
+    const { loadContent, onUse } = this.#options;
+    onUse?.(definition.storeId);
     if (isLoaded(definition)) return definition;
-    const { loadContent } = this.#options;
     assert(loadContent !== undefined, 'content is read where tasks run');
     const loaded = { ...definition, content: loadContent(name) };
     // The news that it is there has been sent, but is read after this task.

@@ -16,6 +16,7 @@ export class SnapshotRegistry {
   readonly #running = new Set<number>();
   #retired: Retired[] = [];
   #lastTask = 0;
+  #waiting: (() => void)[] = [];
 
   constructor(arenas: ArenaAllocator) {
     this.#arenas = arenas;
@@ -66,6 +67,18 @@ export class SnapshotRegistry {
     return this.#retired.length;
   }
 
+  /** Resolves when nothing waits for tasks to end any more, or after that many milliseconds. */
+  async drained(patienceMs: number): Promise<void> {
+    if (this.#retired.length === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, patienceMs);
+      this.#waiting.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
   #retire(free: () => void): void {
     this.#retired.push({ free, lastTask: this.#lastTask });
     this.#sweep();
@@ -77,5 +90,9 @@ export class SnapshotRegistry {
     if (free.length === 0) return;
     this.#retired = this.#retired.filter(({ lastTask }) => lastTask >= oldestRunning);
     for (const each of free) each.free();
+    if (this.#retired.length > 0) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
   }
 }

@@ -5,6 +5,7 @@ import { decodeBatch } from '../../dataset/recorded-batch.ts';
 import type { RecordingForm } from '../../dataset/recording-json.ts';
 import { assert } from '../../util/assert.ts';
 import { failure } from '../../util/error.ts';
+import { snapshotSize } from '../../value/column/snapshot-memory.ts';
 import { Path } from '../../value/path.ts';
 import type { ReadyDataset } from '../engine/definition.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -26,6 +27,8 @@ export interface DatasetHost {
   published(dataset: DatasetEntity): void;
   /** It has rows that are visible to the next request, but not committed yet. */
   needsCommit(dataset: DatasetEntity): void;
+  /** Where its content can be read again; undefined: nowhere. */
+  keptSource(dataset: DatasetEntity): ContentSource | undefined;
   /** Its content was kept, but cannot be read. */
   unreadable(dataset: DatasetEntity, error: unknown): void;
 }
@@ -61,9 +64,9 @@ export class DatasetEntity implements LiveEntity {
   readonly creatorRole: Role;
   readonly #host: DatasetHost;
   readonly #queue = new SerialQueue();
-  /** undefined: nobody has needed it yet */
+  /** undefined: it is kept, and nobody has needed it yet or since it was evicted */
   #content: DatasetContent | undefined;
-  readonly #source: ContentSource | undefined;
+  #source: ContentSource | undefined;
   #loading: Promise<DatasetContent> | undefined;
   /** what the type remembers, with the rows that are not committed */
   #state: unknown;
@@ -84,6 +87,7 @@ export class DatasetEntity implements LiveEntity {
     this.#source = options.source;
     const initialState = options.type.recording?.initialState ?? null;
     this.#state = options.content?.state ?? initialState;
+    host.engine.uses.mark(options.storeId);
     if (options.source !== undefined) return;
     this.#content = options.content ?? { snapshot: NO_ROWS, state: initialState };
     host.engine.snapshots.hold(this.#content.snapshot);
@@ -105,6 +109,7 @@ export class DatasetEntity implements LiveEntity {
 
   /** Reads the content unless it is there. @throws DATA_ERROR, OUT_OF_MEMORY */
   loaded(): Promise<DatasetContent> {
+    this.#host.engine.uses.mark(this.storeId);
     if (this.#content !== undefined) return Promise.resolve(this.#content);
     this.#loading ??= this.#load().finally(() => {
       this.#loading = undefined;
@@ -132,6 +137,26 @@ export class DatasetEntity implements LiveEntity {
     return content;
   }
 
+  /**
+   * Gives up content that can be read again at its next use.
+   * @returns the bytes that it takes; 0 where it stays, because it is kept nowhere, is about to
+   *   change, or is part of a stream, which shows it
+   */
+  evict(): number {
+    const content = this.#content;
+    const mayGo = content !== undefined && content.snapshot.id !== NO_ROWS.id;
+    if (!mayGo || this.#isDisposed || !this.#queue.isIdle || this.onPublished !== undefined) {
+      return 0;
+    }
+    const source = this.#host.keptSource(this);
+    if (source === undefined) return 0;
+    this.#source = { load: source.load, status: this.status() };
+    this.#content = undefined;
+    this.#publish();
+    this.#host.engine.snapshots.release(content.snapshot);
+    return snapshotSize(content.snapshot);
+  }
+
   #publish(): void {
     this.#host.published(this);
     this.onPublished?.();
@@ -154,6 +179,7 @@ export class DatasetEntity implements LiveEntity {
       ready: true,
       type: this.datasetType.name,
       params: this.params,
+      storeId: this.storeId,
       content: this.#content,
     };
   }
@@ -205,15 +231,15 @@ export class DatasetEntity implements LiveEntity {
   }
 
   async #send(batches: readonly Uint8Array[], isFirst = false): Promise<void> {
-    await this.#host.engine.run('commit', {
-      type: this.datasetType.name,
-      params: this.params,
-      content: undefined,
-      batches,
-      state: this.#state,
-      isFinal: false,
-      isFirst,
-    });
+    const { params } = this;
+    await this.#host.engine.run(
+      'commit',
+      {
+        ...{ type: this.datasetType.name, params, content: undefined, batches },
+        ...{ state: this.#state, isFinal: false, isFirst },
+      },
+      { isRepeatable: false },
+    );
   }
 
   /** Takes rows from the store again, after a restart. */

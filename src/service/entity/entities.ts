@@ -10,6 +10,7 @@ import type { RestoreTarget } from '../persist/restore.ts';
 import { callerRole, requireEntityRole } from '../route/caller-role.ts';
 import { callContext } from '../route/request-context.ts';
 import { type CollectionHooks, EntityCollection, type LiveEntity } from './collection.ts';
+import { ContentEviction } from './content-eviction.ts';
 import { ContinuousDataset, type ContinuousHost } from './continuous-dataset.ts';
 import { DatasetEntity } from './dataset-entity.ts';
 import { type BuilderHost, EntityBuilder, typeName } from './entity-builder.ts';
@@ -71,6 +72,16 @@ export class Entities {
         engine.publish({ type: 'dataset', id, definition });
       },
     });
+    const eviction = new ContentEviction({
+      uses: engine.uses,
+      datasets: () => this.datasets.live(),
+      onEvicted: ({ id }, sizeBytes) =>
+        options.logger.info(
+          { logger: 'dataset', id, sizeBytes },
+          `memory is short: dataset '${id}' is read again at its next use`,
+        ),
+    });
+    engine.makeRoom = (sizeBytes, before) => eviction.evict(sizeBytes, before);
     this.functions = new EntityCollection('function', {
       ...this.#storeHooks<FunctionEntity>('function'),
       construct: (config, scope) => this.builder.function(config, scope),
@@ -199,6 +210,12 @@ export class Entities {
       engine,
       appendRows: (dataset, batch, state) => persistence.appendRows(dataset, batch, state),
       markCommitted: (dataset) => persistence.markCommitted(dataset),
+      keptSource: (dataset) => {
+        const kept = persistence.keptContent(dataset);
+        if (kept === undefined) return undefined;
+        const { datasetType: type, params, storeId } = dataset;
+        return this.builder.keptSource({ type, params, storeId }, kept);
+      },
       needsCommit: (dataset) => pendingCommits.add(dataset),
       unreadable: (dataset, error) => {
         // A lack of memory passes; what is damaged stays so.

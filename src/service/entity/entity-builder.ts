@@ -7,7 +7,7 @@ import type { RunEffects } from '../../procedure/procedure-type.ts';
 import type { EntityReference } from '../../schema/declare.ts';
 import { assert } from '../../util/assert.ts';
 import { failure, RowanError } from '../../util/error.ts';
-import type { Engine } from '../engine/engine.ts';
+import type { Engine, EngineTaskOptions } from '../engine/engine.ts';
 import type { EngineTasks } from '../engine/engine-task.ts';
 import { automaticId } from '../id.ts';
 import type { KeptContent } from '../persist/kept-content.ts';
@@ -23,7 +23,7 @@ import {
   nextPiece,
   type Pieces,
 } from './continuous-dataset.ts';
-import { type ContentSource, DatasetEntity } from './dataset-entity.ts';
+import { type ContentSource, DatasetEntity, type DatasetOptions } from './dataset-entity.ts';
 import { FunctionEntity } from './function-entity.ts';
 import { checkFunctionName } from './function-name.ts';
 import type { PluginEntity, PluginType } from './plugin-type.ts';
@@ -41,7 +41,7 @@ export interface BuilderHost {
   compute<Kind extends keyof EngineTasks>(
     kind: Kind,
     args: EngineTasks[Kind]['args'],
-    options?: TaskOptions,
+    options?: EngineTaskOptions,
   ): Promise<EngineTasks[Kind]['result']>;
   obtain(kind: EntityKind, reference: EntityReference): Promise<LiveEntity>;
   nextStoreId(): number;
@@ -228,23 +228,30 @@ export class EntityBuilder {
   ): DatasetEntity {
     const { config, resolved: params, storeId } = record;
     assert(storeId !== undefined, 'a dataset is kept under a number');
-    const type = this.#host.types.datasetType(typeName('dataset', config)).name;
-    const source: ContentSource | undefined =
-      kept === undefined
-        ? undefined
-        : {
-            status: kept.status,
-            load: async () => {
-              const known = last?.get(storeId);
-              const { committed, isOnTop, ...parts } = kept.parts(known?.committed);
-              const base = isOnTop ? known?.content : undefined;
-              const args = { type, params, base, ...parts };
-              const content = await this.#host.engine.run('open', args, URGENT);
-              last?.keep(storeId, { content, committed });
-              return content;
-            },
-          };
+    const type = this.#host.types.datasetType(typeName('dataset', config));
+    const source =
+      kept === undefined ? undefined : this.keptSource({ type, params, storeId }, kept, last);
     return this.#datasetEntity(config, params, source, storeId);
+  }
+
+  /** Reads what was kept of a dataset, each time anew. */
+  keptSource(
+    { type, params, storeId }: Pick<DatasetOptions, 'type' | 'params' | 'storeId'>,
+    kept: KeptContent,
+    last?: LastContents,
+  ): ContentSource {
+    return {
+      status: kept.status,
+      load: async () => {
+        const known = last?.get(storeId);
+        const { committed, isOnTop, ...parts } = kept.parts(known?.committed);
+        const base = isOnTop ? known?.content : undefined;
+        const args = { type: type.name, params, base, ...parts };
+        const content = await this.#host.engine.run('open', args, URGENT);
+        last?.keep(storeId, { content, committed });
+        return content;
+      },
+    };
   }
 
   /** A dataset that a run has made. */

@@ -44,6 +44,8 @@ export interface Persistence {
   /** Called once, before anything else: files of content are written by workers. */
   connect(engine: Engine): void;
   load(): KeptEntities;
+  /** Committed content of a dataset, as it can be read again; undefined: it is not kept. */
+  keptContent(dataset: DatasetEntity): KeptContent | undefined;
   /** A number for a new dataset. */
   nextStoreId(): number;
   saveEntity(kind: EntityKind, record: EntityRecord): Promise<void>;
@@ -76,6 +78,8 @@ export class NoPersistence implements Persistence {
       rowsOf: () => ({ content: undefined, uncommitted: [], state: null }),
     };
   }
+
+  keptContent(): undefined {}
 
   nextStoreId(): number {
     return ++this.#lastStoreId;

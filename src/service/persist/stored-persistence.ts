@@ -12,6 +12,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { DatasetEntity } from '../entity/dataset-entity.ts';
 import type { RunRecord } from '../run/run.ts';
 import { SerialQueue } from '../serial-queue.ts';
+import type { KeptContent } from './kept-content.ts';
 import type { EntityRecord, KeptEntities, KeptRows, Persistence } from './persistence.ts';
 import {
   type ContentRecord,
@@ -122,6 +123,10 @@ export class StoredPersistence implements Persistence {
       if (sequence > committed) uncommitted.push(batch);
     }
     return { content, uncommitted, state: parseJson(log.stateText) };
+  }
+
+  keptContent({ config, storeId }: DatasetEntity): KeptContent | undefined {
+    return config.persistent === false ? undefined : this.#records.kept(storeId);
   }
 
   nextStoreId(): number {

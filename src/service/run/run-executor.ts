@@ -1,4 +1,5 @@
 // Runs of procedures: where they compute, what they log, and how what they made is registered.
+import type { DatasetType } from '../../dataset/dataset-type.ts';
 import type { ProcedureParams, RunEffects } from '../../procedure/procedure-type.ts';
 import { assert } from '../../util/assert.ts';
 import { failure } from '../../util/error.ts';
@@ -6,6 +7,7 @@ import type { Entities } from '../entity/entities.ts';
 import type { BuilderHost } from '../entity/entity-builder.ts';
 import type { FunctionEntity } from '../entity/function-entity.ts';
 import type { ProcedureEntity, ProcedureHost, RunOutcome } from '../entity/procedure-entity.ts';
+import type { TypeRegistry } from '../entity/type-registry.ts';
 import type { Logger } from '../logger.ts';
 import type { Persistence } from '../persist/persistence.ts';
 import { callerRole, requireEntityRole } from '../route/caller-role.ts';
@@ -111,7 +113,11 @@ export class RunExecutor implements ProcedureHost {
           startedAt: run.startedAt,
           run: number,
         },
-        { signal: run.abort.signal, onProgress: (progress) => run.report(progress) },
+        {
+          signal: run.abort.signal,
+          onProgress: (progress) => run.report(progress),
+          isRepeatable: !sendsRows(entities.types, resolved),
+        },
       );
       const register = await this.#prepareEffects(effects, run.abort.signal);
       return { result, register };
@@ -152,6 +158,16 @@ export class RunExecutor implements ProcedureHost {
       ]);
     };
   }
+}
+
+/** Whether a dataset of the parameters keeps its rows in another system. */
+function sendsRows(types: TypeRegistry, params: ProcedureParams): boolean {
+  return Object.values(params).some((value) => {
+    const { type } = Object(value) as { readonly type?: unknown };
+    if (typeof type !== 'string') return false;
+    const found = types.find('dataset', type) as DatasetType | undefined;
+    return found?.recording?.sends === true;
+  });
 }
 
 function requestOf(context: RequestContext | undefined): Readonly<Record<string, unknown>> {
