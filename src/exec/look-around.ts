@@ -170,7 +170,7 @@ function summarize(text: string, options: WriteQueryOptions): Answer {
       new Path(path).toString(),
       KNOWN_TYPES.has(type) ? type : summary.type,
       ...[summary.min, summary.max, summary.unique, summary.avg, summary.std],
-      ...[summary.q25, summary.q50, summary.q75, summary.count],
+      ...[summary.q25, summary.q50, summary.q75, summary.rows],
       summary.rows === 0 ? null : (100 * summary.nulls) / summary.rows,
     ];
   });

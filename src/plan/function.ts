@@ -161,6 +161,8 @@ export interface AggregateFunction<State = unknown> extends FunctionDocumentatio
   update(state: State, args: readonly Value[]): void;
   merge(state: State, other: State): void;
   finish(state: State): Value;
+  /** The same of values whose order was asked for; absent: the order changes nothing, or decides as it is. */
+  finishInOrder?(state: State): Value;
   /** Present when nothing but the number of values counts, nulls left out, and their latest timestamp. */
   ofCount?(count: number, latestTs: number): Value;
   /** Names the vector kernel that computes the same over one numeric or dictionary column. */

@@ -64,6 +64,10 @@ const CALLS: Readonly<Record<Type, readonly Call[]>> = {
       const x = argument('text');
       return from(1, x, `string_agg(DISTINCT ${x}, '+' ORDER BY ${x})`, suffix);
     },
+    (_g, argument, suffix) => {
+      const [x, y] = [argument('text'), argument('int')];
+      return from(1, x, `string_agg(${x}, '-' ORDER BY ${y} DESC, ${x})`, suffix);
+    },
   ],
   time: [extreme('time')],
   bool: [

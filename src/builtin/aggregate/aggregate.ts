@@ -225,7 +225,7 @@ export const aggregateFunctions: readonly FunctionDeclaration[] = [
   aggregate<StringState>({
     ...vertical('string_agg'),
     summary:
-      'The texts of the values, joined; sorted by the sort field, then by text. Without it: by text.',
+      'The texts of the values, joined; sorted by the sort field, then by text. Without it: by text, or as ORDER BY, inside or in OVER, has them.',
     parameters: [
       parameter('x', 'an expression with a text form'),
       parameter('separator', 'what follows each text when another comes; null is nothing'),
@@ -250,16 +250,23 @@ export const aggregateFunctions: readonly FunctionDeclaration[] = [
       for (const piece of other.pieces) state.pieces.push(piece);
       state.ts = laterOf(state.ts, other.ts);
     },
-    finish: (state) => new Scalar(joinPieces(state.pieces), state.ts),
+    finish: ({ pieces, ts }) => new Scalar(joinPieces(pieces, compareTexts), ts),
+    finishInOrder: ({ pieces, ts }) =>
+      new Scalar(
+        joinPieces(pieces, () => 0),
+        ts,
+      ),
   }),
 ];
 
-function joinPieces(pieces: readonly Piece[]): string {
+function compareTexts(a: Piece, b: Piece): number {
+  return compareText(a.text, b.text) || compareText(a.separator, b.separator);
+}
+
+/** @param compareTies orders pieces of one sort field; those that are equal stay as they are */
+function joinPieces(pieces: readonly Piece[], compareTies: (a: Piece, b: Piece) => number): string {
   const sorted = [...pieces].sort(
-    (a, b) =>
-      compareAtoms(a.sortKey, b.sortKey) ||
-      compareText(a.text, b.text) ||
-      compareText(a.separator, b.separator),
+    (a, b) => compareAtoms(a.sortKey, b.sortKey) || compareTies(a, b),
   );
   const parts = sorted.map(({ text, separator }, index) =>
     index < sorted.length - 1 ? text + separator : text,

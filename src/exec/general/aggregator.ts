@@ -78,6 +78,7 @@ function compileChosenStates(
     return 0;
   };
   const { distinct } = modifiers;
+  const finish = orders.length > 0 ? inOrder(declaration) : declaration.finish;
   return {
     countsEmpty: declaration.countsEmpty,
     init() {
@@ -97,11 +98,16 @@ function compileChosenStates(
           if (orders.length > 0) rows.sort(compare);
           const state = declaration.init();
           for (const { values } of rows) declaration.update(state, values);
-          return declaration.finish(state);
+          return finish(state);
         },
       };
     },
   };
+}
+
+/** How an aggregate ends whose values came in the order that was asked for. */
+export function inOrder(declaration: AggregateFunction): AggregateFunction['finish'] {
+  return declaration.finishInOrder ?? declaration.finish;
 }
 
 interface ChosenRow {

@@ -3,7 +3,7 @@ import type { AggregateFunction } from '../../../plan/function.ts';
 import type { AggregateModifiers, WindowCall } from '../../../plan/plan.ts';
 import { failure } from '../../../util/error.ts';
 import { constant, NULL_VALUE, Scalar, type Value } from '../../../value/value.ts';
-import { aggregateNamed, compileAggregate } from '../aggregator.ts';
+import { aggregateNamed, compileAggregate, inOrder } from '../aggregator.ts';
 import { isNull, latestVersions } from '../call/lookup.ts';
 import type { Compiler } from '../compiler.ts';
 import { placeErrors } from '../error-place.ts';
@@ -255,6 +255,7 @@ function compileMerging(
 ): (partition: Partition) => FrameAggregate {
   const declaration: AggregateFunction = aggregateNamed(call.name, compiler);
   const args = call.args.map((arg) => compiler.evaluator(arg));
+  const finish = call.orderBy.length > 0 ? inOrder(declaration) : declaration.finish;
   const filter = call.modifiers?.filter;
   const test = filter === undefined ? undefined : compiler.predicate(filter);
   return ({ rows }) => {
@@ -264,7 +265,7 @@ function compileMerging(
       if (test !== undefined && !test(frame)) return undefined;
       return args.map((arg) => latestVersions(arg(frame)));
     });
-    const tree = new SegmentTree(declaration, tuples);
+    const tree = new SegmentTree({ ...declaration, finish }, tuples);
     return (ranges) => tree.aggregate(ranges);
   };
 }
