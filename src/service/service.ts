@@ -1,7 +1,6 @@
 // The service: what its parts are and how they are connected. Knows no routes and no transport.
 import { builtinNamespace } from '../builtin/index.ts';
 import type { EntityKind } from '../dataset/entity-type.ts';
-import type { TaskOptions } from '../exec/pool/engine-pool.ts';
 import { FileSystem } from '../file/file-system.ts';
 import { MapMemoryStore } from '../file/memory-scheme.ts';
 import type { EntityReference } from '../schema/declare.ts';
