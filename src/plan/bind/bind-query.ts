@@ -15,6 +15,7 @@ import {
   containsWindow,
   GroupScope,
   isAggregateCall,
+  isFixed,
 } from '../scope/group-scope.ts';
 import { OrderScope } from '../scope/order-scope.ts';
 import { NO_TABLE_SCOPE } from '../scope/scope.ts';
@@ -51,7 +52,7 @@ function bindSelect(query: Query, context: BindContext): BoundQuery {
   const source = bindSource(query, table, scope, context);
   if (!isGrouped(query, context)) return bindSelection(query, source, scope, undefined, context);
   const groupBy = groupKeysOf(query, scope, context);
-  const explicit = query.groupBy.length > 0 || query.groupByAll === true;
+  const explicit = query.groupBy.length > 0 || groupBy.length > 0;
   const group = new GroupScope(scope, groupBy, explicit, context);
   return bindSelection(query, source, group, group, context);
 }
@@ -108,8 +109,12 @@ function groupKeysOf(query: Query, scope: Scope, context: BindContext): readonly
   const isPlain = (expression: Expression) =>
     !containsAggregate(expression, context) && !containsWindow(expression);
   if (query.groupByAll === true) {
+    // A fixed value tells no groups apart, and over no rows aggregates beside it have their row.
+    const isKey = select.some((item) => itemContainsAggregate(item, context))
+      ? (expression: Expression) => isPlain(expression) && !isFixed(expression, context)
+      : isPlain;
     return select.flatMap((item) => {
-      if (item.kind === 'named-expression') return isPlain(item.expression) ? item.expression : [];
+      if (item.kind === 'named-expression') return isKey(item.expression) ? item.expression : [];
       const message = 'GROUP BY ALL cannot be used with a wildcard: name the columns';
       throw bindingError(context.text, item, message);
     });
@@ -192,7 +197,7 @@ function groupNode(query: Query, input: PlanNode, group: GroupScope): PlanNode {
   if (query.groupingSets !== undefined) {
     return { kind: 'grouping-sets', input, keys, aggregates, sets: query.groupingSets };
   }
-  const explicit = query.groupBy.length > 0 || query.groupByAll === true;
+  const explicit = query.groupBy.length > 0 || (query.groupByAll === true && keys.length > 0);
   return { kind: 'aggregate', input, keys, aggregates, explicit };
 }
 

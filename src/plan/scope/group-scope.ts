@@ -175,6 +175,23 @@ export function containsWindow(node: Expression): boolean {
   return containsCall(node, (call) => call.modifiers?.over !== undefined);
 }
 
+/** True when the expression is the same for every row: it reads none, nor draws or asks anything. */
+export function isFixed(node: Expression, context: BindContext): boolean {
+  let fixed = true;
+  walk(node, (candidate) => {
+    const { kind } = candidate;
+    const reads = kind === 'column' || kind === 'parameter' || isQuery(candidate);
+    fixed &&= !reads && (kind !== 'call' || isPure(candidate, context));
+    return fixed;
+  });
+  return fixed;
+}
+
+function isPure(call: CallNode, context: BindContext): boolean {
+  const found = call.table === undefined ? findBuiltin(call.name, context) : undefined;
+  return found?.kind === 'scalar' && found.volatility === 'immutable';
+}
+
 function containsCall(node: Expression, predicate: (call: CallNode) => boolean): boolean {
   let found = false;
   walk(node, (candidate) => {
