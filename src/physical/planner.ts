@@ -20,6 +20,8 @@ export const CHOICES: readonly Choice[] = [
 /** What choices look at besides the plan. */
 export interface PhysicalOptions {
   readonly namespace: Namespace;
+  /** the plans of sub-selects by number; absent: nothing shares their rows */
+  readonly subqueries?: readonly PlanNode[] | undefined;
   /** false: nobody looks at the timestamps of the result */
   readonly exactTimestamps: boolean;
   /** tables with fewer rows are left to the reference, which starts faster; absent: all are */
@@ -31,6 +33,7 @@ export interface PhysicalOptions {
 export function makePlanner(options: PhysicalOptions): Planner {
   const planner: Planner = {
     ...options,
+    subqueries: options.subqueries ?? [],
     isWithout: (name) => options.without?.has(name) === true,
     rows: (node, refused) => planRows(node, planner, refused),
     batches(node) {

@@ -41,6 +41,7 @@ export function makeRuntime(subqueries: readonly PlanNode[], options: RuntimeOpt
     executor,
     planner: makePlanner({
       namespace,
+      subqueries,
       exactTimestamps,
       rowCountMin: executor?.rowCountMin,
       without,

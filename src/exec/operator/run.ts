@@ -4,6 +4,8 @@ import type { PhysicalNode } from '../../physical/physical.ts';
 import { someExpression } from '../../plan/children.ts';
 import type { BoundExpression, NamedProjectItem, ProjectItem } from '../../plan/expression.ts';
 import { mapExpression } from '../../plan/map-expression.ts';
+import { inputsOf } from '../../plan/map-plan.ts';
+import type { RelationRow } from '../../plan/namespace.ts';
 import type {
   AggregateNode,
   DistinctOnNode,
@@ -16,6 +18,7 @@ import type {
   RejoinNode,
   ScanNode,
   SetOperationNode,
+  SharedNode,
   SortNode,
   WindowPlanNode,
 } from '../../plan/plan.ts';
@@ -38,7 +41,7 @@ import { arenaOf } from './build.ts';
 import { pipelineOfGroups } from './group-pipeline.ts';
 import { groupingSets } from './grouping-sets.ts';
 import { fullJoin } from './join/full-join.ts';
-import { joinPipelines, withOutputNames } from './join/join.ts';
+import { joinPipelines, settle, withOutputNames } from './join/join.ts';
 import { orderedJoin } from './join/ordered-join.ts';
 import { semiJoin } from './join/semi-join.ts';
 import { materialize, type OperatorContext } from './materialize.ts';
@@ -82,6 +85,9 @@ export function isOfGroups({ logical, method, inputs: [input] }: PhysicalNode): 
 export class PlanRunner {
   readonly #context: OperatorContext;
   readonly #byReference = new Set<PhysicalNode>();
+
+  /** the rows of sub-selects that several places read, by number */
+  readonly #shared = new Map<number, Pipeline>();
 
   readonly #makesRows: boolean;
 
@@ -284,6 +290,8 @@ export class PlanRunner {
         return this.#setOperation(node, physical, wanted);
       case 'grouping-sets':
         return this.#groupingSets(node, physical, wanted);
+      case 'shared':
+        return this.#sharedRows(node);
       default:
         throw new NotSuited();
     }
@@ -316,6 +324,30 @@ export class PlanRunner {
     const rebuild = rejoinRow(shape);
     pipeline.namer = (rowOf) => rebuild(namer(rowOf));
     return pipeline;
+  }
+
+  /** The rows of a sub-select, which is run for the first who reads it. */
+  #sharedRows({ subquery }: SharedNode): Pipeline {
+    const { compiler, tables } = this.#context;
+    const { planner, subqueryPlans } = compiler.runtime;
+    let made = this.#shared.get(subquery);
+    if (made === undefined) {
+      const physical = planner.batches(suited(subqueryPlans[subquery]));
+      const rows = this.#open(physical, { named: true, first: undefined, isOrdered: true });
+      made = settle(rows, this.#context);
+      this.#shared.set(subquery, made);
+    }
+    return new Pipeline(made.base, made.outputs, made.namer, tables);
+  }
+
+  /** The first rows of a sub-select that runs once, in this run where it shares rows with it. */
+  #rowsOfSubquery(subquery: number, rowCountMax: number): Iterable<RelationRow> {
+    const { runtime } = this.#context.compiler;
+    const plan = suited(runtime.subqueryPlans[subquery]);
+    const physical = readsShared(plan) ? runtime.planner.batches(plan) : undefined;
+    return physical?.way === 'batches'
+      ? this.columns(physical, rowCountMax)
+      : runtime.subqueryRows(subquery);
   }
 
   #scan(node: ScanNode): Pipeline {
@@ -412,8 +444,12 @@ export class PlanRunner {
         first: undefined,
         isOrdered: false,
       });
+    const runs = {
+      open,
+      rows: (subquery: number, most: number) => this.#rowsOfSubquery(subquery, most),
+    };
     return mapExpression(expression, (part) =>
-      part.kind === 'subquery' ? subqueryColumn(part, pipeline, open, this.#context) : part,
+      part.kind === 'subquery' ? subqueryColumn(part, pipeline, runs, this.#context) : part,
     );
   }
 
@@ -505,6 +541,11 @@ function outputsOfRows(node: PlanNode, table: MadeTable): Outputs {
   return { ...made, windowResult: (index) => tableColumn([windowName(index)]) };
 }
 
+/** Whether the rows of a sub-select that others read too are among what a plan reads. */
+function readsShared(node: PlanNode): boolean {
+  return node.kind === 'shared' || inputsOf(node).some(readsShared);
+}
+
 /** Whether all rows of a node were made before the next one reads them. */
 function isBreaker({ logical: { kind } }: PhysicalNode): boolean {
   return (
@@ -514,6 +555,7 @@ function isBreaker({ logical: { kind } }: PhysicalNode): boolean {
     kind === 'distinct-on' ||
     kind === 'window' ||
     kind === 'set-operation' ||
+    kind === 'shared' ||
     kind === 'grouping-sets'
   );
 }

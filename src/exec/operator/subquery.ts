@@ -1,6 +1,7 @@
 // Sub-selects in expressions: those that read nothing of the row are constants, those that are looked
 // up by key become built tables. The others are left to the reference.
 import type { BoundExpression, SubqueryExpression } from '../../plan/expression.ts';
+import type { RelationRow } from '../../plan/namespace.ts';
 import type { PlanNode } from '../../plan/plan.ts';
 import { BOOLEAN_TYPE } from '../../plan/type/operator-type.ts';
 import { NULL_VALUE, Scalar, type Value } from '../../value/value.ts';
@@ -15,24 +16,31 @@ import { NotSuited, suited } from './not-suited.ts';
 import { HIDDEN, outputsOfTable } from './outputs.ts';
 import type { Pipeline } from './pipeline.ts';
 
+/** Runs sub-selects. */
+export interface SubqueryRuns {
+  open(node: PlanNode): Pipeline;
+  /** rows of a sub-select that reads no row around it; those beyond `rowCountMax` may be missing */
+  rows(subquery: number, rowCountMax: number): Iterable<RelationRow>;
+}
+
 /**
- * The sub-select as an expression that the pipeline resolves. @param open runs the plan of one
+ * The sub-select as an expression that the pipeline resolves.
  * @throws NotSuited
  */
 export function subqueryColumn(
   expression: SubqueryExpression,
   pipeline: Pipeline,
-  open: (node: PlanNode) => Pipeline,
+  runs: SubqueryRuns,
   context: OperatorContext,
 ): BoundExpression {
   const { args, lookup, mode, subquery } = expression;
   if (mode !== 'exists' && mode !== 'scalar') throw new NotSuited();
   if (lookup === undefined) {
     if (args.length > 0 || context.exactTimestamps) throw new NotSuited();
-    return constantOf(expression, context);
+    return constantOf(expression, runs);
   }
   const plan = suited(context.compiler.runtime.subqueryPlans[subquery]);
-  const rows = open(plan);
+  const rows = runs.open(plan);
   const column = (path: readonly string[]): BoundExpression => ({
     ...expression,
     kind: 'column',
@@ -86,10 +94,10 @@ export function subqueryColumn(
 /** What a sub-select that runs once says. */
 function constantOf(
   { subquery, mode, columns, type, start, end }: SubqueryExpression,
-  { compiler }: OperatorContext,
+  { rows }: SubqueryRuns,
 ): BoundExpression {
   const found: Value[] = [];
-  for (const { row } of compiler.runtime.subqueryRows(subquery)) {
+  for (const { row } of rows(subquery, 2)) {
     found.push(latestAmong(valuesAt(row, columns[0] ?? [])) ?? NULL_VALUE);
     if (mode === 'exists' || found.length > 1) break;
   }

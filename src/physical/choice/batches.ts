@@ -1,6 +1,8 @@
 // Operators over batches of columns: a part of the plan from a root down to its datasets, or to nodes
 // whose rows the reference makes.
-import { expressionsOf } from '../../plan/map-plan.ts';
+import { someExpression } from '../../plan/children.ts';
+import type { BoundExpression } from '../../plan/expression.ts';
+import { expressionsOf, inputsOf } from '../../plan/map-plan.ts';
 import { isWholeRow } from '../../plan/pattern.ts';
 import type {
   AggregateNode,
@@ -90,6 +92,7 @@ function gathersRows(node: PlanNode): boolean {
     case 'window':
     case 'set-operation':
     case 'grouping-sets':
+    case 'shared':
       return true;
     case 'project':
       return node.name === undefined && !node.keepsInput && gathersRows(node.input);
@@ -179,6 +182,14 @@ function gather(node: PlanNode, planner: Planner): PhysicalNode | string {
       return whyNotFirst(node) ?? withInputs(node, 'first of groups', [node.input], planner);
     case 'window':
       return whyNoWindow(node) ?? withInputs(node, 'plain', [node.input], planner);
+    case 'shared': {
+      const subquery = planner.subqueries[node.subquery];
+      if (subquery === undefined) return 'its sub-select is not known';
+      // Whoever reads them row by row runs it once more.
+      if (isVolatile(subquery, planner)) return 'its sub-select differs when it runs again';
+      const made = overBatches(subquery, planner);
+      return typeof made === 'string' ? made : (whyMadeRows(made) ?? plain(node, []));
+    }
     case 'set-operation': {
       if (node.all && node.operator !== 'union') return 'equal rows count by their number';
       if (!node.all && planner.exactTimestamps) return 'equal rows have timestamps of their own';
@@ -187,6 +198,21 @@ function gather(node: PlanNode, planner: Planner): PhysicalNode | string {
     default:
       return `no operator over batches gives the rows of '${node.kind}'`;
   }
+}
+
+/** Whether a plan may have other rows when it runs once more. */
+function isVolatile(node: PlanNode, planner: Planner): boolean {
+  const { builtins } = planner.namespace;
+  const draws = (part: BoundExpression): boolean => {
+    if (part.kind !== 'call') return false;
+    const found = builtins.findFunction(part.name);
+    return found?.kind === 'scalar' && found.volatility === 'volatile';
+  };
+  return (
+    node.kind === 'sample' ||
+    expressionsOf(node).some((expression) => someExpression(expression, draws)) ||
+    inputsOf(node).some((input) => isVolatile(input, planner))
+  );
 }
 
 function whyNoGroups(

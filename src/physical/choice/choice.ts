@@ -18,6 +18,8 @@ export interface Choice {
 /** What choices plan with. */
 export interface Planner {
   readonly namespace: Namespace;
+  /** the plans of sub-selects by number */
+  readonly subqueries: readonly PlanNode[];
   readonly exactTimestamps: boolean;
   readonly rowCountMin: number | undefined;
   isWithout(name: ChoiceName): boolean;
@@ -48,16 +50,18 @@ export function whyNoColumns(
 /** Why a part of a plan is left to the reference, which starts faster; undefined when it is not. */
 export function whyTooSmall(node: PlanNode, planner: Planner): string | undefined {
   const least = Math.max(1, planner.rowCountMin ?? 1);
-  const most = largestTable(node, planner.namespace);
+  const most = largestTable(node, planner);
   return most < least ? `no dataset has ${least} rows or more` : undefined;
 }
 
 /** Rows of the largest dataset that is scanned. */
-function largestTable(node: PlanNode, namespace: Namespace): number {
+function largestTable(node: PlanNode, planner: Planner): number {
   if (node.kind === 'scan') {
-    const relation = namespace.dataset(node.dataset);
+    const relation = planner.namespace.dataset(node.dataset);
     // Rows in another system are not counted for a plan.
     return relation.remote === undefined ? relation.rowCount : 0;
   }
-  return inputsOf(node).reduce((most, input) => Math.max(most, largestTable(input, namespace)), 0);
+  const shared = node.kind === 'shared' ? planner.subqueries[node.subquery] : undefined;
+  const inputs = shared === undefined ? inputsOf(node) : [shared];
+  return inputs.reduce((most, input) => Math.max(most, largestTable(input, planner)), 0);
 }

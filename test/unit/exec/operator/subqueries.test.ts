@@ -29,6 +29,9 @@ const QUERIES = [
   'SELECT i, t, min(s) AS m, count(i) AS n FROM data GROUP BY GROUPING SETS ((i), (t), (i, t), ())',
   'SELECT s, GROUPING(s) AS g, count(*) AS n FROM data WHERE j > -9 GROUP BY CUBE (s, t)',
   'SELECT count(*) AS n, sum(n) AS s FROM (SELECT j % 2 AS k, count(*) AS n FROM data GROUP BY ROLLUP (j % 2)) AS g',
+  'WITH g AS (SELECT t, sum(j) AS x FROM data GROUP BY t) SELECT count(*) AS n, max(a.x) AS m FROM g AS a JOIN g AS b ON a.x = b.x',
+  'WITH g AS (SELECT t, sum(j) AS x FROM data GROUP BY t) SELECT t, x FROM g WHERE x = (SELECT max(x) FROM g) ORDER BY t',
+  'WITH g AS (SELECT i, t FROM data WHERE j > 0) SELECT count(*) AS n FROM g WHERE t IN (SELECT t FROM g WHERE i > 2)',
 ];
 
 test.each(QUERIES)('%s', (sql) => {
