@@ -107,6 +107,7 @@ export class JsonColumns {
   #tapeStarts = new Int32Array(64);
   #tapeEnds = new Int32Array(64);
   #tapeAtoms: Atom[] = [];
+  #wasScanned = false;
 
   constructor(arenas: ArenaAllocator, mode: ArrayMode) {
     this.#arenas = arenas;
@@ -128,7 +129,8 @@ export class JsonColumns {
     this.#end = end;
     this.#stamp++;
     this.#count = 0;
-    if (!this.#scanDocument()) {
+    this.#wasScanned = this.#scanDocument();
+    if (!this.#wasScanned) {
       this.#stamp++;
       this.#count = 0;
       const fault = this.#parseDocument(bytes.toString('utf8', start, end));
@@ -136,6 +138,26 @@ export class JsonColumns {
     }
     this.#flush();
     return undefined;
+  }
+
+  get columnCount(): number {
+    return this.#columns.length;
+  }
+
+  /** The columns of the values of the last row, as they stood in its text; undefined when only the parser knows. */
+  scannedColumns(): Int32Array | undefined {
+    return this.#wasScanned ? this.#tapeColumns.subarray(0, this.#count) : undefined;
+  }
+
+  /** A column to which values of rows behind the last are appended; `endRows` says how many rows. */
+  columnForRows(number: number): ColumnBuilder {
+    const column = this.#columns[number] as ColumnBuilder;
+    column.appendNulls(this.#rowCount - column.rowCount);
+    return column;
+  }
+
+  endRows(count: number): void {
+    this.#rowCount += count;
   }
 
   /** Ends the columns; this is used up. */

@@ -4,8 +4,10 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
 import type { TablePart } from '../../value/column/concatenate.ts';
 import { chunkRowCounts } from '../../value/column/table-builder.ts';
+import { threadScratch } from '../csv/scratch.ts';
 import type { ArrayMode, JsonFault } from './json-columns.ts';
 import { JsonColumns } from './json-columns.ts';
+import { JsonForms } from './json-forms.ts';
 
 /** Where the bytes are: a local file, or memory that all threads see. */
 export type JsonSource =
@@ -54,6 +56,8 @@ const LINE_LENGTH_SHOWN = 10_000;
 const NEWLINE = 10;
 const READ_BEYOND = 1 << 16;
 const LINES_PER_CHECK = 256;
+/** Larger texts, of few very long lines, are not copied to be read by a kernel. */
+const FORMS_SIZE_MAX = 2 ** 27;
 
 /**
  * Reads one unit.
@@ -83,28 +87,64 @@ export function readJsonUnit(
 function readLines(
   bytes: Buffer,
   columns: JsonColumns,
-  { ignoreBadLines, lineBytesMax, control }: JsonJob,
+  job: JsonJob,
   checkCancelled: () => void,
 ): JsonUnit | JsonUnitFault {
   const allValid = isUtf8(bytes);
+  if (!allValid || bytes.length > FORMS_SIZE_MAX) {
+    return readEachLine(bytes, columns, job, { allValid, checkCancelled });
+  }
+  const forms = new JsonForms(bytes, columns, job.lineBytesMax, threadScratch());
+  try {
+    return readEachLine(bytes, columns, job, { allValid, checkCancelled, forms });
+  } finally {
+    forms.release();
+  }
+}
+
+interface LineContext {
+  /** true: all bytes are valid UTF-8 */
+  readonly allValid: boolean;
+  readonly forms?: JsonForms;
+  checkCancelled(): void;
+}
+
+function readEachLine(
+  bytes: Buffer,
+  columns: JsonColumns,
+  { ignoreBadLines, lineBytesMax, control }: JsonJob,
+  { allValid, forms, checkCancelled }: LineContext,
+): JsonUnit | JsonUnitFault {
   const refused: number[] = [];
   let lineCount = 0;
-  for (let start = 0; start < bytes.length; lineCount++) {
+  let reportedCount = 0;
+  for (let start = 0; start < bytes.length; ) {
+    if (lineCount - reportedCount >= LINES_PER_CHECK) {
+      checkCancelled();
+      Atomics.add(control, JSON_CONTROL.lines, lineCount - reportedCount);
+      reportedCount = lineCount;
+    }
+    const known = forms?.read(start);
+    if (known !== undefined && known.lineCount > 0) {
+      start = known.position;
+      lineCount += known.lineCount;
+      continue;
+    }
     const found = bytes.indexOf(NEWLINE, start);
     const end = found === -1 ? bytes.length : found;
     if (end - start > lineBytesMax) return { fault: 'too long', lineIndex: lineCount, line: '' };
+    forms?.flush();
     const isValid = allValid || isUtf8(bytes.subarray(start, end));
     const fault = isValid ? readLine(bytes, start, end, columns) : NO_UTF8;
     if (fault !== undefined) {
       const line = bytes.toString('utf8', start, Math.min(end, start + LINE_LENGTH_SHOWN));
       if (!ignoreBadLines) return { fault, lineIndex: lineCount, line };
       refused.push(lineCount);
-    }
+    } else forms?.learn(start, end);
     start = end + 1;
-    if (lineCount % LINES_PER_CHECK !== LINES_PER_CHECK - 1) continue;
-    checkCancelled();
-    Atomics.add(control, JSON_CONTROL.lines, LINES_PER_CHECK);
+    lineCount++;
   }
+  forms?.flush();
   const part = { chunkRowCounts: chunkRowCounts(columns.rowCount), columns: columns.seal() };
   return { lineCount, refused: Uint32Array.from(refused), part };
 }

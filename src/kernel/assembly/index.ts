@@ -12,6 +12,7 @@ export * from './group';
 export * from './hash/highway-hash';
 export * from './join';
 export * from './text/joined-names';
+export * from './text/json-lines';
 export * from './text/json-number';
 export * from './melt';
 export * from './text/row-text';

@@ -208,6 +208,17 @@ export class ColumnBuilder {
     this.#advance(1);
   }
 
+  /** Appends codes that `textCode` has given, none of which is NULL. */
+  appendKnownCodes(codes: Uint32Array): void {
+    for (let from = 0; from < codes.length; ) {
+      const count = Math.min(codes.length - from, this.#chunkRowCount - this.#pending);
+      this.#reserve(count);
+      this.#codes.set(codes.subarray(from, from + count), this.#pending);
+      this.#advance(count);
+      from += count;
+    }
+  }
+
   #advance(count: number): void {
     this.#pending += count;
     this.#rowCount += count;

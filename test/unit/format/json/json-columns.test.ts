@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ArrayMode } from '../../../../src/format/json/json-columns.ts';
@@ -9,6 +10,7 @@ import type { Atom } from '../../../../src/value/atom.ts';
 import { ArenaSet } from '../../../../src/value/column/arena-set.ts';
 import { ColumnView } from '../../../../src/value/column/column-view.ts';
 import { concatenateColumns, freeParts } from '../../../../src/value/column/concatenate.ts';
+import { Draw } from '../../kernel/support.ts';
 
 const arenas = ArenaSet.create({ budgetBytes: 100e6, arenaPageCount: 2048 });
 
@@ -75,6 +77,13 @@ function readPlainly(lines: readonly string[], arrays: ArrayMode): Cells[] {
   });
 }
 
+/** Shows the first row that differs: all of them would take minutes to print. */
+function expectSameRows(actual: readonly Cells[], expected: readonly Cells[]): void {
+  expect(actual.length).toBe(expected.length);
+  const row = actual.findIndex((cells, i) => !isDeepStrictEqual(cells, expected[i]));
+  expect(actual[row]).toEqual(expected[row]);
+}
+
 const names = fc.constantFrom('a', 'b', 'é', '0', '1', 'x y', '"', '__proto__', '');
 const atoms = fc.oneof(
   fc.integer(),
@@ -126,6 +135,43 @@ describe('documents as columns', () => {
       ),
       { numRuns: 200 },
     );
+  });
+
+  test('are the same where thousands of lines have a few forms', () => {
+    const draw = new Draw(7);
+    const atom = () =>
+      draw.pick([
+        () => draw.integer(-5, 2 ** 40),
+        () => draw.uniform(),
+        () => draw.pick([null, true, 'x', '', 'a\n"é"😀', `t${draw.integer(0, 3000)}`]),
+        () => draw.pick([2 ** 53 + 2, -0, 1e300, 'number']),
+      ])();
+    const usual = () => {
+      const text: Record<string, unknown> = { id: draw.integer(0, 1e9), name: `n${atom()}` };
+      if (draw.chance(0.9)) text.price = draw.integer(0, 1e6) / 100;
+      if (draw.chance(0.5)) text.any = atom();
+      text.tags = draw.list(draw.integer(0, 3), atom);
+      return JSON.stringify({ ...text, in: { a: atom(), b: { c: atom() } } });
+    };
+    const odd = () =>
+      draw.pick(['', '[]', '{}', '{"id":1} x', '{"id":01}', ' {"id": 7}\r', '{"id":1,"id":2}']);
+    const shuffled = () => {
+      const names = draw.list(6, () => `k${draw.integer(0, 40)}`);
+      return JSON.stringify(Object.fromEntries(names.map((name) => [name, atom()])));
+    };
+    const lines = [
+      ...Array.from({ length: 2500 }, () => (draw.chance(0.02) ? odd() : usual())),
+      // Too many forms: they are read one by one for a while.
+      ...Array.from({ length: 150 }, shuffled),
+      ...Array.from({ length: 1200 }, usual),
+      usual(),
+    ];
+    for (const [unitSize, arrays] of [
+      [1e6, 'parse'],
+      [100_001, 'encode'],
+    ] as const) {
+      expectSameRows(read(lines, unitSize, arrays), readPlainly(lines, arrays));
+    }
   });
 
   test('keep numbers and texts apart in one column', () => {
