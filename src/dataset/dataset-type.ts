@@ -30,7 +30,7 @@ export interface DatasetType<Schema extends TObject = TObject> extends EntityTyp
   /** present on streams: their rows go to one dataset after the other */
   pieces?(params: ParamsOf<Schema>): StreamPieces;
   /** the type-specific member `status` */
-  status(content: DatasetContent): unknown;
+  status(content: DatasetContent, params: ParamsOf<Schema>): unknown;
   /** a message instead of content, while what the type remembers says that it cannot be read */
   unreadable?(state: unknown): string | undefined;
   /** present when the rows are in another system, from which each query reads them */

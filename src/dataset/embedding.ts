@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { withGraph } from '../learn/neighbor/stored-graph.ts';
 import { choice } from '../schema/declare.ts';
 import { failure } from '../util/error.ts';
+import { snapshotSize } from '../value/column/snapshot-memory.ts';
 import { Path } from '../value/path.ts';
 import { openColumnarWriter } from './columnar-writer.ts';
 import { type Admission, datasetType, type Params } from './dataset-type.ts';
@@ -74,13 +75,16 @@ export const embedding = datasetType({
       return withGraph(snapshot, before, { ...params, metric }, arenas, checkCancelled);
     },
   },
-  status: ({ snapshot }) => {
-    const graph = snapshot.layout === 'columnar' ? snapshot.graph : undefined;
-    if (graph === undefined) return null;
+  status({ snapshot }, { index }) {
+    if (snapshot.layout !== 'columnar' || snapshot.rowCount === 0) return null;
+    const { rowCount, columns, graph } = snapshot;
+    const memUsageMb = snapshotSize(snapshot) / 1e6;
+    const size = { rowCount, columnCount: columns.length, memUsageMb };
+    if (graph === undefined) return { index: { type: index, ...size } };
     const { shape, efSearch, buildSecs, recallAt10, recallSample } = graph;
     const { m: M, efConstruction, seed: randomSeed } = shape;
     const parameters = { M, efConstruction, efSearch, randomSeed };
-    return { index: { type: 'hnsw', parameters, buildSecs, recallAt10, recallSample } };
+    return { index: { type: index, parameters, buildSecs, recallAt10, recallSample, ...size } };
   },
   columnNames: (content) =>
     ((content.state as EmbeddingState) ?? []).map((elements) => new Path(elements)),

@@ -20,6 +20,8 @@ export * from './text/snappy';
 export * from './learn/layout';
 export * from './learn/linear';
 export * from './order';
+export * from './learn/neighbor-graph';
+export * from './learn/point-codes';
 export * from './learn/points';
 export * from './hash/row-hash';
 export * from './sort';

@@ -1,6 +1,15 @@
 // A graph as an index of neighbors: what it finds is measured and ordered exactly.
 import type { NeighborGraph } from './neighbor-graph.ts';
-import { flatIndex, NearestPoints, type NeighborIndex, type PointSpace } from './point-space.ts';
+import {
+  flatIndex,
+  NearestPoints,
+  type NeighborIndex,
+  type PointSpace,
+  toUnitLength,
+} from './point-space.ts';
+
+/** Distances of 32 bits order all but a few points as exact ones do. */
+const FARTHER_COUNT_MAX = 16;
 
 /** @param efSearch how many points a search keeps in sight where it does not say */
 export function graphIndex(
@@ -9,7 +18,7 @@ export function graphIndex(
   efSearch: number,
 ): NeighborIndex {
   const flat = flatIndex(space);
-  const query = new Float32Array(graph.shape.stride);
+  const query = new Float32Array(space.width);
   return {
     search(given, countMax, distanceMax, { exact = false, ef = efSearch, own } = {}) {
       // As many as that are found sooner by looking at all.
@@ -21,23 +30,17 @@ export function graphIndex(
       const distanceTo = space.distancesTo(given);
       const nearest = new NearestPoints(countMax, distanceMax);
       let hasOwn = own === undefined;
+      let farther = 0;
       for (const point of found) {
         if (point === own) hasOwn = true;
-        nearest.add(point, distanceTo(point, nearest.bound));
+        const distance = distanceTo(point, nearest.bound);
+        if (distance > nearest.bound && ++farther > FARTHER_COUNT_MAX) break;
+        nearest.add(point, distance);
       }
       if (!hasOwn && own !== undefined) nearest.add(own, distanceTo(own, nearest.bound));
       return nearest.neighbors();
     },
   };
-}
-
-/** A point without a direction stays as it is. */
-export function toUnitLength(point: Float32Array): void {
-  let sum = 0;
-  for (const value of point) sum += value * value;
-  if (sum === 0) return;
-  const factor = 1 / Math.sqrt(sum);
-  for (let i = 0; i < point.length; i++) point[i] = (point[i] as number) * factor;
 }
 
 const RECALL_COUNT = 10;

@@ -1,4 +1,5 @@
 // Points in memory and the distances between them: 32-bit coordinates, row-major.
+import { CODED_BLOCK, CODED_WIDTH_MAX, PointCodes } from './point-codes.ts';
 
 export type Metric = 'euclidean' | 'cosine';
 
@@ -157,14 +158,20 @@ export interface NeighborIndex {
 /** More neighbors than this are found by sorting all distances. */
 const SORTED_COUNT_MIN = 1024;
 
-/** Looks at every point. */
+/** Fewer coordinates are looked at as they are. */
+const CODED_SIZE_MIN = 65_536;
+
+/** Looks at every point: first at its codes, where that pays, then at what may be near. */
 export function flatIndex(space: PointSpace): NeighborIndex {
+  const { coordinates, count, width } = space;
+  const isCoded = coordinates.length >= CODED_SIZE_MIN && width <= CODED_WIDTH_MAX;
+  let coded: CodedPoints | undefined;
   return {
     search(query, countMax, distanceMax) {
       const distanceTo = space.distancesTo(query);
       if (countMax >= SORTED_COUNT_MIN) {
         const found: { point: number; distance: number }[] = [];
-        for (let point = 0; point < space.count; point++) {
+        for (let point = 0; point < count; point++) {
           const distance = distanceTo(point, Number.POSITIVE_INFINITY);
           if (distance <= distanceMax) found.push({ point, distance });
         }
@@ -175,10 +182,63 @@ export function flatIndex(space: PointSpace): NeighborIndex {
       }
       if (countMax === 0) return [];
       const nearest = new NearestPoints(countMax, distanceMax);
-      for (let point = 0; point < space.count; point++) {
-        nearest.add(point, distanceTo(point, nearest.bound));
+      if (isCoded) {
+        coded ??= new CodedPoints(space);
+        coded.search(query, distanceTo, nearest);
+      } else {
+        for (let point = 0; point < count; point++) {
+          nearest.add(point, distanceTo(point, nearest.bound));
+        }
       }
       return nearest.neighbors();
     },
   };
+}
+
+/** The first block is small: what it finds bounds what is looked at of the others. */
+const FIRST_BLOCK = 256;
+
+class CodedPoints {
+  readonly #codes: PointCodes;
+  readonly #count: number;
+  readonly #isCosine: boolean;
+
+  constructor({ metric, coordinates, count, width }: PointSpace) {
+    this.#count = count;
+    this.#isCosine = metric === 'cosine';
+    const points = this.#isCosine ? coordinates.slice() : coordinates;
+    if (this.#isCosine) {
+      for (let at = 0; at < points.length; at += width)
+        toUnitLength(points.subarray(at, at + width));
+    }
+    this.#codes = new PointCodes(points, width);
+  }
+
+  search(
+    given: Float32Array,
+    distanceTo: (point: number, bound: number) => number,
+    nearest: NearestPoints,
+  ): void {
+    const query = this.#isCosine ? given.slice() : given;
+    if (this.#isCosine) toUnitLength(query);
+    const coded = this.#codes.query(query);
+    let size = FIRST_BLOCK;
+    for (let from = 0; from < this.#count; from += size, size = Math.min(size * 2, CODED_BLOCK)) {
+      const to = Math.min(this.#count, from + size);
+      // Squares of distances at unit length are twice those of cosines, but for rounding.
+      const bound = this.#isCosine ? Math.sqrt(2 * nearest.bound + 1e-6) : nearest.bound;
+      for (const point of this.#codes.near(from, to, bound, coded)) {
+        nearest.add(point, distanceTo(point, nearest.bound));
+      }
+    }
+  }
+}
+
+/** A point without a direction stays as it is. */
+export function toUnitLength(point: Float32Array): void {
+  let sum = 0;
+  for (const value of point) sum += value * value;
+  if (sum === 0) return;
+  const factor = 1 / Math.sqrt(sum);
+  for (let i = 0; i < point.length; i++) point[i] = (point[i] as number) * factor;
 }

@@ -1,5 +1,6 @@
 // The graph of an embedding: made when rows are committed, kept beside the columns in shared memory.
 
+import type { Arena } from '../../value/column/arena.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
 import { ColumnView } from '../../value/column/column-view.ts';
 import type {
@@ -8,17 +9,11 @@ import type {
   GraphSnapshot,
   Span,
 } from '../../value/column/snapshot.ts';
-import { bytesOf, int32Of } from '../../value/column/span-view.ts';
-import { graphIndex, RecallSample, toUnitLength } from './graph-index.ts';
-import {
-  type GraphArrays,
-  type GraphShape,
-  graphSizes,
-  levelOf,
-  NeighborGraph,
-  strideOf,
-} from './neighbor-graph.ts';
-import { type Metric, PointSpace } from './point-space.ts';
+import { bytesOf } from '../../value/column/span-view.ts';
+import { makeWorkspace } from '../workspace.ts';
+import { graphIndex, RecallSample } from './graph-index.ts';
+import { graphPlaces, levelOf, NeighborGraph, strideOf } from './neighbor-graph.ts';
+import { type Metric, PointSpace, toUnitLength } from './point-space.ts';
 
 export interface GraphParams {
   readonly metric: Metric;
@@ -71,20 +66,10 @@ export function withGraph(
   const { rowCount, columns } = snapshot;
   if (rowCount === 0 || columns.length === 0) return snapshot;
   const start = performance.now();
-  const { metric, M: m, efConstruction, randomSeed: seed } = params;
+  const { metric } = params;
   const width = columns.length;
   const coordinates = readCoordinates(columns, rowCount, arenas, check);
-  const shape = { count: rowCount, stride: strideOf(width), m, efConstruction, seed };
-  const spans = allocate(shape, arenas);
-  const arrays = arraysOf(spans, arenas);
-  placePoints(arrays, shape, coordinates, metric);
-  const known = previous?.graph;
-  const graph = new NeighborGraph(shape, arrays, known?.entry, known?.topLevel);
-  if (known !== undefined) copyLinks(arraysOf(known, arenas), arrays);
-  for (let row = known?.shape.count ?? 0; row < rowCount; row++) {
-    check();
-    graph.insert(row);
-  }
+  const { graph, span } = buildGraph(coordinates, width, params, arenas, check, previous?.graph);
   const space = new PointSpace(metric, width, coordinates);
   const sample = new RecallSample(space, check);
   const index = graphIndex(space, graph, EF_MIN);
@@ -97,8 +82,8 @@ export function withGraph(
   return {
     ...snapshot,
     graph: {
-      ...spans,
-      shape,
+      span,
+      shape: graph.shape,
       entry: graph.entry,
       topLevel: graph.topLevel,
       efSearch,
@@ -109,59 +94,72 @@ export function withGraph(
   };
 }
 
+/** @param known a graph of the first points, whose links are taken over */
+export function buildGraph(
+  coordinates: Float32Array,
+  width: number,
+  { metric, M: m, efConstruction, randomSeed: seed }: GraphParams,
+  arenas: ArenaAllocator,
+  check: () => void,
+  known?: GraphSnapshot,
+): { readonly graph: NeighborGraph; readonly span: Span } {
+  const count = coordinates.length / width;
+  const scale = metric === 'cosine' ? 1 : scaleOf(coordinates);
+  const shape = { count, stride: strideOf(width), scale, m, efConstruction, seed };
+  const span = arenas.allocate(graphPlaces(shape).sizeBytes);
+  // Lists without links begin with 0.
+  bytesOf(arenas, span).fill(0);
+  const arena = arenas.get(span.arena);
+  const workspace = makeWorkspace(arenas);
+  const graph = new NeighborGraph(shape, span, workspace, known?.entry, known?.topLevel);
+  placePoints(graph, arena, coordinates, metric);
+  if (known !== undefined) copyLinks(known, arenas, graph, arena);
+  graph.insert(known?.shape.count ?? 0, count, check);
+  return { graph, span };
+}
+
 /** The graph as another thread reads it. */
 export function graphOf(graph: GraphSnapshot, arenas: ArenaAllocator): NeighborGraph {
-  return new NeighborGraph(graph.shape, arraysOf(graph, arenas), graph.entry, graph.topLevel);
+  const { shape, span, entry, topLevel } = graph;
+  return new NeighborGraph(shape, span, makeWorkspace(arenas), entry, topLevel);
 }
 
-type GraphSpans = Pick<GraphSnapshot, 'points' | 'links' | 'upperStarts' | 'upper'>;
-
-function allocate(shape: GraphShape, arenas: ArenaAllocator): GraphSpans {
-  const sizes = graphSizes(shape);
-  const words = (count: number): Span => {
-    const span = arenas.allocate(Math.max(1, count) * 4);
-    bytesOf(arenas, span).fill(0);
-    return span;
-  };
-  return {
-    points: words(sizes.points),
-    links: words(sizes.links),
-    upperStarts: words(sizes.upperStarts),
-    upper: words(sizes.upper),
-  };
-}
-
-function arraysOf(spans: GraphSpans, arenas: ArenaAllocator): GraphArrays {
-  const { points } = spans;
-  const start = points.offset / 4;
-  return {
-    points: arenas.get(points.arena).f32.subarray(start, start + points.sizeBytes / 4),
-    links: int32Of(arenas, spans.links),
-    upperStarts: int32Of(arenas, spans.upperStarts),
-    upper: int32Of(arenas, spans.upper),
-  };
+/** Brings the largest coordinate to between 1/2 and 1. */
+function scaleOf(coordinates: Float32Array): number {
+  let largest = 0;
+  for (const value of coordinates) largest = Math.max(largest, Math.abs(value));
+  return largest === 0 ? 1 : 2 ** -Math.max(-1000, Math.ceil(Math.log2(largest)));
 }
 
 function placePoints(
-  { points, upperStarts }: GraphArrays,
-  shape: GraphShape,
+  { shape, places }: NeighborGraph,
+  { f32, i32 }: Arena,
   coordinates: Float32Array,
   metric: Metric,
 ): void {
-  const { count, stride } = shape;
+  const { count, stride, scale } = shape;
   const width = coordinates.length / count;
   let lists = 0;
   for (let row = 0; row < count; row++) {
-    const point = points.subarray(row * stride, (row + 1) * stride);
-    point.set(coordinates.subarray(row * width, (row + 1) * width));
+    const start = places.points / 4 + row * stride;
+    const point = f32.subarray(start, start + stride);
+    for (let i = 0; i < width; i++) point[i] = (coordinates[row * width + i] as number) * scale;
     if (metric === 'cosine') toUnitLength(point);
-    upperStarts[row] = lists;
+    i32[places.upperStarts / 4 + row] = lists;
     lists += levelOf(row, shape);
   }
 }
 
 /** Points keep their numbers, so their lists keep their places. */
-function copyLinks(from: GraphArrays, to: GraphArrays): void {
-  to.links.set(from.links);
-  to.upper.set(from.upper);
+function copyLinks(
+  known: GraphSnapshot,
+  arenas: ArenaAllocator,
+  to: NeighborGraph,
+  { u8 }: Arena,
+): void {
+  const from = graphPlaces(known.shape, known.span.offset);
+  const source = arenas.get(known.span.arena).u8;
+  u8.set(source.subarray(from.links, from.upperStarts), to.places.links);
+  const end = known.span.offset + from.sizeBytes;
+  u8.set(source.subarray(from.upper, end), to.places.upper);
 }

@@ -163,7 +163,7 @@ export class DatasetEntity implements LiveEntity {
   }
 
   status(): unknown {
-    if (this.#content !== undefined) return this.datasetType.status(this.#content);
+    if (this.#content !== undefined) return this.datasetType.status(this.#content, this.params);
     return this.#source?.status;
   }
 

@@ -162,7 +162,7 @@ class PendingOutput implements OutputDataset {
       persistent,
       content,
     });
-    return this.#type.status(content);
+    return this.#type.status(content, this.#params);
   }
 
   #seal(): Snapshot {

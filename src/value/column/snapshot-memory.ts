@@ -53,7 +53,7 @@ export function timestampSpans(timestamps: RowTimestamps): Span[] {
 }
 
 function graphSpans(graph: GraphSnapshot | undefined): Span[] {
-  return graph === undefined ? [] : [graph.points, graph.links, graph.upperStarts, graph.upper];
+  return graph === undefined ? [] : [graph.span];
 }
 
 /** Every span of a snapshot, once for each hold that the snapshot has on it. */

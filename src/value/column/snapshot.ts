@@ -109,16 +109,13 @@ export interface GraphSnapshot {
   readonly shape: {
     readonly count: number;
     readonly stride: number;
+    readonly scale: number;
     readonly m: number;
     readonly efConstruction: number;
     readonly seed: number;
   };
-  /** Float32 */
-  readonly points: Span;
-  /** Int32 */
-  readonly links: Span;
-  readonly upperStarts: Span;
-  readonly upper: Span;
+  /** points and links */
+  readonly span: Span;
   readonly entry: number;
   readonly topLevel: number;
   /** points that a search keeps in sight */

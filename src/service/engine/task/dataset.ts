@@ -247,7 +247,8 @@ export function viewTask(
       parts: parts.map(({ snapshot }) => snapshotRelation(snapshot, context.arenas)),
       status(id) {
         const definition = mirror.datasetWithContent(id);
-        return types.datasetType(definition.type).status(definition.content) ?? null;
+        const { type, params, content } = definition;
+        return types.datasetType(type).status(content, params) ?? null;
       },
       arenas,
       query(text) {

@@ -157,11 +157,13 @@ test('what a procedure makes has a graph too', async () => {
   expect(await indexOf('made')).toMatchObject({ type: 'hnsw', recallSample: 1000 });
 });
 
-test('exact indexes have nothing to tell', async () => {
+test('exact indexes say how large they are', async () => {
   for (const index of ['flat', 'vptree']) {
     await create('plain', { index });
-    await commit('plain', 0, 100);
     expect(await indexOf('plain')).toBeUndefined();
+    await commit('plain', 0, 100);
+    const size = { rowCount: 100, columnCount: WIDTH, memUsageMb: expect.any(Number) };
+    expect(await indexOf('plain')).toEqual({ type: index, ...size });
     await ok(
       rowan.put('/v1/functions/f', { type: 'embedding.neighbors', params: { dataset: 'plain' } }),
     );
