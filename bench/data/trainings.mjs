@@ -15,12 +15,12 @@ export function trainRowan(task) {
   return runScript(process.execPath, 'rowan-training.mjs', [JSON.stringify(task)]);
 }
 
-/** The same of training.py or training.R; undefined, and a line that says so, where it cannot run. */
+/** The same of training.py or training.r; undefined, and a line that says so, where it cannot run. */
 export function trainPeer(peer, args) {
   const isR = peer === 'ranger' || peer === 'glmnet';
   const program = isR ? 'Rscript' : (process.env.PEER_PYTHON ?? 'python3');
   try {
-    return runScript(program, isR ? 'training.R' : 'training.py', [peer, ...args.map(String)]);
+    return runScript(program, isR ? 'training.r' : 'training.py', [peer, ...args.map(String)]);
   } catch (error) {
     const reason = String(error.stderr ?? error.message)
       .trim()

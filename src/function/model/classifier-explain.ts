@@ -74,6 +74,20 @@ export const classifierExplain = functionType({
     };
     const workspace = workspaceOf(scope.arenas);
     let explainer: Explainer | undefined;
+    const readInput = (input: Value): number => {
+      const label = labelIndex(model, labelOf(input));
+      reader.read(featuresOf(input));
+      if (reader.values.every((value) => value === undefined)) throw noFeatures();
+      return label;
+    };
+    const rowOf = (bias: number, contributions: Float64Array, ts: number): Row => {
+      const explanation = new RowBuilder();
+      for (const [index, contribution] of contributions.entries()) {
+        if (contribution === 0) continue;
+        explanation.addPath(paths[index] as Path, new Scalar(contribution, ts));
+      }
+      return new Row(['bias', 'explanation'], [new Scalar(bias, ts), explanation.build()]);
+    };
     const makeExplainer = () => {
       const text = backgroundData && queryTextOf(backgroundData);
       const background =
@@ -107,19 +121,30 @@ export const classifierExplain = functionType({
       isLight: method === 'path',
       apply(input) {
         explainer ??= makeExplainer();
-        const label = labelIndex(model, labelOf(input));
-        reader.read(featuresOf(input));
-        if (reader.values.every((value) => value === undefined)) throw noFeatures();
+        const label = readInput(input);
         const contributions = new Float64Array(names.length);
         const bias = explainer(reader.values, label, contributions);
-        const { ts } = reader;
-        const explanation = new RowBuilder();
-        for (const [index, contribution] of contributions.entries()) {
-          if (contribution === 0) continue;
-          explanation.addPath(paths[index] as Path, new Scalar(contribution, ts));
-        }
-        return new Row(['bias', 'explanation'], [new Scalar(bias, ts), explanation.build()]);
+        return rowOf(bias, contributions, reader.ts);
       },
+      ...(explainer?.all === undefined
+        ? {}
+        : {
+            applyAll: (inputs: readonly Value[]) => {
+              const labels = new Int32Array(inputs.length);
+              const times = new Float64Array(inputs.length);
+              const rows = inputs.map((input, row) => {
+                labels[row] = readInput(input);
+                times[row] = reader.ts;
+                return [...reader.values];
+              });
+              const all = rows.map(() => new Float64Array(names.length));
+              const explain = (explainer as Explainer).all as NonNullable<Explainer['all']>;
+              const biases = explain((row) => rows[row] as Values, labels, all);
+              return all.map((contributions, row) =>
+                rowOf(biases[row] as number, contributions, times[row] as number),
+              );
+            },
+          }),
     };
   },
 });

@@ -5,7 +5,7 @@ import { repetitions } from '../fasttext/score.ts';
 import type { Feature } from '../feature/feature.ts';
 import { type Algorithm, mirrorOf, treesOf } from '../model/classifier.ts';
 import type { JobContext, Workspace } from '../workspace.ts';
-import { compileShapTable } from './shap-table.ts';
+import { compileShapTables, type ShapTables } from './shap-table.ts';
 import {
   compileShapTree,
   type ExplainTree,
@@ -31,7 +31,20 @@ export interface ExplainOptions {
 }
 
 /** Adds the contribution of each feature of a row; answers what they start from. */
-export type Explainer = (row: Values, label: number, contributions: Float64Array) => number;
+export interface Explainer {
+  (row: Values, label: number, contributions: Float64Array): number;
+  /**
+   * The same for many rows, where that takes less than one by one.
+   * @param read the values of a row; asked once for each, in order
+   * @param contributions one array a row, zeros
+   * @returns what the contributions of each row start from
+   */
+  readonly all?: (
+    read: (row: number) => Values,
+    labels: ArrayLike<number>,
+    contributions: readonly Float64Array[],
+  ) => Float64Array;
+}
 
 export interface ExplainShape {
   readonly features: readonly Feature[];
@@ -134,21 +147,25 @@ function explainTrees(
 ): Explainer {
   const background = options.background.map((row) => family.encode(row));
   const shapTreesOf = shapTreesFor(family, scope);
-  return (values, label, contributions) => {
+  // With two classes a tree may keep only what it says of the second.
+  const isPair = !shape.isRegression && treeWidth === 1;
+  const outputOf = (label: number) => (shape.isRegression || isPair ? 0 : label);
+  const signOf = (label: number) => (isPair && label === 0 ? -1 : 1);
+  const startOf = (label: number) =>
+    (isPair && label === 0 ? mirror : 0) + signOf(label) * (base[outputOf(label)] ?? 0);
+  const explainer = (values: Values, label: number, contributions: Float64Array): number => {
     const row = family.encode(values);
-    // With two classes a tree may keep only what it says of the second.
-    const isPair = !shape.isRegression && treeWidth === 1;
-    const output = shape.isRegression || isPair ? 0 : label;
-    const isMirrored = isPair && label === 0;
-    const sign = isMirrored ? -1 : 1;
-    let bias = (isMirrored ? mirror : 0) + sign * (base[output] ?? 0);
+    const output = outputOf(label);
+    const sign = signOf(label);
+    let bias = startOf(label);
     if (options.method === 'treeshap') {
-      for (const [index, tree] of shapTreesOf(output).entries()) {
-        const weight = sign * (family.weights[index] as number);
-        tree.add(row, weight, contributions);
-        bias += weight * tree.expected;
+      const { trees, tables, expected } = shapTreesOf(output, 1);
+      tables?.add(row, sign, contributions);
+      for (let i = 0; i < trees.length; i++) {
+        const { shap, weight } = trees[i] as WeightedTree;
+        shap.add(row, sign * weight, contributions);
       }
-      return bias;
+      return bias + sign * expected;
     }
     const explain = explainerOf(options, background, scope);
     for (const [index, tree] of family.trees.entries()) {
@@ -157,35 +174,79 @@ function explainTrees(
     }
     return bias;
   };
+  if (options.method !== 'treeshap') return explainer;
+  const all: Explainer['all'] = (read, labels, contributions) => {
+    const rows = contributions.map((_, row) => family.encode(read(row)));
+    const biases = Float64Array.from(rows, (_, row) => startOf(labels[row] as number));
+    const outputs = rows.map((_, row) => outputOf(labels[row] as number));
+    for (const output of new Set(outputs)) {
+      const own = [...rows.keys()].filter((row) => outputs[row] === output);
+      const { trees, tables, expected } = shapTreesOf(output, own.length);
+      const codes = own.map((row) => rows[row] as RowCodes);
+      const signs = Int8Array.from(own, (row) => signOf(labels[row] as number));
+      const places = own.map((row) => contributions[row] as Float64Array);
+      tables?.addAll(codes, signs, places, scope);
+      for (const { shap, weight } of trees) {
+        scope.checkCancelled();
+        for (let i = 0; i < own.length; i++) {
+          const sign = signs[i] as number;
+          shap.add(codes[i] as RowCodes, sign * weight, places[i] as Float64Array);
+        }
+      }
+      for (const [i, row] of own.entries()) {
+        biases[row] = (biases[row] as number) + (signs[i] as number) * expected;
+      }
+    }
+    return biases;
+  };
+  return Object.assign(explainer, { all });
 }
 
 /** Rows of one output that are explained before tables are made for more. */
 const ROWS_BEFORE_TABLES = 32;
-/** Numbers of the tables of one output: 64 MiB. */
-const TABLE_ROOM_MAX = 8 * 1024 * 1024;
+/** Bytes of the tables of one output. */
+const TABLE_ROOM_MAX = 64 * 1024 * 1024;
+
+interface WeightedTree {
+  readonly shap: ShapTree;
+  readonly weight: number;
+}
+
+interface ShapTrees {
+  /** what all trees say on average */
+  readonly expected: number;
+  /** those that are not looked up */
+  readonly trees: readonly WeightedTree[];
+  readonly tables?: ShapTables | undefined;
+}
 
 /** Trees that are ready to be explained, by output. */
-function shapTreesFor({ trees }: TreeFamily, scope: JobContext): (output: number) => ShapTree[] {
-  const known: (ShapTree[] | undefined)[] = [];
+function shapTreesFor(
+  { trees: views, weights, columnCount }: TreeFamily,
+  scope: JobContext,
+): (output: number, rowCount: number) => ShapTrees {
+  const known: (ShapTrees | undefined)[] = [];
   const rowCounts: number[] = [];
-  return (output) => {
-    known[output] ??= trees.map((tree) => {
+  const withoutTables = (output: number): ShapTrees => {
+    const trees = views.map((view, index) => {
       scope.checkCancelled();
-      return compileShapTree(tree, output);
+      return { shap: compileShapTree(view, output), weight: weights[index] as number };
     });
-    const list = known[output] as ShapTree[];
-    rowCounts[output] = (rowCounts[output] ?? 0) + 1;
-    if (rowCounts[output] !== ROWS_BEFORE_TABLES) return list;
-    let room = TABLE_ROOM_MAX;
-    for (const [index, tree] of trees.entries()) {
-      scope.checkCancelled();
-      const { expected } = list[index] as ShapTree;
-      const made = compileShapTable(tree, output, expected, room);
-      if (made === undefined) continue;
-      list[index] = made.shap;
-      room -= made.room;
-    }
-    return list;
+    const expected = trees.reduce((sum, { shap, weight }) => sum + weight * shap.expected, 0);
+    return { expected, trees };
+  };
+  return (output, rowCount) => {
+    known[output] ??= withoutTables(output);
+    const made = known[output] as ShapTrees;
+    const before = rowCounts[output] ?? 0;
+    rowCounts[output] = before + rowCount;
+    const isTime = before < ROWS_BEFORE_TABLES && before + rowCount >= ROWS_BEFORE_TABLES;
+    if (!isTime || columnCount === undefined) return made;
+    const options = { output, weights, columnCount, roomMax: TABLE_ROOM_MAX };
+    const tables = compileShapTables(views, options, scope);
+    const trees = made.trees.filter((_, index) => tables?.isCovered[index] !== true);
+    known[output] = { ...made, trees, tables };
+    return known[output];
   };
 }
 

@@ -18,7 +18,7 @@ export const pathContributions: ExplainTree = (tree, row, output, weight, contri
   for (;;) {
     const feature = tree.feature(node);
     if (feature < 0) return bias;
-    const child = tree.children(node)[tree.taken(node, row)] as number;
+    const child = tree.next(node, row);
     if (child === PARENT_AGAIN) return bias;
     const next = tree.value(child, output);
     contributions[feature] = (contributions[feature] as number) + weight * (next - said);

@@ -29,6 +29,10 @@ export interface TreeView {
   children(node: number): readonly number[];
   /** position in `children` of where the row goes that was read last */
   taken(node: number, row: RowCodes): number;
+  /** The child that the row goes to; PARENT_AGAIN. */
+  next(node: number, row: RowCodes): number;
+  /** which code of a row the node looks at, where rows are codes below 256 */
+  column?(node: number): number;
   /** training rows, or their weight */
   cover(node: number): number;
   /** what the node says of an output */
@@ -42,6 +46,8 @@ export type RowCodes = ArrayLike<number>;
 export interface TreeFamily {
   readonly trees: readonly TreeView[];
   readonly weights: readonly number[];
+  /** codes of a row, each below 256; absent where rows have another form */
+  readonly columnCount?: number;
   /** A row of values as codes. */
   encode(values: Values): RowCodes;
 }
@@ -72,6 +78,17 @@ export function decisionTreeFamily(
 function decisionTreeView(features: readonly Feature[], tree: DecisionTree): TreeView {
   const { tests, operands, width } = tree;
   const isLeaf = (node: number) => tests[node] === TEST_LEAF;
+  const taken = (node: number, row: RowCodes): number => {
+    const index = tree.features[node] as number;
+    const value = row[index] as number;
+    if (tests[node] === TEST_PRESENT) return Number.isNaN(value) ? 1 : 0;
+    if (Number.isNaN(value)) return 2;
+    const operand = operands[node] as number;
+    if (tests[node] !== TEST_LESS) return value === operand ? 0 : 1;
+    const feature = features[index] as Feature;
+    const boundary = feature.kind === 'numeric' ? (feature.boundaries[operand] as number) : 0;
+    return value < boundary ? 0 : 1;
+  };
   const children = [...tests.keys()].map((node) => {
     if (isLeaf(node)) return [];
     const own = [...tree.children.subarray(node * 3, node * 3 + 3)];
@@ -81,17 +98,8 @@ function decisionTreeView(features: readonly Feature[], tree: DecisionTree): Tre
     nodeCount: tests.length,
     feature: (node) => (isLeaf(node) ? -1 : (tree.features[node] as number)),
     children: (node) => children[node] as number[],
-    taken(node, row) {
-      const index = tree.features[node] as number;
-      const value = row[index] as number;
-      if (tests[node] === TEST_PRESENT) return Number.isNaN(value) ? 1 : 0;
-      if (Number.isNaN(value)) return 2;
-      const operand = operands[node] as number;
-      if (tests[node] !== TEST_LESS) return value === operand ? 0 : 1;
-      const feature = features[index] as Feature;
-      const boundary = feature.kind === 'numeric' ? (feature.boundaries[operand] as number) : 0;
-      return value < boundary ? 0 : 1;
-    },
+    taken,
+    next: (node, row) => (children[node] as number[])[taken(node, row)] as number,
     cover: (node) => tree.exampleCounts[node] as number,
     value: (node, output) => tree.outputs[node * width + output] as number,
   };
@@ -114,6 +122,12 @@ export function ensembleFamily(workspace: Workspace, ensemble: TreeEnsemble): Tr
           const left = nodes.left(node);
           return nodes.stopsMissing(node) ? [left, left + 1, PARENT_AGAIN] : [left, left + 1];
         },
+        next(node, row) {
+          const code = row[nodes.column(node)] as number;
+          if (code === 0 && nodes.stopsMissing(node)) return PARENT_AGAIN;
+          return nodes.goesLeft(node, code) ? nodes.left(node) : nodes.left(node) + 1;
+        },
+        column: nodes.column,
         taken(node, row) {
           const code = row[nodes.column(node)] as number;
           if (code === 0 && nodes.stopsMissing(node)) return 2;
@@ -125,6 +139,7 @@ export function ensembleFamily(workspace: Workspace, ensemble: TreeEnsemble): Tr
       };
     }),
     weights: weights.map((weight) => weight / divisor),
+    columnCount: columns.length,
     encode(values) {
       const codes = new Uint8Array(Math.max(1, columns.length));
       encode(values, codes, 0);

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { compileExplainer, type ExplainMethod } from '../../../../src/learn/explain/explain.ts';
-import { compileShapTable } from '../../../../src/learn/explain/shap-table.ts';
+import { compileShapTables } from '../../../../src/learn/explain/shap-table.ts';
 import {
   decisionTreeFamily,
   ensembleFamily,
@@ -150,9 +150,16 @@ describe.each(MODELS)('%s', (_, configuration, problem, mode) => {
 test('Shapley values of many rows, from tables, are those of single rows', () => {
   const [, configuration] = MODELS[4] as (typeof MODELS)[number];
   const model = fitConfiguration(context, { ...configuration, max_depth: 6 }, 'boolean', PROBLEM);
-  const [tree] = familyOf(model).trees as [TreeView];
-  expect(compileShapTable(tree, 0, 0, 1e6)?.room).toBeGreaterThan(100);
-  expect(compileShapTable(tree, 0, 0, 100)).toBeUndefined();
+  const { trees, weights, columnCount = 0 } = familyOf(model);
+  const tablesWithin = (roomMax: number) =>
+    compileShapTables(
+      trees,
+      { output: 0, weights, columnCount, roomMax },
+      NEVER_CANCELLED,
+    )?.isCovered.filter(Boolean).length;
+  expect(tablesWithin(1e8)).toBe(trees.length);
+  expect(tablesWithin(20_000)).toBeLessThan(trees.length);
+  expect(tablesWithin(100)).toBeUndefined();
   const shape = { features: model.features, width: 1, isRegression: false };
   const options = { method: 'treeshap', background: [] } as const;
   const many = compileExplainer(workspace, model.algorithm, shape, options, NEVER_CANCELLED);
@@ -165,6 +172,28 @@ test('Shapley values of many rows, from tables, are those of single rows', () =>
   }
   freeModel(context, model);
 });
+
+test.each(MODELS)(
+  'Shapley values of many rows at once are those of single rows: %s',
+  (...[, configuration]) => {
+    const model = fitConfiguration(context, configuration, 'boolean', PROBLEM);
+    const shape = { features: model.features, width: 1, isRegression: false };
+    const options = { method: 'treeshap', background: [] } as const;
+    const explainer = compileExplainer(workspace, model.algorithm, shape, options, NEVER_CANCELLED);
+    const rows = Array.from({ length: 50 }, (_, row) =>
+      [...rowOf(row)].map((value, f) => ((row + f) % 7 === 0 ? null : value)),
+    );
+    const labels = rows.map((_, row) => row % 2);
+    const all = rows.map(() => new Float64Array(model.features.length));
+    const biases = explainer.all?.((row) => rows[row] as (Atom | undefined)[], labels, all);
+    for (const [row, contributions] of all.entries()) {
+      if (biases === undefined) continue;
+      const single = explain(model, 'treeshap', rows[row] as Atom[], labels[row] as number);
+      expectSame({ bias: biases[row] as number, contributions }, single);
+    }
+    freeModel(context, model);
+  },
+);
 
 function familyOf({ algorithm, features }: ClassifierModel): TreeFamily {
   if (algorithm.type === 'gbt') return ensembleFamily(workspace, algorithm.ensemble);

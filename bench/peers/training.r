@@ -1,6 +1,6 @@
 # Trains ranger on an airline CSV or glmnet on numbers; prints one line of JSON.
 #
-#     Rscript bench/peers/training.R ranger|glmnet train.csv test.csv
+#     Rscript bench/peers/training.r ranger|glmnet train.csv test.csv
 
 arguments <- commandArgs(trailingOnly = TRUE)
 peer <- arguments[1]
