@@ -1,7 +1,7 @@
 // `rowan query`: one statement, its result on standard output.
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';
-import type { QueryFormat } from '../client/query.ts';
+import type { QueryFormat, QueryWarning } from '../client/query.ts';
 import type { RowanApi } from '../client/rowan-api.ts';
 import { collectBytes } from '../file/byte-stream.ts';
 import { addTargetOptions, isEmptyTarget, type TargetOptions, withTarget } from './target.ts';
@@ -85,11 +85,21 @@ export async function printResult(
     for await (const line of tableLines(query, process.stdout.columns || PAGE_WIDTH)) {
       await print(`${line}\n`);
     }
+    tellWarnings(query.warnings);
     return;
   }
   const format = given ?? 'ndjson';
   for await (const part of query.bytes(format)) await print(part);
   if (!['csv', 'ndjson', 'arrow'].includes(format)) process.stdout.write('\n');
+  tellWarnings(query.warnings);
+}
+
+/** What is probably wrong, beside the result, which stays as it is for programs. */
+function tellWarnings(warnings: readonly QueryWarning[]): void {
+  for (const { code, message, line, column, suggestion } of warnings) {
+    const hint = suggestion === null ? '' : `; write ${suggestion}`;
+    process.stderr.write(`warning ${code} at ${line}:${column}: ${message}${hint}\n`);
+  }
 }
 
 /** Where no terminal tells how wide it is. */

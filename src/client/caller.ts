@@ -15,6 +15,9 @@ export interface PerformOptions extends CallOptions {
   readonly headers?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** Hears of the headers of a reply before its body is read; names are in lower case. */
+export type HeaderListener = (headers: Readonly<Record<string, string>>) => void;
+
 /** Makes the calls of all objects of a client over one transport, and can end those in flight. */
 export class Caller {
   readonly #transport: Transport;
@@ -51,8 +54,14 @@ export class Caller {
   }
 
   /** @returns the JSON of a success. @throws RowanError for everything else */
-  async request<T = unknown>(verb: string, path: string, options?: PerformOptions): Promise<T> {
+  async request<T = unknown>(
+    verb: string,
+    path: string,
+    options?: PerformOptions,
+    onHeaders?: HeaderListener,
+  ): Promise<T> {
     const reply = await this.perform(verb, path, options);
+    onHeaders?.(reply.headers);
     if (reply.status >= 400) throw asError(reply);
     return reply.json as T;
   }
@@ -62,10 +71,12 @@ export class Caller {
     verb: string,
     path: string,
     options: PerformOptions = {},
+    onHeaders?: HeaderListener,
   ): AsyncGenerator<Uint8Array, void, undefined> {
     const limit = this.#begin(options);
     try {
       const { status, headers, body } = await this.#send(verb, path, options, limit);
+      onHeaders?.(headers);
       const pieces = within(limit, piecesOf(body));
       if (status >= 400) throw asError(new WholeReply(status, headers, await readAll(pieces)));
       yield* pieces;

@@ -12,7 +12,7 @@ export type {
 } from './function.ts';
 export type { Source } from './json-lines.ts';
 export type { ProcedureObject } from './procedure.ts';
-export type { Query, QueryFormat, QueryOptions, QueryResults } from './query.ts';
+export type { Query, QueryFormat, QueryOptions, QueryResults, QueryWarning } from './query.ts';
 export type { PerformedReply } from './reply.ts';
 export type { RowanApi } from './rowan-api.ts';
 export type {

@@ -42,6 +42,18 @@ export interface QueryOptions<Format extends QueryFormat = QueryFormat> extends 
   readonly seed?: number | undefined;
 }
 
+/** What a query that ran says is probably wrong. */
+export interface QueryWarning {
+  /** such as `UNKNOWN_COLUMN`: those of the reference of SQL */
+  readonly code: string;
+  readonly message: string;
+  /** both from 1 */
+  readonly line: number;
+  readonly column: number;
+  /** what to write instead; null when nothing is near */
+  readonly suggestion: string | null;
+}
+
 const PATH = '/v1/query';
 const BYTE_FORMATS: ReadonlySet<string> = new Set(['csv', 'ndjson', 'arrow']);
 
@@ -54,12 +66,18 @@ export class Query<Result, Row = ResultRow> implements Promise<Result> {
   readonly #sql: string;
   readonly #options: QueryOptions;
   #result: Promise<Result> | undefined;
+  #warnings: readonly QueryWarning[] = [];
   readonly [Symbol.toStringTag] = 'Query';
 
   constructor(caller: Caller, sql: string, options: QueryOptions) {
     this.#caller = caller;
     this.#sql = sql;
     this.#options = options;
+  }
+
+  /** What was probably wrong with it; known when the first of its result has come. */
+  get warnings(): readonly QueryWarning[] {
+    return this.#warnings;
   }
 
   // biome-ignore lint/suspicious/noThenProperty: awaiting a query runs it
@@ -125,13 +143,18 @@ export class Query<Result, Row = ResultRow> implements Promise<Result> {
 
   /** The result as bytes while they come. */
   bytes(format: QueryFormat = this.#options.format ?? 'ndjson'): AsyncGenerator<Uint8Array> {
-    return this.#caller.stream('POST', PATH, this.#call(format));
+    return this.#caller.stream('POST', PATH, this.#call(format), this.#onHeaders);
   }
 
   async #ask(format: QueryFormat): Promise<unknown> {
     if (BYTE_FORMATS.has(format)) return readAll(this.bytes(format));
-    return this.#caller.request('POST', PATH, this.#call(format));
+    return this.#caller.request('POST', PATH, this.#call(format), this.#onHeaders);
   }
+
+  readonly #onHeaders = (headers: Readonly<Record<string, string>>): void => {
+    const text = headers['x-rowan-warnings'];
+    this.#warnings = text === undefined ? [] : (JSON.parse(text) as QueryWarning[]);
+  };
 
   #call(format: QueryFormat) {
     const { signal, timeoutMs, ...options } = this.#options;

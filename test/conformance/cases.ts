@@ -28,6 +28,7 @@ export interface CaseFile {
 
 const CASES = new URL('cases/', import.meta.url);
 const PENDING = new URL('pending.json', import.meta.url);
+const WARNED = new URL('warned.json', import.meta.url);
 
 export function readCaseFiles(): CaseFile[] {
   return readdirSync(CASES)
@@ -64,4 +65,9 @@ export function readPending(): Set<string> {
 
 export function writePending(names: Iterable<string>): void {
   writeFileSync(PENDING, `${JSON.stringify([...names].sort(), null, 2)}\n`);
+}
+
+/** The codes of the warnings that cases deserve, by name; the others deserve none. */
+export function readWarned(): Readonly<Record<string, string>> {
+  return JSON.parse(readFileSync(WARNED, 'utf8')) as Record<string, string>;
 }

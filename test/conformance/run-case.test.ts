@@ -29,7 +29,7 @@ afterAll(() => {
   server.close();
 });
 
-function run(part: Partial<ConformanceCase>): Promise<void> {
+function run(part: Partial<ConformanceCase>): Promise<readonly string[]> {
   requests.length = 0;
   return runCase(client, {
     ...{ name: 'a-case', area: 'rest', request: ['GET', '/200', { a: 1 }] },

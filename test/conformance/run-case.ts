@@ -8,8 +8,14 @@ import type { HttpClient, HttpReply } from '../support/http.ts';
 import type { ConformanceCase, Request } from './cases.ts';
 import { findDifference, show } from './compare.ts';
 
-/** @throws Error that says what differs, when the case does not pass */
-export async function runCase(client: HttpClient, conformanceCase: ConformanceCase): Promise<void> {
+/**
+ * @returns the codes of the warnings of the answer
+ * @throws Error that says what differs, when the case does not pass
+ */
+export async function runCase(
+  client: HttpClient,
+  conformanceCase: ConformanceCase,
+): Promise<readonly string[]> {
   const { files } = conformanceCase;
   if (files === undefined) return runIn(client, conformanceCase);
   const directory = mkdtempSync(join(tmpdir(), 'rowan-conformance-'));
@@ -19,13 +25,16 @@ export async function runCase(client: HttpClient, conformanceCase: ConformanceCa
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, fillIn(text, directory) as string);
     }
-    await runIn(client, fillIn(conformanceCase, directory) as ConformanceCase);
+    return await runIn(client, fillIn(conformanceCase, directory) as ConformanceCase);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-async function runIn(client: HttpClient, conformanceCase: ConformanceCase): Promise<void> {
+async function runIn(
+  client: HttpClient,
+  conformanceCase: ConformanceCase,
+): Promise<readonly string[]> {
   const { setup = [], request, status, compare } = conformanceCase;
   for (const step of setup) {
     const reply = await send(client, step);
@@ -35,16 +44,24 @@ async function runIn(client: HttpClient, conformanceCase: ConformanceCase): Prom
   if (!hasStatus(reply, status)) {
     throw new Error(`expected status ${status}: ${describe(request, reply)}`);
   }
-  if (compare === 'status') return;
+  const warnings = warningCodes(reply);
+  if (compare === 'status') return warnings;
   const body = parseBody(reply);
   if (compare.startsWith('error:')) {
     const text = compare.slice('error:'.length);
     const message = String((body as { error?: unknown } | null)?.error);
-    if (message.toLowerCase().includes(text.toLowerCase())) return;
+    if (message.toLowerCase().includes(text.toLowerCase())) return warnings;
     throw new Error(`expected an error with "${text}": ${describe(request, reply)}`);
   }
   const difference = findDifference(compare, conformanceCase.expect, body, isTable(request));
   if (difference !== undefined) throw new Error(`${difference}\n${describe(request, reply)}`);
+  return warnings;
+}
+
+function warningCodes({ headers }: HttpReply): readonly string[] {
+  const text = headers['x-rowan-warnings'];
+  if (typeof text !== 'string') return [];
+  return (JSON.parse(text) as { readonly code: string }[]).map(({ code }) => code);
 }
 
 function send(client: HttpClient, [verb, path, body, headers]: Request): Promise<HttpReply> {

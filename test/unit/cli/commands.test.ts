@@ -41,6 +41,14 @@ test('query prints lines of JSON to a program', async () => {
   });
 });
 
+test('query says on standard error what is probably wrong', async () => {
+  const outcome = await rowan('query', 'SELECT ab FROM (SELECT 1 AS a) AS t');
+  expect(outcome).toMatchObject({ code: 0, stdout: '{"_rowName":"result","ab":null}\n' });
+  expect(outcome.stderr).toBe(
+    "warning UNKNOWN_COLUMN at 1:8: 't' does not have a column 'ab': it is NULL in every row; write a\n",
+  );
+});
+
 test('a faulty query ends with 1 and its message', async () => {
   const outcome = await rowan('query', 'SELEC 1');
   expect(outcome.code).toBe(1);

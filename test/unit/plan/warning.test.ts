@@ -95,3 +95,26 @@ test.each([
   expect(reply.status).toBe(200);
   expect(warningsOf(reply)).toEqual([]);
 });
+
+test('answers in the process have their warnings', async () => {
+  const query = rowan.query('SELECT Origin FROM flights');
+  await query;
+  expect(query.warnings).toMatchObject([{ code: 'NAME_CASE', line: 1, column: 8 }]);
+  const fine = rowan.query('SELECT origin FROM flights');
+  await fine;
+  expect(fine.warnings).toEqual([]);
+});
+
+test('so have the details of a run', async () => {
+  const run = async (inputData: string) => {
+    const params = { inputData, outputDataset: 'copy' };
+    const made = await rowan.put('/v1/procedures/copying', { type: 'transform', params });
+    expect(made.status).toBe(201);
+    expect((await rowan.put('/v1/procedures/copying/runs/r', {})).status).toBe(201);
+    return (await rowan.get('/v1/procedures/copying/runs/r/details')).json;
+  };
+  expect(await run('SELECT orign FROM flights')).toMatchObject({
+    warnings: [{ code: 'UNKNOWN_COLUMN', suggestion: 'origin' }],
+  });
+  expect(JSON.stringify(await run('SELECT origin FROM flights'))).not.toContain('warnings');
+});

@@ -3,6 +3,7 @@
 import { queryTextOf } from '../../../dataset/parameter.ts';
 import { prepareQuery } from '../../../exec/query.ts';
 import type { Task } from '../../../exec/task.ts';
+import type { QueryWarning } from '../../../plan/warning.ts';
 import type { ProcedureContext, RunEffects } from '../../../procedure/procedure-type.ts';
 import { assert } from '../../../util/assert.ts';
 import { ArenaLease } from '../../../value/column/arena-set.ts';
@@ -32,16 +33,23 @@ export async function procedureTask(
     task.callHost({ kind: 'log', run, message } satisfies HostRequest);
   };
   try {
+    const warnings = new Map<string, QueryWarning>();
     const procedureContext = makeContext(task, context, {
       arenas,
       effects,
+      warnings,
       madeIds,
       about,
       log,
     });
     const outcome = await type.run(procedureContext, params);
     for (const { content } of effects.datasets) arenas.keep(snapshotSpans(content.snapshot));
-    return { ...outcome, ...withMadeIds(outcome.result, madeIds), effects };
+    return {
+      ...outcome,
+      ...withMadeIds(outcome.result, madeIds),
+      ...withWarnings(outcome.details, [...warnings.values()]),
+      effects,
+    };
   } finally {
     arenas.release();
   }
@@ -54,8 +62,20 @@ function withMadeIds(result: unknown, [id]: readonly string[]): { readonly resul
     : { result: { ...(result as object | undefined), outputDataset: id } };
 }
 
+/** What is probably wrong with the queries of a run stands beside its details. */
+function withWarnings(
+  details: unknown,
+  warnings: readonly QueryWarning[],
+): { readonly details?: unknown } {
+  if (warnings.length === 0) return {};
+  const isPlain = typeof details === 'object' && !Array.isArray(details);
+  return isPlain || details === undefined ? { details: { ...details, warnings } } : {};
+}
+
 interface RunTaskContext {
   readonly arenas: ArenaLease;
+  /** of the queries that ran, each once */
+  readonly warnings: Map<string, QueryWarning>;
   readonly effects: CollectedEffects;
   /** ids that outputs without one were given */
   readonly madeIds: string[];
@@ -67,7 +87,7 @@ interface RunTaskContext {
 function makeContext(
   task: Task,
   { types, mirror, callScope, executor, files, remote }: WorkerContext,
-  { arenas, effects, madeIds, about, log }: RunTaskContext,
+  { arenas, effects, warnings, madeIds, about, log }: RunTaskContext,
 ): ProcedureContext {
   return {
     namespace: mirror,
@@ -78,13 +98,16 @@ function makeContext(
     scope: callScope,
     ...about,
     checkCancelled: () => task.checkCancelled(),
-    query: (query, rewrite) =>
-      prepareQuery(queryTextOf(query), {
+    query(query, rewrite) {
+      const prepared = prepareQuery(queryTextOf(query), {
         namespace: mirror,
         scope: callScope,
         executor,
         rewrite,
-      }),
+      });
+      for (const warning of prepared.warnings) warnings.set(JSON.stringify(warning), warning);
+      return prepared;
+    },
     steps: (steps, options) =>
       new StepProgress(steps, options?.topLevel === true, (document) => task.progress(document)),
     output: (spec, defaultType, options = {}) =>
