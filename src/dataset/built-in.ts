@@ -6,6 +6,7 @@ import type { DatasetType } from './dataset-type.ts';
 import { embedding } from './embedding.ts';
 import { joined } from './joined.ts';
 import { merged } from './merged.ts';
+import { clickhouseDataset } from './remote/clickhouse.ts';
 import { docdbDataset, docdbRecord } from './remote/docdb.ts';
 import { postgresqlDataset, postgresqlRecorder } from './remote/postgresql.ts';
 import { sampled } from './sampled.ts';
@@ -33,6 +34,7 @@ export const DATASET_TYPES: readonly DatasetType[] = [
   sqliteSparse,
   continuous,
   continuousWindow,
+  clickhouseDataset,
   docdbDataset,
   docdbRecord,
   postgresqlDataset,

@@ -2,11 +2,11 @@
 import type {
   ColumnCell,
   FlatColumn,
-  NeededColumns,
   Relation,
   RelationColumn,
   RelationRow,
 } from '../plan/namespace.ts';
+import type { NeededColumns } from '../plan/needed-columns.ts';
 import { every } from '../util/every.ts';
 import type { ArenaAllocator } from '../value/column/arena-set.ts';
 import { ColumnView } from '../value/column/column-view.ts';

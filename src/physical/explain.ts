@@ -84,12 +84,14 @@ function addLines(
 
 /** What another system is asked for the rows of a scan. */
 function remoteRequest(node: PlanNode, namespace: Namespace): string | undefined {
+  if (node.kind === 'ask') return namespace.dataset(node.dataset).remote?.pushing?.describe(node);
   if (node.kind !== 'scan' || node.lookup !== undefined) return undefined;
   return namespace.dataset(node.dataset).remote?.describe(node.columns, node.prefilter ?? []);
 }
 
 /** How the rows of an operator come about, in a word or two. */
 export function pathOf({ logical: node, way, method }: PhysicalNode): string {
+  if (node.kind === 'ask') return 'remote';
   if (node.kind === 'scan') return node.lookup === undefined ? 'scan' : 'row lookup';
   if (way !== 'rows') return method === 'plain' ? 'vector' : `vector: ${method}`;
   if (node.kind === 'join') return method;
@@ -99,7 +101,7 @@ export function pathOf({ logical: node, way, method }: PhysicalNode): string {
 
 /** Why an operator makes rows one by one; null when it does not. */
 function whyOf({ logical: { kind }, way, refusals }: PhysicalNode): string | null {
-  if (way !== 'rows' || kind === 'scan' || kind === 'single-row') return null;
+  if (way !== 'rows' || kind === 'scan' || kind === 'ask' || kind === 'single-row') return null;
   return refusals.map(({ choice, because }) => `${choice}: ${because}`).join('; ') || null;
 }
 
@@ -107,6 +109,8 @@ function describeNode(node: PlanNode): string {
   switch (node.kind) {
     case 'scan':
       return describeScan(node.dataset, node);
+    case 'ask':
+      return `ask ${node.dataset}`;
     case 'single-row':
       return 'single row';
     case 'row-dataset':

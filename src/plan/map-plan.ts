@@ -7,6 +7,7 @@ import type { AggregateCall, PlanNode } from './plan.ts';
 export function inputsOf(node: PlanNode): readonly PlanNode[] {
   switch (node.kind) {
     case 'scan':
+    case 'ask':
     case 'single-row':
     case 'row-dataset':
     case 'values':
@@ -32,6 +33,7 @@ export function inputsOf(node: PlanNode): readonly PlanNode[] {
 export function mapInputs(node: PlanNode, map: (input: PlanNode) => PlanNode): PlanNode {
   switch (node.kind) {
     case 'scan':
+    case 'ask':
     case 'single-row':
     case 'row-dataset':
     case 'values':

@@ -5,13 +5,9 @@ import type { Path } from '../value/path.ts';
 import type { Cell, Row, Scalar } from '../value/value.ts';
 import type { BoundExpression } from './expression.ts';
 import type { FunctionNamespace, UserFunction } from './function.ts';
+import type { NeededColumns } from './needed-columns.ts';
+import type { AskNode, PlanNode } from './plan.ts';
 import type { ValueType } from './type/type.ts';
-
-/**
- * Column paths that a scan needs, each with everything below it (`a` stands for `a.b` too); `all`
- * when a wildcard or the whole row is read.
- */
-export type NeededColumns = 'all' | readonly Path[];
 
 export interface RelationRow {
   readonly name: Path;
@@ -64,6 +60,22 @@ export interface RemoteFacet {
   rowType(): ValueType;
   /** what the other system is asked for a scan, in its own language */
   describe(needed: NeededColumns, prefilter: readonly BoundExpression[]): string;
+  /** present where the other system can take over more of a plan than a prefilter */
+  readonly pushing?: RemotePushing;
+}
+
+/** How parts of plans are handed to another system. */
+export interface RemotePushing {
+  /** `asked` of an AskNode that asks for the rows as they are */
+  readonly start: unknown;
+  /**
+   * The same rows from a plan in which the other system does more, for a node with an AskNode
+   * below; undefined: the node stays as it is.
+   */
+  push(node: PlanNode): PlanNode | undefined;
+  rows(ask: AskNode): Iterable<RelationRow>;
+  /** in the language of the other system */
+  describe(ask: AskNode): string;
 }
 
 /** A column whose cells are read in the order of rows. */

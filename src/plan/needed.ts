@@ -2,7 +2,7 @@
 import { Path } from '../value/path.ts';
 import { childrenOf, itemExpressions } from './children.ts';
 import type { BoundExpression, ProjectItem } from './expression.ts';
-import type { NeededColumns } from './namespace.ts';
+import type { NeededColumns } from './needed-columns.ts';
 
 /** A growing set of column paths, or everything. */
 export class NeededSet {

@@ -1,6 +1,7 @@
 // The rules in the order in which they run, each once.
 import type { Namespace } from './namespace.ts';
 import type { PlanNode, QueryPlan } from './plan.ts';
+import { askRemote } from './rule/ask-remote.ts';
 import { collectChoices } from './rule/collect-choices.ts';
 import { freeJoinOrder } from './rule/free-join-order.ts';
 import { keepTopOfPartitions } from './rule/keep-top-of-partitions.ts';
@@ -33,6 +34,8 @@ export const RULES: readonly Rule[] = [
   keepTopRows,
   keepTopOfPartitions,
   freeJoinOrder,
+  // What is known of filters, groups and rows that are kept goes to the systems that have the rows.
+  askRemote,
   // Last: the other rules change who reads what.
   readNeededColumns,
 ];

@@ -12,7 +12,7 @@
 // the shapes above (a sub-select).
 import type { FrameExclusion, FrameUnit, JoinKind, SetOperator, Span } from '../sql/node.ts';
 import type { BoundExpression, JoinSide, ProjectItem, SortKey } from './expression.ts';
-import type { NeededColumns } from './namespace.ts';
+import type { NeededColumns } from './needed-columns.ts';
 
 /** The rows of a dataset in stored order, or only those that `lookup` selects. */
 export interface ScanNode {
@@ -22,6 +22,20 @@ export interface ScanNode {
   readonly lookup: RowLookup | undefined;
   /** parts of the condition above that another system, which has the rows, may test before it sends them */
   readonly prefilter?: readonly BoundExpression[];
+}
+
+/**
+ * What another system makes of the rows of a dataset that it has: they come with `columns`, of
+ * those that it computes too, and its own row names.
+ */
+export interface AskNode {
+  readonly kind: 'ask';
+  readonly dataset: string;
+  readonly columns: NeededColumns;
+  /** what it does, as the relation of the dataset has it: plain data */
+  readonly asked: unknown;
+  /** true: rows of the dataset as they are, perhaps not all of them */
+  readonly isStored: boolean;
 }
 
 /**
@@ -344,6 +358,7 @@ export interface LimitByNode {
 
 export type PlanNode =
   | ScanNode
+  | AskNode
   | SingleRowNode
   | RowDatasetNode
   | TransposeNode

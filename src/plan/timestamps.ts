@@ -34,6 +34,7 @@ type Reads = (expression: BoundExpression | undefined) => boolean;
 function nodeReads(node: PlanNode, reads: Reads): boolean {
   switch (node.kind) {
     case 'scan':
+    case 'ask':
     case 'single-row':
     case 'limit':
     case 'distinct':

@@ -3,7 +3,7 @@ import type { ErrorBody } from '../util/error.ts';
 import type { WireAtom } from '../value/wire-value.ts';
 
 /** Systems that have a driver. */
-export type RemoteSystem = 'docdb' | 'postgresql';
+export type RemoteSystem = 'clickhouse' | 'docdb' | 'postgresql';
 
 /** A row of another system: as many atoms as there are paths. */
 export interface WireRow {

@@ -1,12 +1,7 @@
 // A table of another system as a relation: its rows are fetched each time that they are read.
 import type { BoundExpression } from '../plan/expression.ts';
-import type {
-  NeededColumns,
-  Relation,
-  RelationColumn,
-  RelationRow,
-  RemoteFacet,
-} from '../plan/namespace.ts';
+import type { Relation, RelationColumn, RelationRow, RemoteFacet } from '../plan/namespace.ts';
+import type { NeededColumns } from '../plan/needed-columns.ts';
 import { OPEN_ROW_TYPE, type ValueType } from '../plan/type/type.ts';
 import { RowanError } from '../util/error.ts';
 import { Path } from '../value/path.ts';
@@ -24,7 +19,7 @@ export interface RemoteScan {
 }
 
 export abstract class RemoteRelation implements Relation {
-  readonly remote: RemoteFacet;
+  remote: RemoteFacet;
   protected readonly access: RemoteAccess;
   #rowCount: number | undefined;
 
@@ -60,13 +55,13 @@ export abstract class RemoteRelation implements Relation {
   }
 
   scan(needed: NeededColumns, prefilter: readonly BoundExpression[] = []): Iterable<RelationRow> {
-    return this.#rows(this.#scanOf(needed, prefilter).request);
+    return this.rowsOf(this.#scanOf(needed, prefilter).request);
   }
 
   findRows(name: Path, needed: NeededColumns): readonly RelationRow[] {
     const request = this.lookupFor(name, needed);
     if (request === undefined) return [];
-    return [...this.#rows(request)].filter((row) => row.name.equals(name));
+    return [...this.rowsOf(request)].filter((row) => row.name.equals(name));
   }
 
   *rowNames(): Iterable<Path> {
@@ -77,7 +72,7 @@ export abstract class RemoteRelation implements Relation {
     return this.scanFor(needed, conditionOfAll(prefilter));
   }
 
-  *#rows(request: RemoteRequest): Iterable<RelationRow> {
+  protected *rowsOf(request: RemoteRequest): Iterable<RelationRow> {
     const paths = new PathLists();
     let index = 0;
     for (const wire of this.access.rows(request)) {

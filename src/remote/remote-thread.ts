@@ -16,6 +16,7 @@ import type {
 
 /** Drivers are large, so each is loaded at its first use. */
 const DRIVERS: Readonly<Record<RemoteSystem, () => Promise<Driver>>> = {
+  clickhouse: async () => (await import('./clickhouse/clickhouse-driver.ts')).clickhouseDriver,
   docdb: async () => (await import('./docdb/docdb-driver.ts')).docdbDriver,
   postgresql: async () => (await import('./postgresql/postgresql-driver.ts')).postgresqlDriver,
 };

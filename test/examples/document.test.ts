@@ -17,6 +17,7 @@ const run = promisify(execFile);
 const ADDRESS = 'http://127.0.0.1:8080';
 
 const POSTGRESQL = 'docs/guide/12-postgresql.md';
+const CLICKHOUSE = 'docs/guide/13-clickhouse.md';
 const DOCDB = 'docs/guide/11-document-databases.md';
 
 /** Blocks that do not run, by how they begin, each with the reason. */
@@ -30,6 +31,9 @@ const NOT_RUN: readonly (readonly [document: string, start: string, why: string]
   [POSTGRESQL, `curl -G ${ADDRESS}/v1/query`, 'asks a database; test/remote does'],
   [POSTGRESQL, `curl -X PUT ${ADDRESS}/v1/procedures`, 'asks a database; test/remote does'],
   [POSTGRESQL, `curl -G ${ADDRESS}/v1/functions`, 'asks a database; test/remote does'],
+  [CLICKHOUSE, `curl -G ${ADDRESS}/v1/query`, 'asks a database; test/remote does'],
+  [CLICKHOUSE, `curl -X PUT ${ADDRESS}/v1/datasets`, 'asks a database; test/remote does'],
+  [CLICKHOUSE, `curl -X PUT ${ADDRESS}/v1/procedures`, 'asks a database; test/remote does'],
   [DOCDB, `curl -G ${ADDRESS}/v1/query`, 'asks a database; test/remote does'],
   [DOCDB, `curl -X PUT ${ADDRESS}/v1/procedures`, 'asks a database; test/remote does'],
   [DOCDB, `curl -G ${ADDRESS}/v1/functions`, 'asks a database; test/remote does'],

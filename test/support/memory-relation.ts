@@ -1,10 +1,6 @@
 // A relation over rows written in a test.
-import type {
-  NeededColumns,
-  Relation,
-  RelationColumn,
-  RelationRow,
-} from '../../src/plan/namespace.ts';
+import type { Relation, RelationColumn, RelationRow } from '../../src/plan/namespace.ts';
+import type { NeededColumns } from '../../src/plan/needed-columns.ts';
 import { atomFromJson, pathFromJson, timestampFromJson } from '../../src/value/json.ts';
 import { comparePaths, type Path } from '../../src/value/path.ts';
 import { flatten, type Row, RowBuilder, Scalar } from '../../src/value/value.ts';

@@ -24,7 +24,7 @@ import { compileRecursive } from './operator/recursive.ts';
 import { compileRejoin } from './operator/rejoin.ts';
 import { compileRowDataset } from './operator/row-dataset.ts';
 import { compileSample } from './operator/sample.ts';
-import { compileScan } from './operator/scan.ts';
+import { compileAsk, compileScan } from './operator/scan.ts';
 import { compileSeries } from './operator/series.ts';
 import { compileSort } from './operator/sort.ts';
 import type { RowSource } from './operator/source.ts';
@@ -58,7 +58,9 @@ export function compileQuery(node: PlanNode, runtime: Runtime): RowSource {
 }
 
 function datasetsOf(node: PlanNode): readonly string[] {
-  return node.kind === 'scan' ? [node.dataset] : inputsOf(node).flatMap(datasetsOf);
+  return node.kind === 'scan' || node.kind === 'ask'
+    ? [node.dataset]
+    : inputsOf(node).flatMap(datasetsOf);
 }
 
 /** The rows of an operator: by the executor, or by the reference where it is left to that. */
@@ -78,6 +80,8 @@ function compileReference({ logical: node, inputs }: PhysicalNode, runtime: Runt
   switch (node.kind) {
     case 'scan':
       return compileScan(node, makeCompiler(runtime, NO_COLUMNS));
+    case 'ask':
+      return compileAsk(node, makeCompiler(runtime, NO_COLUMNS));
     case 'single-row':
       return () => [SINGLE_ROW];
     case 'row-dataset':
@@ -201,8 +205,10 @@ function columnsOf(
   structured: boolean,
   runtime: Runtime,
 ): readonly RelationColumn[] {
-  if (node.kind === 'scan' && !structured) return runtime.namespace.dataset(node.dataset).columns();
-  const whole: PlanNode =
-    node.kind === 'scan' ? { ...node, columns: 'all', lookup: undefined } : node;
+  const isStored = node.kind === 'scan' || (node.kind === 'ask' && node.isStored);
+  if (isStored && !structured) return runtime.namespace.dataset(node.dataset).columns();
+  const whole: PlanNode = isStored
+    ? { kind: 'scan', dataset: node.dataset, columns: 'all', lookup: undefined }
+    : node;
   return listColumns(compilePlan(whole, runtime)(), structured);
 }

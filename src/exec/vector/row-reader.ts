@@ -1,5 +1,5 @@
 // Rows of a columnar table by number, for operators that select rows before anyone looks at them.
-import type { NeededColumns } from '../../plan/namespace.ts';
+import type { NeededColumns } from '../../plan/needed-columns.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
 import { ColumnView } from '../../value/column/column-view.ts';
 import { type RowNamesView, rowNamesView } from '../../value/column/row-names.ts';

@@ -10,7 +10,8 @@ export const prefilterRemoteRows: Rule = {
       if (node.kind !== 'filter' || node.input.kind !== 'scan') return node;
       const { input } = node;
       if (input.lookup !== undefined) return node;
-      if (namespace.dataset(input.dataset).remote === undefined) return node;
+      const { remote } = namespace.dataset(input.dataset);
+      if (remote === undefined || remote.pushing !== undefined) return node;
       const prefilter = conjunctsOf(node.condition);
       // A part that fails for a row fails the query, also for a row that another part leaves out.
       if (!prefilter.every(cannotFail)) return node;

@@ -3,8 +3,8 @@
 import { cannotFail } from '../conjunction.ts';
 import type { BoundExpression, JoinSide, ProjectItem } from '../expression.ts';
 import { callExpressions, expressionsOf } from '../map-plan.ts';
-import type { NeededColumns } from '../namespace.ts';
 import { NeededSet } from '../needed.ts';
+import type { NeededColumns } from '../needed-columns.ts';
 import { isWholeRow } from '../pattern.ts';
 import type { JoinInput, JoinNode, LateralNode, PlanNode, ProjectNode } from '../plan.ts';
 import type { Rule } from './rule.ts';
@@ -21,6 +21,7 @@ export const readNeededColumns: Rule = {
 function narrow(node: PlanNode, needed: NeededColumns, late: readonly BoundExpression[]): PlanNode {
   switch (node.kind) {
     case 'scan':
+    case 'ask':
       return { ...node, columns: needed };
     case 'single-row':
     case 'row-dataset':

@@ -1,4 +1,5 @@
-import type { NeededColumns, RelationColumn } from '../../plan/namespace.ts';
+import type { RelationColumn } from '../../plan/namespace.ts';
+import type { NeededColumns } from '../../plan/needed-columns.ts';
 import { RowanError } from '../../util/error.ts';
 import { comparePaths, Path } from '../../value/path.ts';
 import type { Condition } from '../condition.ts';

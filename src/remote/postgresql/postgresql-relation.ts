@@ -1,4 +1,5 @@
-import type { NeededColumns, RelationColumn } from '../../plan/namespace.ts';
+import type { RelationColumn } from '../../plan/namespace.ts';
+import type { NeededColumns } from '../../plan/needed-columns.ts';
 import { atomType, type RowMember, type ValueType } from '../../plan/type/type.ts';
 import { comparePaths, Path } from '../../value/path.ts';
 import type { Condition } from '../condition.ts';

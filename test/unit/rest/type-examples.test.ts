@@ -20,6 +20,7 @@ const NEEDS_MORE: Readonly<Record<string, string>> = {
 
 /** Types that ask for more than what is required, and why no single parameter is. */
 const ASKS_FOR_MORE: Readonly<Record<string, string>> = {
+  clickhouse: 'table or query',
   sampled: 'rows or fraction',
   'classifier.experiment': 'algorithm or configuration',
   'classifier.importance': 'functionName or modelFileUrl',

@@ -1,5 +1,6 @@
 // Rows of a dataset: all of them in stored order, or those that names select.
-import type { RowLookup, ScanNode } from '../../../plan/plan.ts';
+import type { AskNode, RowLookup, ScanNode } from '../../../plan/plan.ts';
+import { assert } from '../../../util/assert.ts';
 import { RowanError } from '../../../util/error.ts';
 import { comparePaths, Path } from '../../../value/path.ts';
 import { Scalar, type Value } from '../../../value/value.ts';
@@ -22,6 +23,15 @@ export function compileScan(node: ScanNode, compiler: Compiler): RowSource {
   return () => {
     const relation = runtime.namespace.dataset(node.dataset);
     return names().flatMap((name): readonly ExecRow[] => relation.findRows(name, columns));
+  };
+}
+
+/** Rows that another system makes. */
+export function compileAsk(node: AskNode, { runtime }: Compiler): RowSource {
+  return () => {
+    const { remote } = runtime.namespace.dataset(node.dataset);
+    assert(remote?.pushing !== undefined, 'what is asked is understood');
+    return withCancellation(remote.pushing.rows(node), runtime);
   };
 }
 

@@ -87,6 +87,7 @@ export const DATASET_EXAMPLES: TypeExamples = {
     before: [LEFT, RIGHT],
     params: { datasets: ['left_rows', 'right_rows'] },
   },
+  clickhouse: { params: { url: 'http://localhost:8123', table: 'visits', rowNameColumn: 'id' } },
   'postgresql.dataset': { params: { ...DATABASE, tableName: 'orders', primaryKey: 'id' } },
   'postgresql.recorder': { params: { ...DATABASE, tableName: 'orders', rowNameColumn: 'id' } },
   sampled: {

@@ -1,0 +1,289 @@
+// Tables of ClickHouse, read by each query and written.
+import { type Static, Type } from 'typebox';
+import {
+  checkClickhouseUrls,
+  clickhouseConnection,
+} from '../../remote/clickhouse/clickhouse-connection.ts';
+import { ClickhouseRelation } from '../../remote/clickhouse/clickhouse-relation.ts';
+import type {
+  ClickhouseRequest,
+  ClickhouseTable,
+} from '../../remote/clickhouse/clickhouse-request.ts';
+import { escapeField, quoteName, quoteText } from '../../remote/clickhouse/clickhouse-text.ts';
+import { parseType } from '../../remote/clickhouse/clickhouse-value.ts';
+import { failure } from '../../util/error.ts';
+import type { Atom } from '../../value/atom.ts';
+import { atomText } from '../../value/text.ts';
+import { laterOf, MINUS_INFINITY, Timestamp } from '../../value/timestamp.ts';
+import { type ContentWriter, datasetType, type WriterContext } from '../dataset-type.ts';
+import { NO_ROWS } from '../no-rows.ts';
+import type { RecordedRow } from '../recorded-row.ts';
+
+const PARAMETERS = Type.Object({
+  url: Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1 })], {
+    description:
+      'address of a server, such as http://host:8123, or of several replicas, which are asked in turn',
+  }),
+  database: Type.String({ description: 'name of the database', default: 'default' }),
+  table: Type.Optional(Type.String({ description: 'table or view' })),
+  query: Type.Optional(
+    Type.String({ description: 'a SELECT of ClickHouse whose rows stand for a table' }),
+  ),
+  rowNameColumn: Type.Optional(
+    Type.String({
+      description: 'column whose value names the row; absent: numbers, in the order of the answer',
+    }),
+  ),
+  timestampColumn: Type.Optional(
+    Type.String({
+      description: 'column with the timestamp of the cells: a time, or seconds; absent: -Inf',
+    }),
+  ),
+  includeKeyColumns: Type.Boolean({
+    description: 'whether the columns of names and timestamps are columns of the rows too',
+    default: true,
+  }),
+  settings: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
+    description: 'settings of ClickHouse for each request',
+    default: {},
+  }),
+  timeoutSeconds: Type.Number({
+    description: 'how long a server may say nothing',
+    default: 60,
+    exclusiveMinimum: 0,
+    maximum: 86_400,
+  }),
+  maxRows: Type.Integer({
+    description: 'rows above which the answer to one request is refused',
+    default: 10_000_000,
+    minimum: 1,
+  }),
+  writable: Type.Boolean({ description: 'whether rows can be recorded', default: false }),
+  createTable: Type.Boolean({
+    description:
+      'with writable: the table and its columns are made when rows need them, ordered by the row name',
+    default: false,
+  }),
+  cluster: Type.Optional(
+    Type.String({ description: 'cluster on whose servers createTable makes the table' }),
+  ),
+});
+
+type ClickhouseParams = Static<typeof PARAMETERS>;
+
+export const clickhouseDataset = datasetType({
+  name: 'clickhouse',
+  summary: 'A table, a view or a SELECT of ClickHouse: the server computes what it can of a query.',
+  parameters: PARAMETERS,
+  check({ url, table, query, writable, createTable }) {
+    checkClickhouseUrls(url);
+    if ((table === undefined) === (query === undefined)) {
+      throw failure('INVALID_PARAMETER', 'clickhouse needs either table or query', {
+        parameter: 'table',
+      });
+    }
+    if (writable && table === undefined) {
+      throw failure('INVALID_PARAMETER', 'the rows of a query cannot be recorded: writable', {
+        parameter: 'writable',
+      });
+    }
+    if (createTable && !writable) {
+      throw failure('INVALID_PARAMETER', 'createTable needs writable', {
+        parameter: 'createTable',
+      });
+    }
+  },
+  relation: (params, access) => new ClickhouseRelation(params, access),
+  recording: {
+    visibility: () => 'commit',
+    sends: true,
+    initialState: null,
+    admit(rows, { writable }) {
+      if (writable) return { rows, state: null };
+      throw failure('INVALID_PARAMETER', 'clickhouse dataset is read-only: it is not writable');
+    },
+    openWriter,
+  },
+  status: () => null,
+});
+
+/** Rows that go in one INSERT, which the server takes as a whole or not at all. */
+const BLOCK_ROW_COUNT = 65_536;
+
+function openWriter({ params, remote }: WriterContext<ClickhouseParams>): ContentWriter {
+  const writer = new TableWriter(params, (request) =>
+    remote.execute({
+      system: 'clickhouse',
+      connection: clickhouseConnection(params, remote),
+      request,
+    }),
+  );
+  return {
+    add: (row) => writer.add(row),
+    finish() {
+      writer.send();
+      return NO_ROWS;
+    },
+  };
+}
+
+type Fields = ReadonlyMap<string, Atom>;
+
+class TableWriter {
+  readonly #params: ClickhouseParams;
+  readonly #ask: (request: ClickhouseRequest) => unknown;
+  readonly #table: string;
+  #known: ClickhouseTable | undefined;
+  #rows: Fields[] = [];
+
+  constructor(params: ClickhouseParams, ask: (request: ClickhouseRequest) => unknown) {
+    this.#params = params;
+    this.#ask = ask;
+    this.#table = `${quoteName(params.database)}.${quoteName(params.table ?? '')}`;
+  }
+
+  add(row: RecordedRow): void {
+    this.#rows.push(fieldsOf(row, this.#params));
+    if (this.#rows.length >= BLOCK_ROW_COUNT) this.send();
+  }
+
+  send(): void {
+    if (this.#rows.length === 0) return;
+    const types = this.#columnsFor(this.#rows);
+    const names = [...types.keys()].filter((name) => this.#rows.some((row) => row.has(name)));
+    const text = this.#rows
+      .map((row) =>
+        names
+          .map((name) => fieldText(name, row.get(name) ?? null, types.get(name) as string))
+          .join('\t'),
+      )
+      .join('\n');
+    this.#ask({ kind: 'insert', into: this.#table, columns: names, text: `${text}\n` });
+    this.#rows = [];
+  }
+
+  /** The types of columns; those that rows need are made, where they may be. */
+  #columnsFor(rows: readonly Fields[]): ReadonlyMap<string, string> {
+    const { database, table = '', createTable } = this.#params;
+    const describe = () =>
+      this.#ask({ kind: 'table', source: { database, table } }) as ClickhouseTable;
+    this.#known ??= describe();
+    const { columns, hasDateTime64 } = this.#known;
+    if (columns === undefined && !createTable) {
+      throw failure('REMOTE_FAILED', `there is no table ${table} in database ${database}`, {
+        table,
+      });
+    }
+    const types = new Map((columns ?? []).map(({ name, type }) => [name, type]));
+    const missing = new Map<string, string>();
+    for (const row of rows) {
+      for (const [name, atom] of row) {
+        if (types.has(name) || (missing.has(name) && missing.get(name) !== NULL_TYPE)) continue;
+        missing.set(name, this.#typeOf(name, atom, hasDateTime64));
+      }
+    }
+    if (missing.size === 0) return types;
+    const [first] = missing.keys();
+    if (!createTable) {
+      throw failure('INVALID_PARAMETER', `table ${table} has no column ${first}`, {
+        column: first,
+      });
+    }
+    if (columns === undefined) this.#create(missing);
+    else {
+      for (const [name, type] of missing) {
+        this.#change(
+          'alter ClickHouse table',
+          `ALTER TABLE ${this.#table}${this.#onCluster} ADD COLUMN ${quoteName(name)} ${type}`,
+        );
+      }
+    }
+    this.#known = describe();
+    return new Map((this.#known.columns ?? []).map(({ name, type }) => [name, type]));
+  }
+
+  #typeOf(name: string, atom: Atom, hasDateTime64: boolean): string {
+    const { rowNameColumn, timestampColumn } = this.#params;
+    if (name === rowNameColumn) return 'String';
+    // Seconds: a row without a timestamp has -Inf.
+    if (name === timestampColumn) return 'Float64';
+    if (atom === null) return NULL_TYPE;
+    if (typeof atom === 'bigint') return 'Nullable(Int64)';
+    if (typeof atom === 'number')
+      return Number.isInteger(atom) ? 'Nullable(Int64)' : 'Nullable(Float64)';
+    if (!(atom instanceof Timestamp)) return 'Nullable(String)';
+    return hasDateTime64 ? "Nullable(DateTime64(3, 'UTC'))" : "Nullable(DateTime('UTC'))";
+  }
+
+  #create(columns: ReadonlyMap<string, string>): void {
+    const { rowNameColumn } = this.#params;
+    const list = [...columns].map(([name, type]) => `${quoteName(name)} ${type}`).join(', ');
+    const order = rowNameColumn === undefined ? 'tuple()' : quoteName(rowNameColumn);
+    const sql = `CREATE TABLE IF NOT EXISTS ${this.#table}${this.#onCluster} (${list}) ENGINE = MergeTree ORDER BY ${order}`;
+    this.#change('create ClickHouse table', sql);
+  }
+
+  get #onCluster(): string {
+    const { cluster } = this.#params;
+    return cluster === undefined ? '' : ` ON CLUSTER ${quoteText(cluster)}`;
+  }
+
+  #change(doing: string, sql: string): void {
+    this.#ask({ kind: 'statement', query: { sql, texts: [] }, doing });
+  }
+}
+
+/** Of a column of which only nulls are known. */
+const NULL_TYPE = 'Nullable(Int64)';
+
+/** A column that a row has several times keeps the last value. */
+function fieldsOf(
+  { name, cells }: RecordedRow,
+  { rowNameColumn, timestampColumn }: ClickhouseParams,
+): Fields {
+  const fields = new Map<string, Atom>();
+  for (const [column, atom] of cells) fields.set(column.toString(), atom);
+  if (rowNameColumn !== undefined) fields.set(rowNameColumn, name.toString());
+  if (timestampColumn !== undefined) {
+    const latest = cells.reduce((ts, cell) => laterOf(ts, cell[2]), MINUS_INFINITY);
+    fields.set(timestampColumn, latest);
+  }
+  return fields;
+}
+
+/** In the format TabSeparated. */
+function fieldText(column: string, atom: Atom, type: string): string {
+  if (atom === null) return '\\N';
+  const { kind } = parseType(type).type;
+  if (atom instanceof Timestamp) return timeText(column, atom.seconds, kind, type);
+  if (typeof atom === 'number' && !Number.isFinite(atom)) {
+    return Number.isNaN(atom) ? 'nan' : atom > 0 ? 'inf' : '-inf';
+  }
+  if (typeof atom === 'number' && kind === 'integer' && !Number.isInteger(atom)) {
+    throw refusal(column, type, `${atom} is no integer`);
+  }
+  if (atom instanceof Uint8Array) throw refusal(column, type, 'a blob cannot be recorded');
+  return escapeField(atomText(atom));
+}
+
+function timeText(column: string, seconds: number, kind: string, type: string): string {
+  switch (kind) {
+    case 'date':
+      return new Date(seconds * 1000).toISOString().slice(0, 10);
+    case 'datetime':
+      if (!Number.isInteger(seconds) || seconds < 0 || seconds >= 2 ** 32) {
+        throw refusal(column, type, 'its times are whole seconds from 1970 to 2106');
+      }
+      return String(seconds).padStart(10, '0');
+    case 'datetime64':
+      return seconds.toFixed(3);
+    case 'string':
+      return atomText(new Timestamp(seconds));
+    default:
+      return String(seconds);
+  }
+}
+
+function refusal(column: string, type: string, because: string) {
+  return failure('INVALID_PARAMETER', `column ${column} of type ${type}: ${because}`, { column });
+}

@@ -1,0 +1,7 @@
+import type { Path } from '../value/path.ts';
+
+/**
+ * Column paths that a scan needs, each with everything below it (`a` stands for `a.b` too); `all`
+ * when a wildcard or the whole row is read.
+ */
+export type NeededColumns = 'all' | readonly Path[];

@@ -1,0 +1,414 @@
+// ClickHouse by the package `@clickhouse/client`. Answers come in the format
+// TabSeparatedWithNamesAndTypes, which servers of all versions write exactly and by rows.
+import { randomUUID } from 'node:crypto';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type ClickHouseClient, ClickHouseError, createClient } from '@clickhouse/client';
+import type { AddressGuard } from '../../file/address-guard.ts';
+import { failure, RowanError } from '../../util/error.ts';
+import type { WireAtom } from '../../value/wire-value.ts';
+import type { Driver, Session } from '../driver.ts';
+import type { Connection, WireRow } from '../message.ts';
+import type { ClickhouseOptions } from './clickhouse-connection.ts';
+import type {
+  ClickhouseColumn,
+  ClickhouseOutput,
+  ClickhouseQuery,
+  ClickhouseRequest,
+  ClickhouseSource,
+  ClickhouseTable,
+} from './clickhouse-request.ts';
+import { quoteName, withLiterals } from './clickhouse-text.ts';
+import { type ColumnType, numberOf, parseType, readField } from './clickhouse-value.ts';
+
+const BATCH_ROW_COUNT = 1000;
+const CONNECTION_COUNT_MAX = 8;
+/** A replica that failed is left alone for so long. */
+const REST_MS = 30_000;
+const RETRY_PAUSES_MS: readonly number[] = [100, 200, 400];
+/** The first version with parameters of queries and DateTime64: 20.1. */
+const PARAMETERS_SINCE = 20.01;
+const UNKNOWN_TABLE = '60';
+
+export const clickhouseDriver: Driver = {
+  async connect(connection, guard) {
+    const session = new ClickhouseSession(connection, guard);
+    await session.look();
+    return session;
+  },
+};
+
+interface Replica {
+  readonly client: ClickHouseClient;
+  restsUntil: number;
+}
+
+class ClickhouseSession implements Session {
+  readonly #connection: Connection;
+  readonly #replicas: readonly Replica[];
+  readonly #timeoutMs: number;
+  #next = 0;
+  #hasParameters = false;
+
+  constructor(connection: Connection, guard: AddressGuard) {
+    const { address } = connection;
+    const options = connection.options as unknown as ClickhouseOptions;
+    this.#connection = connection;
+    this.#timeoutMs = options.timeoutSeconds * 1000;
+    this.#replicas = options.urls.map((url) => {
+      guard.checkHost(new URL(url).hostname, address);
+      const sockets = {
+        keepAlive: true,
+        maxSockets: CONNECTION_COUNT_MAX,
+        lookup: guard.lookup(address),
+      };
+      const client = createClient({
+        url,
+        database: options.database,
+        // Headers instead of Authorization, which proxies may take for theirs.
+        username: '',
+        password: '',
+        set_basic_auth_header: false,
+        http_headers: {
+          'X-ClickHouse-User': options.user,
+          ...(options.password === '' ? {} : { 'X-ClickHouse-Key': options.password }),
+        },
+        http_agent: url.startsWith('https:') ? new HttpsAgent(sockets) : new HttpAgent(sockets),
+        request_timeout: this.#timeoutMs,
+        clickhouse_settings: options.settings as Record<string, string>,
+        application: 'rowan',
+        // What goes wrong is told by errors.
+        log: { level: 127 as never },
+      });
+      return { client, restsUntil: 0 };
+    });
+  }
+
+  /** Looks whether somebody answers, and which version that is. */
+  async look(): Promise<void> {
+    const { signal } = new AbortController();
+    const [version = ''] = await this.#fields('SELECT version()', signal);
+    this.#hasParameters =
+      Number.parseFloat(version.replace(/^(\d+)\.(\d)\b.*/, '$1.0$2')) >= PARAMETERS_SINCE;
+  }
+
+  async *rows(request: unknown, signal: AbortSignal): AsyncIterable<readonly WireRow[]> {
+    const { query, columns, rowCountMax } = request as Extract<ClickhouseRequest, { kind: 'rows' }>;
+    const { stream, stop } = await this.#open(query, signal);
+    let rowCount = 0;
+    try {
+      let batch: WireRow[] = [];
+      const reader = new RowReader(columns);
+      for await (const line of linesOf(stream)) {
+        const row = reader.read(line);
+        if (row === undefined) continue;
+        if (++rowCount > rowCountMax)
+          throw failure('INVALID_PARAMETER', 'clickhouse result too large', {
+            maxRows: rowCountMax,
+          });
+        batch.push(row);
+        if (batch.length < BATCH_ROW_COUNT) continue;
+        yield batch;
+        batch = [];
+      }
+      reader.finish();
+      if (batch.length > 0) yield batch;
+    } catch (thrown) {
+      throw this.#failed('query ClickHouse', thrown);
+    } finally {
+      stop();
+    }
+  }
+
+  async execute(request: unknown, signal: AbortSignal): Promise<unknown> {
+    const call = request as Exclude<ClickhouseRequest, { kind: 'rows' }>;
+    switch (call.kind) {
+      case 'table':
+        return this.#table(call.source, signal);
+      case 'count': {
+        const [count = '0'] = await this.#fields(this.#textOf(call.query).sql, signal);
+        return Number(count);
+      }
+      case 'statement':
+        return this.#command(call.query, call.doing, signal);
+      case 'insert':
+        return this.#insert(call, signal);
+    }
+  }
+
+  async #table(source: ClickhouseSource, signal: AbortSignal): Promise<ClickhouseTable> {
+    const what =
+      'query' in source
+        ? `(${source.query})`
+        : `${quoteName(source.database)}.${quoteName(source.table)}`;
+    try {
+      const columns: ClickhouseColumn[] = [];
+      for await (const line of this.#lines(`DESCRIBE TABLE ${what}`, signal)) {
+        const [name = '', type = ''] = line.split('\t').map(plain);
+        columns.push({ name, type });
+      }
+      return { columns, hasDateTime64: this.#hasParameters };
+    } catch (thrown) {
+      if (thrown instanceof RowanError && thrown.details?.serverCode === UNKNOWN_TABLE) {
+        return { columns: undefined, hasDateTime64: this.#hasParameters };
+      }
+      throw thrown;
+    }
+  }
+
+  async #command(query: ClickhouseQuery, doing: string, signal: AbortSignal): Promise<void> {
+    const { sql, parameters } = this.#textOf(query);
+    const queryId = randomUUID();
+    const { client } = this.#replica();
+    const stop = () => this.#kill(client, queryId);
+    signal.addEventListener('abort', stop);
+    try {
+      await client.command({
+        query: sql,
+        query_id: queryId,
+        abort_signal: signal,
+        ...(parameters === undefined ? {} : { query_params: parameters }),
+      });
+    } catch (thrown) {
+      throw this.#failed(doing, thrown);
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  async #insert(
+    { into, columns, text }: Extract<ClickhouseRequest, { kind: 'insert' }>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const names = columns.map(quoteName).join(', ');
+    // One request is one block, which a server takes as a whole or not at all.
+    await this.#command(
+      { sql: `INSERT INTO ${into} (${names}) FORMAT TabSeparated\n${text}`, texts: [] },
+      'insert data in ClickHouse table',
+      signal,
+    );
+  }
+
+  async #fields(sql: string, signal: AbortSignal): Promise<readonly string[]> {
+    for await (const line of this.#lines(sql, signal)) return line.split('\t').map(plain);
+    return [];
+  }
+
+  async *#lines(sql: string, signal: AbortSignal): AsyncIterable<string> {
+    const { stream, stop } = await this.#open({ sql, texts: [] }, signal, 'TabSeparated');
+    try {
+      for await (const line of linesOf(stream)) yield line;
+    } catch (thrown) {
+      throw this.#failed('query ClickHouse', thrown);
+    } finally {
+      stop();
+    }
+  }
+
+  /** Asks one replica after the other, and all of them again after a pause. */
+  async #open(
+    query: ClickhouseQuery,
+    signal: AbortSignal,
+    format = 'TabSeparatedWithNamesAndTypes',
+  ): Promise<{ readonly stream: Readable; stop(): void }> {
+    const { sql, parameters } = this.#textOf(query);
+    for (let attempt = 0; ; attempt++) {
+      const replica = this.#replica();
+      const queryId = randomUUID();
+      const abort = new AbortController();
+      const stop = () => {
+        signal.removeEventListener('abort', stop);
+        if (stream?.readableEnded === true) return;
+        stream?.destroy();
+        abort.abort();
+        this.#kill(replica.client, queryId);
+      };
+      let stream: Readable | undefined;
+      signal.addEventListener('abort', stop);
+      try {
+        ({ stream } = await replica.client.exec({
+          query: `${sql}\nFORMAT ${format}`,
+          query_id: queryId,
+          abort_signal: abort.signal,
+          ...(parameters === undefined ? {} : { query_params: parameters }),
+        }));
+        return { stream, stop };
+      } catch (thrown) {
+        signal.removeEventListener('abort', stop);
+        if (!isConnectionFailure(thrown) || signal.aborted)
+          throw this.#failed('query ClickHouse', thrown);
+        replica.restsUntil = Date.now() + REST_MS;
+        const round = Math.floor(attempt / this.#replicas.length);
+        if (round >= RETRY_PAUSES_MS.length) throw this.#failed('query ClickHouse', thrown);
+        const isLast = attempt % this.#replicas.length === this.#replicas.length - 1;
+        if (isLast) await pause(RETRY_PAUSES_MS[round] as number);
+      }
+    }
+  }
+
+  /** The next one that does not rest; when all do, the next one. */
+  #replica(): Replica {
+    const now = Date.now();
+    const { length } = this.#replicas;
+    for (let i = 0; i < length; i++) {
+      const replica = this.#replicas[(this.#next + i) % length] as Replica;
+      if (replica.restsUntil > now) continue;
+      this.#next = (this.#next + i + 1) % length;
+      return replica;
+    }
+    const replica = this.#replicas[this.#next % length] as Replica;
+    this.#next = (this.#next + 1) % length;
+    return replica;
+  }
+
+  #textOf(query: ClickhouseQuery): {
+    readonly sql: string;
+    readonly parameters: Record<string, string> | undefined;
+  } {
+    if (!this.#hasParameters || query.texts.length === 0) {
+      return { sql: withLiterals(query), parameters: undefined };
+    }
+    return {
+      sql: query.sql,
+      parameters: Object.fromEntries(query.texts.map((text, index) => [`p${index}`, text])),
+    };
+  }
+
+  /** Ends what the server is doing for nobody. */
+  #kill(client: ClickHouseClient, queryId: string): void {
+    void client
+      .command({ query: `KILL QUERY WHERE query_id = '${queryId}' ASYNC` })
+      .catch(() => undefined);
+  }
+
+  #failed(doing: string, thrown: unknown): RowanError {
+    if (thrown instanceof RowanError) return thrown;
+    const { address } = this.#connection;
+    const message = messageOf(thrown);
+    // The package reads the errors of new servers only.
+    const code = /\bCode: (\d+)/.exec(message)?.[1] ?? (thrown as { code?: unknown }).code;
+    if (thrown instanceof ClickHouseError || /DB::Exception/.test(message)) {
+      return failure('REMOTE_FAILED', `Could not ${doing}: ${message}`, {
+        serverText: message,
+        serverCode: code,
+      });
+    }
+    if (isConnectionFailure(thrown)) {
+      return failure('REMOTE_FAILED', `Could not connect to ClickHouse: ${message}`, { address });
+    }
+    if (/timeout/i.test(message)) {
+      const text = `Could not ${doing}: no answer within ${this.#timeoutMs / 1000} s (timeoutSeconds)`;
+      return failure('REMOTE_FAILED', text, { address });
+    }
+    return failure('REMOTE_FAILED', `Could not ${doing}: ${message}`, { address });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#replicas.map(({ client }) => client.close()));
+  }
+}
+
+function messageOf(thrown: unknown): string {
+  const { message, code } = thrown as { readonly message?: string; readonly code?: string };
+  return (message || code || String(thrown)).trim();
+}
+
+function isConnectionFailure(thrown: unknown): boolean {
+  const { code } = thrown as { readonly code?: string };
+  return (
+    typeof code === 'string' && /^(ECONN|EHOST|ENET|EPIPE|ENOTFOUND|EAI_|ETIMEDOUT)/.test(code)
+  );
+}
+
+function plain(field: string): string {
+  let text = '';
+  readField([], TEXT, field, (_, atom) => {
+    text = String(atom);
+  });
+  return text;
+}
+
+const TEXT: ColumnType = { type: { kind: 'string' }, isNullable: false };
+
+async function* linesOf(stream: Readable): AsyncIterable<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of stream) {
+    const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n');
+    rest = lines.pop() as string;
+    yield* lines;
+  }
+  rest += decoder.decode();
+  if (rest !== '') yield rest;
+}
+
+/** Two lines of head, then a line for each row. */
+class RowReader {
+  readonly #outputs: readonly ClickhouseOutput[];
+  readonly #paths: readonly (readonly string[])[];
+  #types: readonly ColumnType[] | undefined;
+  #lineCount = 0;
+  /** what follows when the server fails behind rows */
+  #failure: string | undefined;
+  readonly #isFlat: boolean[] = [];
+
+  constructor(outputs: readonly ClickhouseOutput[]) {
+    this.#outputs = outputs;
+    this.#paths = outputs.flatMap((output) => (output.kind === 'cell' ? [output.path] : []));
+  }
+
+  read(line: string): WireRow | undefined {
+    if (this.#failure !== undefined) {
+      this.#failure += ` ${line}`;
+      return undefined;
+    }
+    const fields = line.split('\t');
+    if (fields.length !== this.#outputs.length) {
+      this.#failure = line;
+      return undefined;
+    }
+    this.#lineCount++;
+    if (this.#lineCount === 1) return undefined;
+    if (this.#types === undefined) {
+      this.#types = fields.map((type) => parseType(plain(type)));
+      for (const { type } of this.#types) this.#isFlat.push(!STRUCTURED.has(type.kind));
+      return undefined;
+    }
+    return this.#row(fields, this.#types);
+  }
+
+  #row(fields: readonly string[], types: readonly ColumnType[]): WireRow {
+    let name: readonly string[] | undefined;
+    let ts = Number.NEGATIVE_INFINITY;
+    const atoms: WireAtom[] = [];
+    const isFlat = this.#isFlat.every(Boolean);
+    const paths: (readonly string[])[] = [];
+    const add = (path: readonly string[], atom: WireAtom) => {
+      if (!isFlat) paths.push(path);
+      atoms.push(atom);
+    };
+    for (let i = 0; i < fields.length; i++) {
+      const output = this.#outputs[i] as ClickhouseOutput;
+      const field = fields[i] as string;
+      if (output.kind === 'name') name = [field === '\\N' ? 'null' : plain(field)];
+      else if (output.kind === 'ts') ts = field === '\\N' ? ts : numberOf(field);
+      else if (output.kind === 'pad') continue;
+      else if (output.isInstant && field !== '\\N') add(output.path, { seconds: numberOf(field) });
+      else readField(output.path, types[i] as ColumnType, field, add);
+    }
+    return { name, ts, paths: isFlat ? this.#paths : paths, atoms };
+  }
+
+  /** @throws REMOTE_FAILED when the rows are not all */
+  finish(): void {
+    if (this.#failure === undefined && this.#types !== undefined) return;
+    const message = this.#failure ?? 'the answer ended before its head';
+    throw failure('REMOTE_FAILED', `Could not query ClickHouse: ${message}`, {
+      serverText: message,
+    });
+  }
+}
+
+const STRUCTURED: ReadonlySet<string> = new Set(['array', 'map', 'tuple']);

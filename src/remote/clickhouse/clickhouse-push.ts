@@ -1,0 +1,366 @@
+// Parts of plans that ClickHouse takes over: see PushedPart for what is left of them.
+
+import { someExpression } from '../../plan/children.ts';
+import { cannotFail, conjunctionOf, conjunctsOf } from '../../plan/conjunction.ts';
+import type { BoundExpression, NamedProjectItem, SortKey } from '../../plan/expression.ts';
+import { mapChildren } from '../../plan/map-expression.ts';
+import type {
+  AggregateNode,
+  AskNode,
+  FilterNode,
+  LimitNode,
+  PlanNode,
+  ProjectNode,
+  SortNode,
+} from '../../plan/plan.ts';
+import { lowerAggregate } from './clickhouse-aggregate.ts';
+import { lower } from './clickhouse-expression.ts';
+import type { ClickhouseColumn } from './clickhouse-request.ts';
+import { canonical, holds, type Lowering, type Sql, truthOf } from './clickhouse-sql.ts';
+import { QueryTexts } from './clickhouse-text.ts';
+
+/** What the server computes for an AskNode; plain data. */
+export interface Asked {
+  readonly where: readonly string[];
+  /** columns that are no columns of the table, by their names */
+  readonly computed: Readonly<Record<string, Sql>>;
+  /** present: a row for each group */
+  readonly groups:
+    | { readonly keys: readonly string[]; readonly having: readonly string[] }
+    | undefined;
+  readonly limit: number | undefined;
+  readonly texts: readonly string[];
+}
+
+export const NOTHING_ASKED: Asked = {
+  where: [],
+  computed: {},
+  groups: undefined,
+  limit: undefined,
+  texts: [],
+};
+
+export interface PushedTable {
+  readonly columns: ReadonlyMap<string, ClickhouseColumn>;
+  /** SQL of what rows are read from */
+  readonly from: string;
+  readonly namesRows: boolean;
+  /** true: cells have timestamps of their own, which groups and computed values would lose */
+  readonly hasTimestamps: boolean;
+}
+
+/** More rows than these are sorted here alone. */
+const KEEP_MAX = 100_000;
+
+/**
+ * The same rows from a plan in which the server does more; undefined: it cannot. Sorts, limits and
+ * aggregations stay, over the fewer rows that come.
+ */
+export function pushPart(node: PlanNode, table: PushedTable): PlanNode | undefined {
+  switch (node.kind) {
+    case 'filter':
+      return node.input.kind === 'ask'
+        ? pushFilter(node, node.input, table)
+        : pushHaving(node, table);
+    case 'aggregate':
+      return node.input.kind === 'ask' ? pushAggregate(node, node.input, table) : undefined;
+    case 'project':
+      return node.input.kind === 'ask' ? pushProject(node, node.input, table) : undefined;
+    case 'sort':
+      return pushSort(node, table);
+    case 'limit':
+      return pushLimit(node);
+    default:
+      return undefined;
+  }
+}
+
+function askedOf(ask: AskNode): Asked {
+  return ask.asked as Asked;
+}
+
+function asking(ask: AskNode, changes: Partial<Asked>): AskNode {
+  return { ...ask, asked: { ...askedOf(ask), ...changes } };
+}
+
+function loweringOf(ask: AskNode, table: PushedTable): Lowering {
+  return { columns: table.columns, texts: new QueryTexts(askedOf(ask).texts) };
+}
+
+/** Whether rows are those of the table, perhaps not all. */
+function isPlain(ask: AskNode): boolean {
+  const { computed, groups, limit } = askedOf(ask);
+  return groups === undefined && limit === undefined && Object.keys(computed).length === 0;
+}
+
+function pushFilter(node: FilterNode, ask: AskNode, table: PushedTable): PlanNode | undefined {
+  if (!isPlain(ask)) return undefined;
+  const to = loweringOf(ask, table);
+  const pushed: string[] = [];
+  const rest: BoundExpression[] = [];
+  for (const part of conjunctsOf(node.condition)) {
+    const value = lower(part, to);
+    const test = value && truthOf(value);
+    if (test === undefined) rest.push(part);
+    else pushed.push(holds(test));
+  }
+  if (pushed.length === 0) return undefined;
+  // A part that fails for a row fails the query, also for a row that another part leaves out.
+  if (!rest.every(cannotFail)) return undefined;
+  if (!table.namesRows && rest.some(readsName)) return undefined;
+  const input = asking(ask, { where: [...askedOf(ask).where, ...pushed], texts: to.texts.all });
+  const condition = conjunctionOf(rest);
+  return condition === undefined ? input : { ...node, input, condition };
+}
+
+function readsName(expression: BoundExpression): boolean {
+  return someExpression(expression, (part) => part.kind === 'row-function');
+}
+
+const keyName = (index: number) => `=k${index}`;
+const valueName = (index: number) => `=a${index}`;
+
+function pushAggregate(
+  node: AggregateNode,
+  ask: AskNode,
+  table: PushedTable,
+): PlanNode | undefined {
+  if (!isPlain(ask) || table.hasTimestamps) return undefined;
+  if (node.explicit && node.keys.length === 0) return undefined;
+  const to = loweringOf(ask, table);
+  const computed: Record<string, Sql> = {};
+  const keys: string[] = [];
+  for (const [index, key] of node.keys.entries()) {
+    const sql = lower(key, to);
+    if (sql === undefined) return undefined;
+    const text = canonical(sql);
+    keys.push(text);
+    computed[keyName(index)] = { ...sql, text };
+  }
+  const aggregates = [];
+  for (const [index, call] of node.aggregates.entries()) {
+    const sql = lowerAggregate(call, to);
+    if (sql === undefined) return undefined;
+    computed[valueName(index)] = sql.value;
+    const arg = columnOf(valueName(index), call);
+    aggregates.push({ ...call, name: sql.again, args: [arg], modifiers: undefined });
+  }
+  return {
+    ...node,
+    keys: node.keys.map((key, index) => columnOf(keyName(index), key)),
+    aggregates,
+    input: {
+      ...asking(ask, { computed, groups: { keys, having: [] }, texts: to.texts.all }),
+      isStored: false,
+    },
+  };
+}
+
+const ANY_ATOM = { kind: 'atom', atom: 'atom' } as const;
+
+function columnOf(
+  name: string,
+  {
+    start,
+    end,
+    ...rest
+  }: { readonly start: number; readonly end: number; readonly type?: BoundExpression['type'] },
+): BoundExpression {
+  return { kind: 'column', path: [name], type: rest.type ?? ANY_ATOM, start, end };
+}
+
+/** The groups that a node reads, when they are all that the server has for it. */
+function groupsBelow(
+  node: PlanNode,
+): { readonly groups: AggregateNode; readonly ask: AskNode } | undefined {
+  if (node.kind !== 'aggregate' || node.input.kind !== 'ask') return undefined;
+  const { input: ask } = node;
+  return askedOf(ask).groups === undefined ? undefined : { groups: node, ask };
+}
+
+/** HAVING: what the server cannot test stays. */
+function pushHaving(node: FilterNode, table: PushedTable): PlanNode | undefined {
+  const below = groupsBelow(node.input);
+  if (below === undefined) return undefined;
+  const { groups, ask } = below;
+  const to = loweringOf(ask, table);
+  const parts = conjunctsOf(node.condition);
+  const having: string[] = [];
+  const rest: BoundExpression[] = [];
+  for (const part of parts) {
+    const read = groupColumns(part);
+    const value = lower(read, withGroups(to, ask));
+    const test = value && truthOf(value);
+    if (test !== undefined) having.push(holds(test));
+    else if (cannotFail(read)) rest.push(part);
+    else return undefined;
+  }
+  const known = askedOf(ask).groups as NonNullable<Asked['groups']>;
+  // Without keys there is one row, which an aggregate over none would give too.
+  if (having.length === 0 || known.keys.length === 0) return undefined;
+  const asked = asking(ask, {
+    groups: { ...known, having: [...known.having, ...having] },
+    texts: to.texts.all,
+  });
+  const input = { ...groups, input: asked };
+  const condition = conjunctionOf(rest);
+  return condition === undefined ? input : { ...node, input, condition };
+}
+
+/** Keys and aggregates as the columns that the server gives for them. */
+function groupColumns(expression: BoundExpression): BoundExpression {
+  if (expression.kind === 'group-key') return columnOf(keyName(expression.index), expression);
+  if (expression.kind === 'aggregate-result')
+    return columnOf(valueName(expression.index), expression);
+  return mapChildren(expression, groupColumns);
+}
+
+/** Keys and aggregates by the names of their columns. */
+function withGroups(to: Lowering, ask: AskNode): Lowering {
+  return { ...to, expressions: new Map(Object.entries(askedOf(ask).computed)) };
+}
+
+/** Expressions that the server computes become columns; the others stay, over what they read. */
+function pushProject(node: ProjectNode, ask: AskNode, table: PushedTable): PlanNode | undefined {
+  const { groups, limit } = askedOf(ask);
+  if (groups !== undefined || limit !== undefined || table.hasTimestamps) return undefined;
+  if (node.keepsInput || !node.items.every((item) => item.kind === 'named')) return undefined;
+  const to = loweringOf(ask, table);
+  const computed: Record<string, Sql> = {};
+  const replace = (expression: BoundExpression): BoundExpression => {
+    if (TRIVIAL.has(expression.kind)) return expression;
+    const sql = lower(expression, to);
+    if (sql === undefined) return mapChildren(expression, replace);
+    const name = `=c${Object.keys(computed).length}`;
+    computed[name] = sql;
+    return {
+      kind: 'column',
+      path: [name],
+      type: expression.type,
+      start: expression.start,
+      end: expression.end,
+    };
+  };
+  const items = node.items.map((item) => {
+    const named = item as NamedProjectItem;
+    return { ...named, expression: replace(named.expression) };
+  });
+  if (Object.keys(computed).length === 0) return undefined;
+  const input = { ...asking(ask, { computed, texts: to.texts.all }), isStored: false };
+  return { ...node, items, input };
+}
+
+const TRIVIAL: ReadonlySet<BoundExpression['kind']> = new Set(['column', 'constant', 'parameter']);
+
+/**
+ * ORDER BY with LIMIT: only rows that are not behind the last one that is wanted come, by the first
+ * key alone, so that ties and further keys are decided here.
+ */
+function pushSort(node: SortNode, table: PushedTable): PlanNode | undefined {
+  const { keep, keys } = node;
+  const [first] = keys;
+  if (keep === undefined || keep > KEEP_MAX || first === undefined) return undefined;
+  return withAskBelow(
+    node.input,
+    (ask, resolve) => {
+      const { where, groups, limit } = askedOf(ask);
+      if (limit !== undefined) return undefined;
+      const to = loweringOf(ask, table);
+      const key = resolve(first.expression);
+      const sql = key && lower(groupColumns(key), groups === undefined ? to : withGroups(to, ask));
+      if (sql === undefined) return undefined;
+      const all = { ...askedOf(ask), texts: to.texts.all };
+      const bound = boundOf(sql, first, keep, all, table.from);
+      return groups === undefined
+        ? asking(ask, { where: [...where, bound], texts: to.texts.all })
+        : asking(ask, {
+            groups: { ...groups, having: [...groups.having, bound] },
+            texts: to.texts.all,
+          });
+    },
+    (input) => ({ ...node, input }),
+  );
+}
+
+/** Changes the rows that are asked for below groups and select lists. */
+function withAskBelow(
+  node: PlanNode,
+  change: (
+    ask: AskNode,
+    resolve: (key: BoundExpression) => BoundExpression | undefined,
+  ) => AskNode | undefined,
+  rebuild: (node: PlanNode) => PlanNode,
+  resolve: (key: BoundExpression) => BoundExpression | undefined = (key) => key,
+): PlanNode | undefined {
+  switch (node.kind) {
+    case 'ask': {
+      const changed = change(node, resolve);
+      return changed && rebuild(changed);
+    }
+    case 'aggregate': {
+      const below = groupsBelow(node);
+      const changed = below && change(below.ask, resolve);
+      return changed && rebuild({ ...node, input: changed });
+    }
+    case 'project':
+      return withAskBelow(
+        node.input,
+        change,
+        (input) => rebuild({ ...node, input }),
+        (key) => outputOf(key, node),
+      );
+    default:
+      return undefined;
+  }
+}
+
+/** What a key of the output is over the input. */
+function outputOf(key: BoundExpression, { items }: ProjectNode): BoundExpression | undefined {
+  if (key.kind !== 'output-column') return undefined;
+  const [item] = items.filter(
+    ({ kind, ...rest }) =>
+      kind === 'named' && String((rest as NamedProjectItem).path) === String(key.path),
+  );
+  return item?.kind === 'named' ? item.expression : undefined;
+}
+
+function boundOf(
+  key: Sql,
+  { descending, nulls }: SortKey,
+  keep: number,
+  asked: Asked,
+  from: string,
+): string {
+  // NaN is the least number here, as null is the least value.
+  const text = key.mayBeNan === true ? `if(isNaN(${key.text}), -inf, ${key.text})` : key.text;
+  const isNullFirst = nulls === undefined ? !descending : nulls === 'first';
+  const order = `${descending ? 'DESC' : 'ASC'} NULLS ${isNullFirst ? 'FIRST' : 'LAST'}`;
+  const first = `(SELECT ${text} AS b FROM ${from}${conditionsOf(asked)} ORDER BY b ${order} LIMIT ${keep})`;
+  const test = descending
+    ? `${text} >= (SELECT min(b) FROM ${first})`
+    : `${text} <= (SELECT max(b) FROM ${first})`;
+  if (!key.isNullable) return `(${test})`;
+  const isNull = `isNull(${key.text})`;
+  const lacks = `(SELECT count(b) FROM ${first}) < ${keep}`;
+  return `(ifNull(${test}, 0) OR ${isNullFirst ? isNull : `(${isNull} AND ${lacks})`})`;
+}
+
+/** WHERE, GROUP BY, HAVING. */
+export function conditionsOf({ where, groups }: Asked): string {
+  const parts = where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`;
+  if (groups === undefined) return parts;
+  const { keys, having } = groups;
+  const by = keys.length === 0 ? '' : ` GROUP BY ${keys.join(', ')}`;
+  return `${parts}${by}${having.length === 0 ? '' : ` HAVING ${having.join(' AND ')}`}`;
+}
+
+/** LIMIT of rows in no order. */
+function pushLimit(node: LimitNode): PlanNode | undefined {
+  if (node.limit === undefined) return undefined;
+  const limit = node.offset + node.limit;
+  const { input } = node;
+  const ask = input.kind === 'project' ? input.input : input;
+  if (ask.kind !== 'ask' || askedOf(ask).groups !== undefined) return undefined;
+  const limited = asking(ask, { limit: Math.min(limit, askedOf(ask).limit ?? limit) });
+  return { ...node, input: input.kind === 'project' ? { ...input, input: limited } : limited };
+}

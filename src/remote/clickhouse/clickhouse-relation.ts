@@ -1,0 +1,236 @@
+import type { RelationColumn, RelationRow } from '../../plan/namespace.ts';
+import type { NeededColumns } from '../../plan/needed-columns.ts';
+import type { AskNode, PlanNode } from '../../plan/plan.ts';
+import { atomType, type RowMember, type ValueType } from '../../plan/type/type.ts';
+import { failure } from '../../util/error.ts';
+import { comparePaths, Path } from '../../value/path.ts';
+import type { RemoteRequest } from '../message.ts';
+import type { RemoteAccess } from '../remote-access.ts';
+import { RemoteRelation, type RemoteScan } from '../remote-relation.ts';
+import { type ClickhousePlace, clickhouseConnection } from './clickhouse-connection.ts';
+import { columnSql } from './clickhouse-expression.ts';
+import {
+  type Asked,
+  conditionsOf,
+  NOTHING_ASKED,
+  type PushedTable,
+  pushPart,
+} from './clickhouse-push.ts';
+import type {
+  ClickhouseColumn,
+  ClickhouseOutput,
+  ClickhouseQuery,
+  ClickhouseRequest,
+  ClickhouseTable,
+} from './clickhouse-request.ts';
+import { QueryTexts, quoteName, withLiterals } from './clickhouse-text.ts';
+import { parseType } from './clickhouse-value.ts';
+
+export interface ClickhouseTablePlace extends ClickhousePlace {
+  readonly table?: string | undefined;
+  /** a SELECT that stands for the table */
+  readonly query?: string | undefined;
+  readonly rowNameColumn?: string | undefined;
+  readonly timestampColumn?: string | undefined;
+  readonly includeKeyColumns: boolean;
+  readonly maxRows: number;
+  /** the table may be made later; until then it has no rows */
+  readonly createTable: boolean;
+}
+
+const ATOMS: Readonly<Record<string, Parameters<typeof atomType>[0]>> = {
+  integer: 'integer',
+  float: 'number',
+  string: 'string',
+  text: 'string',
+  date: 'timestamp',
+  date32: 'timestamp',
+  datetime: 'timestamp',
+  datetime64: 'timestamp',
+};
+
+/** A table, a view or a SELECT: a row for each of its rows. */
+export class ClickhouseRelation extends RemoteRelation {
+  readonly #place: ClickhouseTablePlace;
+  #known: ClickhouseTable | undefined;
+
+  constructor(place: ClickhouseTablePlace, access: RemoteAccess) {
+    super(access, true);
+    this.#place = place;
+    const push = (node: PlanNode) => pushPart(node, this.#pushed());
+    this.remote = {
+      ...this.remote,
+      pushing: {
+        start: NOTHING_ASKED,
+        push,
+        rows: (ask) => this.rowsOf(this.#askFor(ask).request),
+        describe: (ask) => this.#askFor(ask).text,
+      },
+    };
+  }
+
+  columns(): readonly RelationColumn[] {
+    const { rowCount } = this;
+    return this.#cells()
+      .map(({ name }) => ({ path: Path.of(name), rowCount }))
+      .sort((a, b) => comparePaths(a.path, b.path));
+  }
+
+  override columnCount(): number {
+    return this.#cells().length;
+  }
+
+  protected override columnTypes(): ValueType {
+    const members = this.#cells().flatMap(({ name, type }): RowMember[] => {
+      const atom = ATOMS[parseType(type).type.kind];
+      return atom === undefined ? [] : [{ name, type: atomType(atom) }];
+    });
+    return { kind: 'row', members, open: true };
+  }
+
+  protected countRows(): number {
+    if (this.#table().columns === undefined) return 0;
+    const sql = `SELECT count() FROM ${this.#from()}`;
+    return this.access.execute(
+      this.#request({ kind: 'count', query: { sql, texts: [] } }),
+    ) as number;
+  }
+
+  /** A table that is not made yet has no rows. */
+  protected override *rowsOf(request: RemoteRequest): Iterable<RelationRow> {
+    if (this.#table().columns !== undefined) yield* super.rowsOf(request);
+  }
+
+  protected scanFor(needed: NeededColumns): RemoteScan {
+    return this.#select(needed, NOTHING_ASKED);
+  }
+
+  protected lookupFor(name: Path, needed: NeededColumns): RemoteRequest | undefined {
+    const { rowNameColumn } = this.#place;
+    const [text = ''] = name.elements;
+    if (name.length !== 1) return undefined;
+    // Names are numbers in the order of the answer.
+    if (rowNameColumn === undefined) return this.#select(needed, NOTHING_ASKED).request;
+    const texts = new QueryTexts();
+    const where = [`toString(${quoteName(rowNameColumn)}) = ${texts.add(text)}`];
+    return this.#select(needed, { ...NOTHING_ASKED, where, texts: texts.all }).request;
+  }
+
+  #askFor({ columns, asked }: AskNode): RemoteScan {
+    return this.#select(columns, asked as Asked);
+  }
+
+  #select(needed: NeededColumns, asked: Asked): RemoteScan {
+    const { rowNameColumn, timestampColumn, maxRows } = this.#place;
+    const outputs: { readonly sql: string; readonly output: ClickhouseOutput }[] = [];
+    if (asked.groups === undefined) {
+      if (rowNameColumn !== undefined) {
+        this.#column(rowNameColumn);
+        outputs.push({ sql: `toString(${quoteName(rowNameColumn)})`, output: { kind: 'name' } });
+      }
+      if (timestampColumn !== undefined) {
+        const sql = columnSql(this.#column(timestampColumn));
+        if (this.#table().columns !== undefined && (sql === undefined || sql.kind === 'string')) {
+          throw failure('INVALID_PARAMETER', `column ${timestampColumn} is no time and no number`, {
+            parameter: 'timestampColumn',
+          });
+        }
+        outputs.push({ sql: `toFloat64(${sql?.text})`, output: { kind: 'ts' } });
+      }
+    }
+    for (const [name, { text, kind }] of Object.entries(asked.computed)) {
+      if (!isNeeded(name, needed)) continue;
+      const isInstant = kind === 'instant';
+      outputs.push({ sql: text, output: { kind: 'cell', path: [name], isInstant } });
+    }
+    if (asked.groups === undefined) {
+      for (const { name, type } of this.#cells()) {
+        if (!isNeeded(name, needed)) continue;
+        const sql = columnSql({ name, type });
+        const isInstant = sql?.kind === 'instant';
+        // A value of few bits is the double that it is there, not the one that its text is.
+        const isRounded = isInstant || /Float32/.test(type);
+        outputs.push({
+          sql: isRounded && sql !== undefined ? sql.text : quoteName(name),
+          output: { kind: 'cell', path: [name], isInstant },
+        });
+      }
+    }
+    while (outputs.length < 2) outputs.push({ sql: '1', output: { kind: 'pad' } });
+    const limit = asked.limit === undefined ? '' : ` LIMIT ${asked.limit}`;
+    const list = outputs.map(({ sql }) => sql).join(', ');
+    const sql = `SELECT ${list} FROM ${this.#from()}${conditionsOf(asked)}${limit}`;
+    const query: ClickhouseQuery = { sql, texts: asked.texts };
+    return {
+      request: this.#request({
+        kind: 'rows',
+        query,
+        columns: outputs.map(({ output }) => output),
+        rowCountMax: maxRows,
+      }),
+      text: withLiterals(query),
+    };
+  }
+
+  /** Columns of rows. */
+  #cells(): readonly ClickhouseColumn[] {
+    const { includeKeyColumns, rowNameColumn, timestampColumn } = this.#place;
+    const columns = this.#table().columns ?? [];
+    if (includeKeyColumns) return columns;
+    return columns.filter(({ name }) => name !== rowNameColumn && name !== timestampColumn);
+  }
+
+  #column(name: string): ClickhouseColumn {
+    const found = (this.#table().columns ?? []).find((column) => column.name === name);
+    if (found !== undefined) return found;
+    if (this.#table().columns === undefined) return { name, type: 'String' };
+    throw failure('INVALID_PARAMETER', `the table of ClickHouse has no column ${name}`, {
+      column: name,
+    });
+  }
+
+  #pushed(): PushedTable {
+    const { rowNameColumn, timestampColumn } = this.#place;
+    return {
+      columns: new Map(this.#cells().map((column) => [column.name, column])),
+      from: this.#from(),
+      namesRows: rowNameColumn !== undefined,
+      hasTimestamps: timestampColumn !== undefined,
+    };
+  }
+
+  #from(): string {
+    const { database, table, query } = this.#place;
+    return query === undefined
+      ? `${quoteName(database)}.${quoteName(table as string)}`
+      : `(${query})`;
+  }
+
+  #table(): ClickhouseTable {
+    const { database, table, query } = this.#place;
+    const source = query === undefined ? { database, table: table as string } : { query };
+    if (this.#known === undefined) {
+      const known = this.access.execute(
+        this.#request({ kind: 'table', source }),
+      ) as ClickhouseTable;
+      if (known.columns === undefined && !this.#place.createTable) {
+        const where = `in database ${database} of ClickHouse`;
+        throw failure('REMOTE_FAILED', `there is no table ${table} ${where}`, { database, table });
+      }
+      this.#known = known;
+    }
+    return this.#known;
+  }
+
+  #request(request: ClickhouseRequest): RemoteRequest {
+    return {
+      system: 'clickhouse',
+      connection: clickhouseConnection(this.#place, this.access),
+      request,
+    };
+  }
+}
+
+function isNeeded(name: string, needed: NeededColumns): boolean {
+  return needed === 'all' || needed.some(({ elements }) => elements[0] === name);
+}
