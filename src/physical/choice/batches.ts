@@ -103,7 +103,7 @@ function whyNoPieces(node: ProjectNode, { namespace }: Planner): string | undefi
     }
   }
   if (new Set(names).size < names.length) return 'two columns have one name';
-  if (expressionsOf(node).some((expression) => isVolatile(expression, namespace))) {
+  if (expressionsOf(node).some((expression) => dependsOnOrder(expression, namespace))) {
     return 'a function may give another value each time';
   }
   return expressionsOf(node)
@@ -112,7 +112,7 @@ function whyNoPieces(node: ProjectNode, { namespace }: Planner): string | undefi
 }
 
 /** Whether it matters in which order an expression is evaluated for rows. */
-function isVolatile(expression: BoundExpression, { builtins }: Namespace): boolean {
+function dependsOnOrder(expression: BoundExpression, { builtins }: Namespace): boolean {
   return someExpression(expression, (part) => {
     if (part.kind === 'user-call') return true;
     if (part.kind !== 'call') return false;
