@@ -205,6 +205,7 @@ function isSeparated(
   return true;
 }
 
+/** The options of boosting by configuration, in the names of the code. */
 export function boostingOptions(options: Static<typeof ITERATION_OPTIONS>): BoostingOptions {
   return {
     minIterations: options.min_iter,

@@ -110,6 +110,7 @@ function noFeature(name: string, value: Atom): Error {
   );
 }
 
+/** DATA_ERROR for a text where training had numbers. */
 export function notNumeric(name: string, value: Atom): Error {
   return failure(
     'DATA_ERROR',

@@ -118,6 +118,11 @@ interface Places {
   readonly factor: number;
 }
 
+interface NormalEquations {
+  readonly gram: Float64Array;
+  readonly right: Float64Array;
+}
+
 class Problem {
   readonly #context: FitContext;
   readonly #design: Design;
@@ -128,6 +133,7 @@ class Problem {
   readonly #unitCount: number;
   readonly #scaling: Scaling;
   readonly #size: number;
+  #linearEquations: NormalEquations | undefined;
 
   constructor(
     context: FitContext,
@@ -243,14 +249,22 @@ class Problem {
       };
       return conjugateGradient(this.#context, problem, start);
     }
-    const { gram, right } = this.#normalEquations();
+    const { gram, right } = this.#equations();
     return regularization === 'l1'
       ? this.#lasso(gram, right, lambda, start)
       : this.#ridge(gram, right, lambda);
   }
 
+  /** With a linear link they are the same for every penalty. */
+  #equations(): NormalEquations {
+    if (this.#options.link !== 'linear') return this.#normalEquations();
+    this.#linearEquations ??= this.#normalEquations();
+    const { gram, right } = this.#linearEquations;
+    return { gram: gram.slice(), right };
+  }
+
   /** X' W X (full) and X' W z over scaled columns; without a constant its line is 0. */
-  #normalEquations(): { readonly gram: Float64Array; readonly right: Float64Array } {
+  #normalEquations(): NormalEquations {
     const { workspace, parallel } = this.#context;
     const { arena } = this.#design.span;
     const size = this.#size;

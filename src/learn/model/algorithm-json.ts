@@ -40,6 +40,7 @@ const TYPES = [
   'null',
 ] as const;
 
+/** What was learned, as a model file keeps it. */
 export function algorithmToJson(workspace: Workspace, algorithm: Algorithm): JsonObject {
   const { type } = algorithm;
   switch (algorithm.type) {

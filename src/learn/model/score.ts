@@ -55,6 +55,7 @@ export interface ScoreShape {
   readonly isRegression: boolean;
 }
 
+/** How many scores the model has, and what they are. */
 export function shapeOf(model: PreparedModel['model']): ScoreShape {
   return {
     width: scoreCountOf(model),

@@ -99,6 +99,7 @@ export interface RowEmbedder {
   take(): Float64Array;
 }
 
+/** Places rows of values in the space of the singular vectors. */
 export function rowEmbedder(model: SvdModel, options: EmbedOptions): RowEmbedder {
   const { columns, columnVectors, singularValues } = model;
   const { width, acceptsUnknown } = options;

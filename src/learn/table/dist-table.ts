@@ -39,6 +39,7 @@ export function momentsOf(table: Map<string, Float64Array>, key: string, outcome
   return all?.subarray(outcome * MOMENT_COUNT, (outcome + 1) * MOMENT_COUNT) ?? EMPTY;
 }
 
+/** A statistic of what was counted; NaN where too few values were. */
 export function statisticOf(moments: Moments, statistic: Statistic): number {
   const [count, mean, squares, min, max, last, sum] = moments as unknown as readonly number[];
   switch (statistic) {
@@ -100,6 +101,7 @@ function add(moments: Moments, value: number): void {
   moments[6] = (moments[6] as number) + value;
 }
 
+/** The model file of tables of distributions. */
 export function distTablesToJson({ mode, outcomes, columns }: DistTables): JsonObject {
   const names = [...columns.keys()];
   return makeContainer('experimental.distTable.getStats', VERSION, names, {
