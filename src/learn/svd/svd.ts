@@ -22,6 +22,8 @@ export interface SvdOptions {
   readonly numSingularValues: number;
   /** columns that the decomposition is made of, from the first; the others are projected */
   readonly numDenseBasisVectors: number;
+  /** rows are embedded too */
+  readonly withRows: boolean;
 }
 
 export interface SvdFit {
@@ -30,7 +32,10 @@ export interface SvdFit {
   readonly singularValues: Float64Array;
   /** for each column its part of every singular vector */
   readonly columnVectors: readonly Float64Array[];
-  /** for each row its embedding: the projection on each vector, divided by its singular value */
+  /**
+   * for each row its embedding: the projection on each vector, divided by its singular value; may be
+   * empty when rows are not asked for
+   */
   readonly rowVectors: readonly Float64Array[];
 }
 
@@ -62,7 +67,8 @@ export function fitSvd(
   const kept = singular.filter((value) => value > SINGULAR_VALUE_MIN * (singular[0] as number));
   const singularValues = Float64Array.from(kept.slice(0, count));
   const signed = vectors.slice(0, singularValues.length).map(withPositiveLargest);
-  return { columns, singularValues, ...project(matrix, signed, singularValues, basisSize, look) };
+  const own = options.withRows || basisSize < columns.length ? matrix : { ...matrix, rowCount: 0 };
+  return { columns, singularValues, ...project(own, signed, singularValues, basisSize, look) };
 }
 
 /** Rows of the virtual columns, row by row. */

@@ -85,7 +85,10 @@ export const svdTrain = workerProcedure({
       }
       steps.next();
       const learning = fitContext(context, (share) => steps.update(share));
-      const fit = fitSvd(learning, rows.columns, rows.names.length, options);
+      const fit = fitSvd(learning, rows.columns, rows.names.length, {
+        ...options,
+        withRows: options.rowOutputDataset != null,
+      });
       steps.next();
       const modelCard = makeModelCard(context, {
         kind: 'svd.embedRow',
