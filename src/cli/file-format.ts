@@ -62,6 +62,11 @@ export function importFormat(file: string, named?: string): FileProcedure {
   return bySuffix(file, named, IMPORT_SUFFIXES, 'imported');
 }
 
+/** Whether an argument names a file that can be imported, and no dataset. */
+export function isImportable(file: string): boolean {
+  return file === '-' || file.includes('://') || Object.hasOwn(IMPORT_SUFFIXES, suffixOf(file));
+}
+
 /** The name of a file without its folder and suffixes. */
 export function datasetNameOf(file: string): string {
   const name = (file.split(/[?#]/)[0] ?? '').split(/[/\\]/).pop() ?? '';

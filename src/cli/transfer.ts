@@ -1,6 +1,6 @@
 // `rowan import` and `rowan export`: a file into a dataset, a query into a file.
 import { randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream, rmSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -10,7 +10,7 @@ import { type Command, Option } from 'commander';
 import type { RowanApi } from '../client/rowan-api.ts';
 import { stringifyJson } from '../util/exact-json.ts';
 import { failCommand } from './exit.ts';
-import type { ExportFormat } from './file-format.ts';
+import type { ExportFormat, FileProcedure } from './file-format.ts';
 import { addTargetOptions, type TargetOptions, withTarget } from './target.ts';
 
 interface TransferOptions extends TargetOptions {
@@ -24,32 +24,38 @@ const loadFormats = () => import('./file-format.ts');
 /** Adds `rowan import` and `rowan export`. */
 export function addTransferCommands(program: Command): void {
   const importing = program
-    .command('import <file> [dataset]')
+    .command('import <file> [more...]')
+    .usage('[options] <file...> [dataset]')
     .description(
-      'import a file (path or URL of delimited text, JSON lines, Parquet, Arrow or Excel, text and JSON also compressed; -: standard input) into a dataset, named like the file unless another name is given',
+      'import files of one format (path or URL of delimited text, JSON lines, Parquet, Arrow or Excel, text and JSON also compressed; a * in a quoted path stands for any name; -: standard input) into a dataset, named like the first file unless a last argument without a suffix names it',
     )
     .option('--format <format>', 'csv, json, parquet, …, whatever the suffix');
   addTransferOptions(importing).action(
-    async (file: string, given: string | undefined, options: TransferOptions) => {
+    async (first: string, more: readonly string[], options: TransferOptions) => {
       if (options.url === undefined && options.dataDir === 'none') {
         failCommand('nothing would keep the dataset: give --url of a server or --data-dir');
       }
-      const isInput = file === '-' || file === '/dev/stdin';
-      if (isInput && options.url !== undefined) {
-        failCommand(`${file}: a server cannot read what comes in here; write it to a file first`);
+      const { datasetNameOf, isImportable } = await loadFormats();
+      const last = more.at(-1);
+      const given = last === undefined || isImportable(last) || existsSync(last) ? undefined : last;
+      const files = [first, ...(given === undefined ? more : more.slice(0, -1))];
+      const isInput = files.some(isStandardInput);
+      if (isInput && files.length > 1) {
+        failCommand('standard input is imported alone, not with files');
       }
-      const { datasetNameOf, importFormat } = await loadFormats();
       const format = options.format ?? (isInput ? 'csv' : undefined);
-      const { type, params: own } = orFail(() => importFormat(file, format));
-      const dataset = given ?? datasetNameOf(isInput ? 'imported' : file);
-      const importFrom = (url: string) => {
-        const params = { dataFileUrl: url, outputDataset: dataset, ...own };
-        return withTarget(options, async (target) => {
-          print(await transfer(target, type, params, options));
-        });
+      const { type, params: own } = await formatOf(files, format);
+      const dataset = given ?? datasetNameOf(isInput ? 'imported' : first);
+      const importFrom = (dataFileUrl: string | readonly string[]) => (target: RowanApi) => {
+        const params = { dataFileUrl, outputDataset: dataset, ...own };
+        return transfer(target, type, params, options).then(print);
       };
-      if (isInput) await withInput(importFrom);
-      else await importFrom(urlOf(file));
+      if (!isInput) {
+        const urls = files.map(urlOf);
+        await withTarget(options, importFrom(urls.length === 1 ? (urls[0] as string) : urls));
+      } else if (options.url !== undefined) {
+        await withTarget(options, (target) => withUpload(target, (url) => importFrom(url)(target)));
+      } else await withInput((url) => withTarget(options, importFrom(url)));
     },
   );
   const exporting = program
@@ -94,6 +100,34 @@ function addTransferOptions(command: Command): Command {
     'further parameters of the procedure, such as those of import.text',
   );
   return addTargetOptions(command);
+}
+
+function isStandardInput(file: string): boolean {
+  return file === '-' || file === '/dev/stdin';
+}
+
+/** The procedure that reads all the files, whose suffixes must agree. */
+async function formatOf(files: readonly string[], named: string | undefined) {
+  const { importFormat } = await loadFormats();
+  const formats = files.map((file) => orFail(() => importFormat(file, named)));
+  const [first] = formats as [FileProcedure, ...FileProcedure[]];
+  const other = formats.findIndex((format) => stringifyJson(format) !== stringifyJson(first));
+  if (other !== -1) {
+    failCommand(`${files[other]}: files of one import have one format, that of ${files[0]}`);
+  }
+  return first;
+}
+
+/** What comes in is kept by the server while it is read. */
+async function withUpload(target: RowanApi, work: (url: string) => Promise<void>): Promise<void> {
+  const path = `/v1/uploads/cli-${randomUUID()}`;
+  const { status, json, text } = await target.put<{ url: string }>(path, process.stdin);
+  if (status >= 300) throw new Error(`the server does not take what comes in: ${text}`);
+  try {
+    await work(json.url);
+  } finally {
+    await target.delete(path);
+  }
 }
 
 /** What comes in as a file: an import reads its text more than once, and from several threads. */

@@ -33,6 +33,15 @@ export function lineTooLong(
   );
 }
 
+/** Text of which every character takes two bytes or more. */
+export function wideText(dataFileUrl: string): RowanError {
+  return failure(
+    'DATA_ERROR',
+    `${dataFileUrl} is text in UTF-16; convert it to UTF-8, as with iconv -f utf-16 -t utf-8`,
+    { dataFileUrl },
+  );
+}
+
 /** The line as text; bytes that are no UTF-8 show as replacement characters. */
 function shown(line: string): string {
   const text = Buffer.from(line, 'latin1').toString('utf8');

@@ -1,9 +1,14 @@
 // Reads a stream of bytes line by line. Characters of a line stand for its bytes.
 import type { ByteStream } from '../../file/byte-stream.ts';
-import { lineTooLong } from './line-error.ts';
+import { lineTooLong, wideText } from './line-error.ts';
 
 const NEWLINE = 10;
 const BYTE_ORDER_MARK = Uint8Array.of(0xef, 0xbb, 0xbf);
+
+/** The byte order mark of UTF-16, in either order: what programs of Windows call Unicode text. */
+function isUtf16([first, second]: Uint8Array): boolean {
+  return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+}
 
 /** A line and where it lies in the stream. */
 export interface ReadLine {
@@ -97,7 +102,7 @@ export class LineReader {
         if (Buffer.compare(this.#buffer.subarray(0, 3), BYTE_ORDER_MARK) === 0) {
           this.#position = 3;
           this.#offset = 3;
-        }
+        } else if (isUtf16(this.#buffer)) throw wideText(this.#limit.url);
       }
       return true;
     }

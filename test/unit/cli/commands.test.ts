@@ -175,12 +175,41 @@ test.each(['-', '/dev/stdin'])('import reads standard input as %s', async (name)
   expect([code, stdout]).toEqual([0, '{"rowCount":2,"numLineErrors":0}\n']);
 });
 
-test('a server cannot read the standard input of a command', async () => {
-  const outcome = await rowan('import', '-', 't', '--url', 'http://127.0.0.1:1');
-  expect([outcome.code, outcome.stderr]).toEqual([
-    1,
-    'rowan: -: a server cannot read what comes in here; write it to a file first\n',
-  ]);
+test('standard input goes to a server as an upload, which is gone afterwards', async () => {
+  const service = await Rowan.open({ dataDir: join(dir, 'uploaded'), workers: 1 });
+  try {
+    const url = await service.listen({ port: 0 });
+    const child = spawn(process.execPath, ['dist/cli/rowan.js', 'import', '-', 't', '--url', url]);
+    child.stdin.end('a,b\n1,x\n2,y\n');
+    const [code] = (await once(child, 'close')) as [number | null];
+    expect(code).toBe(0);
+    expect(await service.query('SELECT sum(a) AS s FROM t', { format: 'atom' })).toBe(3);
+    expect((await service.get('/v1/uploads')).json).toEqual([]);
+    expect((await service.get('/v1/procedures')).json).toEqual([]);
+  } finally {
+    await service.close();
+  }
+});
+
+test('import reads several files into one dataset', async () => {
+  const where = ['--data-dir', join(dir, 'several')];
+  const files = ['one.csv', 'two.csv'].map((name) => join(dir, name));
+  for (const [i, file] of files.entries()) await writeFile(file, `a,b\n${i},x\n`);
+  const count = async (dataset: string) =>
+    (await rowan('query', `SELECT count(*) AS n FROM ${dataset}`, '--format', 'atom', ...where))
+      .stdout;
+  expect(await rowan('import', ...files, 'both', ...where)).toMatchObject({ code: 0 });
+  expect(await count('both')).toBe('2\n');
+  expect(await rowan('import', ...files, ...where)).toMatchObject({ code: 0 });
+  expect(await count('one')).toBe('2\n');
+  expect(await rowan('import', files[0] as string, 'x.json', ...where)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('x.json: files of one import have one format'),
+  });
+  expect(await rowan('import', files[0] as string, '-', ...where)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('standard input is imported alone'),
+  });
 });
 
 test('an import that is refused leaves no procedure', async () => {

@@ -216,6 +216,14 @@ describe('lines', () => {
     ]);
   });
 
+  test.each([{}, GENERAL])('of UTF-16 are refused with what to do (%o)', async (way) => {
+    const little = Buffer.concat([Buffer.of(0xff, 0xfe), Buffer.from('a,b\n1,2\n', 'utf16le')]);
+    for (const text of [little, Buffer.from(little).swap16()]) {
+      const refused = await run(write(text), way);
+      expect((refused as RunError).error).toMatch(/csv is text in UTF-16; convert it to UTF-8/);
+    }
+  });
+
   test.each([{}, GENERAL])('that are empty are bad unless they end the text (%o)', async (way) => {
     expect(await fault('a\n\n1\n', way)).toMatchObject({
       error: expect.stringContaining('Error parsing CSV row: empty line'),
