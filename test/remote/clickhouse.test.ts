@@ -123,7 +123,7 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('ClickHouse', () => {
   }
 
   const EXPRESSIONS = `
-    i + 1 ; i - x ; x * 3 ; x / i ; -x ; -i ; i % 3 ; +x ; big + 1 ; x + big ; abs(x) ; abs(i)
+    i + 1 ; i - x ; x * 3 ; x / i ; -x ; -i ; i % 3 ; big % 7 ; +x ; big + 1 ; x + big ; abs(x) ; abs(i)
     floor(x) ; ceil(x) ; trunc(x) ; round(x) ; round(x * 1.5) ; sqrt(x) ; s + '!' ; s || c
     length(s) ; octet_length(s) ; reverse(s) ; strpos(s, 'b') ; contains(s, 'an')
     starts_with(s, 'a') ; ends_with(s, 'c') ; replace(s, 'an', '<>') ; left(s, 2)
@@ -456,6 +456,36 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('ClickHouse', () => {
     });
     expect(reading.json.error).toContain('read-only');
     expect(await query('SELECT count(*) AS n FROM made')).toMatchObject([{ n: 3 }]);
+  });
+
+  test('procedures write into it, as imports do', async () => {
+    const output = (table: string) => ({
+      id: table,
+      type: 'clickhouse',
+      params: { url: server.url, table, rowNameColumn: 'id', writable: true, createTable: true },
+    });
+    await put('procedures/write', {
+      type: 'transform',
+      params: {
+        inputData: 'SELECT i * 2 AS y, x, s, t NAMED id FROM local',
+        outputDataset: output('written'),
+        runOnCreation: true,
+      },
+    });
+    const sums = 'sum(y) AS y, count(x) AS x, count_distinct(s) AS s, max(t) AS t, max(id) AS id';
+    expect(await query(`SELECT ${sums} FROM written`)).toEqual(
+      await query(`SELECT ${sums.replace('(y)', '(i * 2)')} FROM local`),
+    );
+    const { json } = await perform('PUT', 'procedures/fail', {
+      type: 'transform',
+      params: {
+        inputData: 'SELECT error(s) AS y FROM local',
+        outputDataset: output('half'),
+        runOnCreation: true,
+      },
+    });
+    expect(json.code).toBe('FIRST_RUN_FAILED');
+    expect(await server.run('EXISTS TABLE half')).toBe('0\n');
   });
 
   test('what goes wrong is said, without the password', async () => {

@@ -178,7 +178,7 @@ class TableWriter {
     const missing = new Map<string, string>();
     for (const row of rows) {
       for (const [name, atom] of row) {
-        if (types.has(name) || (missing.has(name) && missing.get(name) !== NULL_TYPE)) continue;
+        if (types.has(name) || (missing.has(name) && missing.get(name) !== OPEN_TYPE)) continue;
         missing.set(name, this.#typeOf(name, atom, hasDateTime64));
       }
     }
@@ -207,7 +207,7 @@ class TableWriter {
     if (name === rowNameColumn) return 'String';
     // Seconds: a row without a timestamp has -Inf.
     if (name === timestampColumn) return 'Float64';
-    if (atom === null) return NULL_TYPE;
+    if (atom === null) return OPEN_TYPE;
     if (typeof atom === 'bigint') return 'Nullable(Int64)';
     if (typeof atom === 'number')
       return Number.isInteger(atom) ? 'Nullable(Int64)' : 'Nullable(Float64)';
@@ -233,8 +233,8 @@ class TableWriter {
   }
 }
 
-/** Of a column of which only nulls are known. */
-const NULL_TYPE = 'Nullable(Int64)';
+/** Of a column of which only nulls and integers are known: another value of the block decides. */
+const OPEN_TYPE = 'Nullable(Int64)';
 
 /** A column that a row has several times keeps the last value. */
 function fieldsOf(

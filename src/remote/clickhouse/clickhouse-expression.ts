@@ -185,10 +185,9 @@ function arithmetic(
       return number(`(${double(left)} / (${double(right)} + 0.))`, isNullable);
     case '%': {
       const { constant } = right;
-      const isPlain =
-        left.isSmall === true && right.isSmall === true && typeof constant === 'number';
-      if (!isPlain || constant === 0) return undefined;
-      return smallInteger(`(toInt64(${left.text}) % ${right.text})`, isNullable);
+      const isCount = Number.isSafeInteger(constant) && (constant as number) > 0;
+      if (left.kind !== 'integer' || right.isSmall !== true || !isCount) return undefined;
+      return smallInteger(`(${left.text} % ${right.text})`, isNullable);
     }
     default:
       return undefined;
