@@ -32,7 +32,6 @@ const NOT_RUN: readonly (readonly [document: string, start: string, why: string]
   [POSTGRESQL, `curl -X PUT ${ADDRESS}/v1/procedures`, 'asks a database; test/remote does'],
   [POSTGRESQL, `curl -G ${ADDRESS}/v1/functions`, 'asks a database; test/remote does'],
   [CLICKHOUSE, `curl -G ${ADDRESS}/v1/query`, 'asks a database; test/remote does'],
-  [CLICKHOUSE, `curl -X PUT ${ADDRESS}/v1/datasets`, 'asks a database; test/remote does'],
   [CLICKHOUSE, `curl -X PUT ${ADDRESS}/v1/procedures`, 'asks a database; test/remote does'],
   [DOCDB, `curl -G ${ADDRESS}/v1/query`, 'asks a database; test/remote does'],
   [DOCDB, `curl -X PUT ${ADDRESS}/v1/procedures`, 'asks a database; test/remote does'],
