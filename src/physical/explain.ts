@@ -5,7 +5,8 @@ import { printExpression } from '../plan/explain-expression.ts';
 import type { BoundExpression, ProjectItem, SubqueryExpression } from '../plan/expression.ts';
 import { expressionsOf, inputsOf } from '../plan/map-plan.ts';
 import type { Namespace } from '../plan/namespace.ts';
-import type { JoinNode, PlanNode, QueryPlan } from '../plan/plan.ts';
+import type { AggregateNode, JoinNode, PlanNode, QueryPlan } from '../plan/plan.ts';
+import { distinctCount, shareOfRows } from '../plan/rule/estimate.ts';
 import type { Planner } from './choice/choice.ts';
 import type { PhysicalNode } from './physical.ts';
 import { planQuery } from './planner.ts';
@@ -210,9 +211,22 @@ function describeItem(item: ProjectItem): string {
   }
 }
 
-/** Rows that pass a condition, of which nothing is known. */
-const FILTER_SELECTIVITY = 1 / 3;
+/** Of keys of which nothing is known. */
 const GROUP_FRACTION = 1 / 10;
+
+/** As many groups as there are combinations of the values of the keys, as far as there are rows. */
+function estimateGroups(
+  { keys, input }: AggregateNode,
+  rowCount: number,
+  namespace: Namespace,
+): number {
+  let count = 1;
+  for (const key of keys) {
+    if (key.kind !== 'column') return rowCount * GROUP_FRACTION;
+    count *= distinctCount(input, key.path, namespace);
+  }
+  return Math.min(count, rowCount);
+}
 
 function estimateRows(node: PlanNode, namespace: Namespace): number | null {
   const [input = null] = inputsOf(node).map((below) => estimateRows(below, namespace));
@@ -226,11 +240,14 @@ function estimateRows(node: PlanNode, namespace: Namespace): number | null {
     case 'merge':
     case 'sample':
       return null;
-    case 'filter':
-      return input === null ? null : Math.ceil(input * FILTER_SELECTIVITY);
+    case 'filter': {
+      // What statistics tell of a condition is a share of its input.
+      const share = shareOfRows(node.condition, node.input, namespace);
+      return input === null ? null : Math.ceil(input * share);
+    }
     case 'aggregate':
       if (node.keys.length === 0) return 1;
-      return input === null ? null : Math.ceil(input * GROUP_FRACTION);
+      return input === null ? null : Math.ceil(estimateGroups(node, input, namespace));
     case 'limit':
       return node.limit === undefined ? input : Math.min(node.limit, input ?? node.limit);
     case 'join':

@@ -1,7 +1,8 @@
 // How many rows a part of a plan gives, guessed from the sizes of datasets and what their columns hold.
 import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
+import { Scalar } from '../../value/value.ts';
 import { conjunctsOf } from '../conjunction.ts';
-import type { BoundExpression } from '../expression.ts';
+import type { BoundExpression, ComparisonExpression } from '../expression.ts';
 import { inputsOf } from '../map-plan.ts';
 import type { Namespace } from '../namespace.ts';
 import type { PlanNode } from '../plan.ts';
@@ -9,6 +10,8 @@ import type { PlanNode } from '../plan.ts';
 /** Rows of parts that say nothing of their size. */
 const UNKNOWN_ROW_COUNT = 1000;
 const SECONDS_PER_DAY = 86_400;
+/** Joins of no rows at all would all cost the same. */
+const LEAST_SHARE = 1e-4;
 
 export function estimateRows(node: PlanNode, namespace: Namespace): number {
   switch (node.kind) {
@@ -17,10 +20,8 @@ export function estimateRows(node: PlanNode, namespace: Namespace): number {
         ? namespace.dataset(node.dataset).rowCount
         : Math.max(1, node.lookup.names.length);
     case 'filter': {
-      const shares = conjunctsOf(node.condition).map((part) =>
-        shareOf(part, node.input, namespace),
-      );
-      return estimateRows(node.input, namespace) * shares.reduce((a, b) => a * b, 1);
+      const share = shareOfRows(node.condition, node.input, namespace);
+      return estimateRows(node.input, namespace) * share;
     }
     case 'aggregate':
       return node.keys.length === 0 ? 1 : estimateRows(node.input, namespace) / 4;
@@ -40,12 +41,24 @@ export function estimateRows(node: PlanNode, namespace: Namespace): number {
   }
 }
 
-/** The share of rows for which a condition holds. */
+/** The share of the rows of a node for which a condition holds. */
+export function shareOfRows(
+  condition: BoundExpression,
+  input: PlanNode,
+  namespace: Namespace,
+): number {
+  const shares = conjunctsOf(condition).map((part) => shareOf(part, input, namespace));
+  return Math.max(
+    LEAST_SHARE,
+    shares.reduce((a, b) => a * b, 1),
+  );
+}
+
 function shareOf(part: BoundExpression, input: PlanNode, namespace: Namespace): number {
   switch (part.kind) {
     case 'comparison': {
       if (part.operator === '!=') return 0.9;
-      if (part.operator !== '=') return 1 / 3;
+      if (part.operator !== '=') return shareOfRange(part, input, namespace) ?? 1 / 3;
       const column = part.left.kind === 'column' ? part.left : part.right;
       return column.kind === 'column' ? 1 / distinctCount(input, column.path, namespace) : 0.1;
     }
@@ -54,6 +67,14 @@ function shareOf(part: BoundExpression, input: PlanNode, namespace: Namespace): 
       const count = operand.kind === 'column' ? distinctCount(input, operand.path, namespace) : 10;
       const share = Math.min(1, choices.length / count);
       return negated ? 1 - share : share;
+    }
+    case 'is': {
+      const { operand, test, negated } = part;
+      if (test !== 'null' || operand.kind !== 'column') return 0.5;
+      const column = storedColumn(input, operand.path, namespace);
+      if (column === undefined) return 0.5;
+      const { valueShare } = rangeOf(column);
+      return negated ? valueShare : 1 - valueShare;
     }
     case 'between':
       return 0.25;
@@ -71,6 +92,50 @@ function shareOf(part: BoundExpression, input: PlanNode, namespace: Namespace): 
   }
 }
 
+/** The share of the range of a column's values that lies on one side of a number. */
+function shareOfRange(
+  { left, right, operator }: ComparisonExpression,
+  input: PlanNode,
+  namespace: Namespace,
+): number | undefined {
+  const isMirrored = left.kind === 'constant';
+  const [operand, limit] = isMirrored ? [right, left] : [left, right];
+  if (operand.kind !== 'column' || limit.kind !== 'constant') return undefined;
+  const number = limit.value instanceof Scalar ? limit.value.atom : undefined;
+  const column = storedColumn(input, operand.path, namespace);
+  if (typeof number !== 'number' || column === undefined) return undefined;
+  const { least, greatest, valueShare } = rangeOf(column);
+  if (!(least < greatest)) return undefined;
+  const below = Math.min(1, Math.max(0, (number - least) / (greatest - least)));
+  const isBelow = operator.startsWith('<') !== isMirrored;
+  return (isBelow ? below : 1 - below) * valueShare;
+}
+
+/** A column of a dataset, through what leaves its rows as they are. */
+function storedColumn(
+  node: PlanNode,
+  path: readonly string[],
+  namespace: Namespace,
+): ColumnSnapshot | undefined {
+  if (node.kind === 'filter' || node.kind === 'sort') {
+    return storedColumn(node.input, path, namespace);
+  }
+  if (node.kind !== 'scan') return undefined;
+  const { snapshot } = namespace.dataset(node.dataset);
+  return snapshot?.layout === 'columnar' ? columnAt(snapshot.columns, path) : undefined;
+}
+
+function columnAt(
+  columns: readonly ColumnSnapshot[],
+  path: readonly string[],
+): ColumnSnapshot | undefined {
+  return columns.find(
+    (candidate) =>
+      candidate.path.length === path.length &&
+      candidate.path.every((element, index) => element === path[index]),
+  );
+}
+
 /** How many different values a column of the rows of a node has, about; at least 1. */
 export function distinctCount(
   node: PlanNode,
@@ -81,11 +146,7 @@ export function distinctCount(
     case 'scan': {
       const { snapshot, rowCount } = namespace.dataset(node.dataset);
       if (snapshot?.layout !== 'columnar') return Math.max(1, rowCount / 10);
-      const column = snapshot.columns.find(
-        (candidate) =>
-          candidate.path.length === path.length &&
-          candidate.path.every((element, index) => element === path[index]),
-      );
+      const column = columnAt(snapshot.columns, path);
       return column === undefined ? 1 : Math.max(1, Math.min(rowCount, countOfColumn(column)));
     }
     case 'filter':
@@ -106,8 +167,16 @@ export function distinctCount(
   }
 }
 
-function countOfColumn({ dictionary, chunks, type }: ColumnSnapshot): number {
-  if (dictionary !== undefined) return dictionary.count;
+function countOfColumn(column: ColumnSnapshot): number {
+  if (column.dictionary !== undefined) return column.dictionary.count;
+  const { least, greatest, isDense } = rangeOf(column);
+  if (least > greatest) return 1;
+  if (column.type === 'timestamp') return (greatest - least) / SECONDS_PER_DAY + 1;
+  return isDense ? greatest - least + 1 : Number.POSITIVE_INFINITY;
+}
+
+/** What the statistics of chunks tell of the numbers of a column. */
+function rangeOf({ chunks, nullCount }: ColumnSnapshot) {
   let least = Number.POSITIVE_INFINITY;
   let greatest = Number.NEGATIVE_INFINITY;
   let isDense = true;
@@ -119,7 +188,7 @@ function countOfColumn({ dictionary, chunks, type }: ColumnSnapshot): number {
     least = Math.min(least, cells.min);
     greatest = Math.max(greatest, cells.max);
   }
-  if (least > greatest) return 1;
-  if (type === 'timestamp') return (greatest - least) / SECONDS_PER_DAY + 1;
-  return isDense ? greatest - least + 1 : Number.POSITIVE_INFINITY;
+  const rowCount = chunks.reduce((sum, chunk) => sum + chunk.rowCount, 0);
+  const valueShare = rowCount === 0 ? 1 : 1 - nullCount / rowCount;
+  return { least, greatest, isDense, valueShare };
 }

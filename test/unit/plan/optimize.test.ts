@@ -160,8 +160,8 @@ describe('plans', () => {
   it('are shown by EXPLAIN with paths and estimates', () => {
     expect(run('EXPLAIN SELECT x FROM a WHERE y = 2', namespace)).toEqual([
       ['_rowName', 'operator', 'path', 'rows', 'why'],
-      ['0', 'project x: x', 'general', 1, null],
-      ['1', '  filter (y = 2)', 'general', 1, null],
+      ['0', 'project x: x', 'general', 2, null],
+      ['1', '  filter (y = 2)', 'general', 2, null],
       ['2', '    scan a [x, y]', 'scan', 2, null],
     ]);
   });

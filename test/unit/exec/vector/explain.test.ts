@@ -44,6 +44,10 @@ const engine = { arenas, parallel: serialParallel(NO_CONTEXT), rowCountMin: 1024
 
 /** The path of each operator, by its first word. */
 function paths(sql: string): string[] {
+  return explain(sql).map(([operator, path]) => `${operator.trim().split(' ')[0]}: ${path}`);
+}
+
+function explain(sql: string): [operator: string, path: string, rows: number][] {
   const pieces: Uint8Array[] = [];
   writeQuery(`EXPLAIN ${sql}`, {
     namespace,
@@ -53,9 +57,24 @@ function paths(sql: string): string[] {
     output: { headers: false, rowNames: false, rowHashes: false, sortColumns: false },
     emit: (bytes) => pieces.push(bytes),
   });
-  const rows = JSON.parse(Buffer.concat(pieces).toString()) as [string, string, number][];
-  return rows.map(([operator, path]) => `${operator.trim().split(' ')[0]}: ${path}`);
+  return JSON.parse(Buffer.concat(pieces).toString()) as [string, string, number][];
 }
+
+test.each([
+  ['SELECT count(*) AS n FROM large WHERE x < 300', 301],
+  ['SELECT count(*) AS n FROM large WHERE 2699 < x', 300],
+  ["SELECT count(*) AS n FROM large WHERE s = 's1' AND x >= 1500", 300],
+  ['SELECT count(*) AS n FROM large WHERE x IS NULL', 0],
+  ['SELECT count(*) AS n FROM large WHERE x > 5000', 0],
+])('statistics of columns tell how many rows pass: %s', (sql, expected) => {
+  const filter = explain(sql).find(([operator]) => operator.trim().startsWith('filter'));
+  expect(Math.abs((filter?.[2] ?? Number.NaN) - expected)).toBeLessThanOrEqual(1);
+});
+
+test('groups are estimated by the values of their keys', () => {
+  const groups = explain('SELECT s, count(*) AS n FROM large GROUP BY s');
+  expect(groups.find(([operator]) => operator.includes('aggregate count(*)'))?.[2]).toBe(5);
+});
 
 test('EXPLAIN ANALYZE tells the rows of operators that make all of them, and of the result', () => {
   const pieces: Uint8Array[] = [];
