@@ -23,8 +23,11 @@ import {
   type ExportSource,
   isInOrder,
   openExportSource,
+  ROWS_ARE_MADE,
   writeExportSource,
+  writtenBy,
 } from './export-source.ts';
+import { writeWholeFile } from './whole-file.ts';
 
 /** Rows between two looks at the cancel flag and reports of progress, and in a spooled batch. */
 const ROWS_PER_REPORT = 512;
@@ -102,28 +105,25 @@ class CsvExport {
       progress.update(1 - ROWS_PER_REPORT / (rowCount + ROWS_PER_REPORT));
     const source = openExportSource(this.#context, exportData);
     try {
-      const sink = await this.#context.files.create(dataFileUrl);
-      try {
-        const rowCount =
-          isInOrder(source) && this.#isLineForm
-            ? await this.#writeColumns(source, sink, report)
-            : await this.#writeQuery(source.known, sink, report);
-        this.#context.checkCancelled();
-        await sink.commit();
-        progress.finish();
-        return { result: { rowCount } };
-      } catch (thrown) {
-        await sink.abort();
-        throw thrown;
-      }
+      const why = this.#whyByRows(source);
+      const rowCount = await writeWholeFile(this.#context, dataFileUrl, (sink) =>
+        why === undefined
+          ? this.#writeColumns(source, sink, report)
+          : this.#writeQuery(source.known, sink, report),
+      );
+      progress.finish();
+      return { result: { rowCount }, details: writtenBy(why) };
     } finally {
       source.release();
     }
   }
 
-  /** Whether numbers and times never need quotes. */
-  get #isLineForm(): boolean {
-    return !/[0-9A-Za-z+\-.:]/.test(this.#params.delimiter + this.#params.quoteChar);
+  /** What keeps the file from being written by column; undefined: nothing. */
+  #whyByRows(source: ExportSource): string | undefined {
+    if (source.columns === undefined) return ROWS_ARE_MADE;
+    if (!isInOrder(source)) return 'only the rows tell which columns there are';
+    const isPlain = !/[0-9A-Za-z+\-.:]/.test(this.#params.delimiter + this.#params.quoteChar);
+    return isPlain ? undefined : 'numbers and times may contain delimiter or quoteChar';
   }
 
   async #writeColumns(

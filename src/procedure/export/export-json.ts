@@ -15,7 +15,14 @@ import { flatten, type Row } from '../../value/value.ts';
 import { runOnCreation } from '../parameter.ts';
 import { type ProcedureContext, type ProcedureResult, workerProcedure } from '../procedure-type.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
-import { type ExportSource, openExportSource, writeExportSource } from './export-source.ts';
+import {
+  type ExportSource,
+  openExportSource,
+  ROWS_ARE_MADE,
+  writeExportSource,
+  writtenBy,
+} from './export-source.ts';
+import { writeWholeFile } from './whole-file.ts';
 
 const ROWS_PER_REPORT = 512;
 
@@ -55,46 +62,37 @@ async function run(context: ProcedureContext, params: ExportJsonParams): Promise
   progress.next();
   const source = openExportSource(context, params.exportData);
   try {
-    const sink = await context.files.create(params.dataFileUrl);
-    try {
-      const form = lineForm(source, params);
-      const report = (count: number) => progress.update(1 - 1 / (1 + count / 1e5));
-      const rowCount =
-        form === undefined
-          ? await writeRows(context, source, params, sink, report)
-          : await writeExportSource(context, source, {
-              form,
-              sink,
-              report,
-              withRowNames: params.rowNameColumn !== undefined,
-            });
-      context.checkCancelled();
-      await sink.commit();
-      progress.finish();
-      return { result: { rowCount } };
-    } catch (thrown) {
-      await sink.abort();
-      throw thrown;
-    }
+    const form = lineForm(source, params);
+    const report = (count: number) => progress.update(1 - 1 / (1 + count / 1e5));
+    const withRowNames = params.rowNameColumn !== undefined;
+    const rowCount = await writeWholeFile(context, params.dataFileUrl, (sink) =>
+      typeof form === 'string'
+        ? writeRows(context, source, params, sink, report)
+        : writeExportSource(context, source, { form, sink, report, withRowNames }),
+    );
+    progress.finish();
+    const why = typeof form === 'string' ? form : undefined;
+    return { result: { rowCount }, details: writtenBy(why) };
   } finally {
     source.release();
   }
 }
 
-/** How columns become lines; undefined where rows have to be looked at one by one. */
+/** How columns become lines; a text says why rows have to be looked at one by one. */
 function lineForm(
   { columns, rowNames }: ExportSource,
   { rowNameColumn, structured, includeNulls }: ExportJsonParams,
-): LineForm | undefined {
-  if (columns === undefined) return undefined;
+): LineForm | string {
+  if (columns === undefined) return ROWS_ARE_MADE;
   const named = columns.map(({ path }, column) => ({ path, column }));
   let first: { name: string; column: number } | undefined;
   if (rowNameColumn !== undefined) {
-    if (rowNames === undefined) return undefined;
+    if (rowNames === undefined) return 'only the rows tell their names';
     first = { name: rowNameColumn, column: columns.length };
   }
   const members = structured ? structuredMembers(named, first) : flatMembers(named, first);
-  return members && { kind: 'json', members, includesNulls: includeNulls };
+  if (members === undefined) return 'names of members repeat, or a value lies above others';
+  return { kind: 'json', members, includesNulls: includeNulls };
 }
 
 async function writeRows(

@@ -98,6 +98,20 @@ export function isInOrder({ columns, known }: ExportSource): boolean {
   );
 }
 
+/** Details of a run: how the file was written; `why` says what kept it from being written by column. */
+export interface WrittenBy {
+  readonly writtenBy: 'columns' | 'rows';
+  readonly why?: string;
+}
+
+/** @param why absent: nothing keeps the file from being written by column */
+export function writtenBy(why: string | undefined): WrittenBy {
+  return why === undefined ? { writtenBy: 'columns' } : { writtenBy: 'rows', why };
+}
+
+/** What a source says that has no columns. */
+export const ROWS_ARE_MADE = 'the query is computed row by row: EXPLAIN of it says why';
+
 export interface WriteOptions {
   readonly form: LineForm;
   readonly sink: FileSink;

@@ -16,6 +16,7 @@ import {
   fileColumnType,
 } from './export-column-type.ts';
 import { type ExportTable, exportTable } from './export-table.ts';
+import { writeWholeFile } from './whole-file.ts';
 
 export const TABLE_FILE_PARAMETERS = {
   exportData: inputQuery({ description: 'the query; it must have a FROM clause' }),
@@ -77,9 +78,8 @@ export async function exportTableFile(
   });
   try {
     const columns = columnsOf(table, params.rowNameColumn, context);
-    const sink = await context.files.create(params.dataFileUrl);
-    try {
-      await writer(
+    await writeWholeFile(context, params.dataFileUrl, (sink) =>
+      writer(
         columns,
         table.rowCount,
         async (bytes) => {
@@ -90,13 +90,8 @@ export async function exportTableFile(
           context.checkCancelled();
           progress.update(0.5 + (0.5 * rowCount) / (table.rowCount + 1));
         },
-      );
-      context.checkCancelled();
-      await sink.commit();
-    } catch (thrown) {
-      await sink.abort();
-      throw thrown;
-    }
+      ),
+    );
     progress.finish();
     return { result: { rowCount: table.rowCount } };
   } finally {

@@ -143,3 +143,27 @@ function firstDifference(a: string, b: string): string {
   const at = [...a].findIndex((letter, index) => letter !== b[index]);
   return `${a.slice(at - 150, at + 80)} <=> ${b.slice(at - 150, at + 80)}`;
 }
+
+test('details of a run tell whether the file was written by column, and why not', async () => {
+  await record('ways', new Draw(3));
+  const detailsOf = async (type: string, exportData: string, params = {}) => {
+    const { json } = await rowan.put('/v1/procedures/export', {
+      type,
+      params: { exportData, dataFileUrl: 'mem://ways', runOnCreation: true, ...params },
+    });
+    const { id } = (json as { status: { firstRun: { id: string } } }).status.firstRun;
+    return (await rowan.get(`/v1/procedures/export/runs/${id}/details`)).json;
+  };
+  const named = "SELECT * NAMED 'n' || rowName() FROM ways";
+  for (const type of ['export.csv', 'export.json']) {
+    expect(await detailsOf(type, 'SELECT * FROM ways')).toEqual({ writtenBy: 'columns' });
+    expect(await detailsOf(type, named)).toEqual({
+      writtenBy: 'rows',
+      why: 'the query is computed row by row: EXPLAIN of it says why',
+    });
+  }
+  expect(await detailsOf('export.csv', 'SELECT int FROM ways', { delimiter: '-' })).toEqual({
+    writtenBy: 'rows',
+    why: 'numbers and times may contain delimiter or quoteChar',
+  });
+});
