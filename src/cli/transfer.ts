@@ -1,6 +1,6 @@
 // `rowan import` and `rowan export`: a file into a dataset, a query into a file.
 import { randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream, existsSync, rmSync } from 'node:fs';
+import { createReadStream, createWriteStream, rmSync, statSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -37,7 +37,7 @@ export function addTransferCommands(program: Command): void {
       }
       const { datasetNameOf, isImportable } = await loadFormats();
       const last = more.at(-1);
-      const given = last === undefined || isImportable(last) || existsSync(last) ? undefined : last;
+      const given = last === undefined || isImportable(last) || isFile(last) ? undefined : last;
       const files = [first, ...(given === undefined ? more : more.slice(0, -1))];
       const isInput = files.some(isStandardInput);
       if (isInput && files.length > 1) {
@@ -104,6 +104,11 @@ function addTransferOptions(command: Command): Command {
 
 function isStandardInput(file: string): boolean {
   return file === '-' || file === '/dev/stdin';
+}
+
+/** A folder may have the name of a dataset. */
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 /** The procedure that reads all the files, whose suffixes must agree. */

@@ -198,8 +198,9 @@ test('import reads several files into one dataset', async () => {
   const count = async (dataset: string) =>
     (await rowan('query', `SELECT count(*) AS n FROM ${dataset}`, '--format', 'atom', ...where))
       .stdout;
-  expect(await rowan('import', ...files, 'both', ...where)).toMatchObject({ code: 0 });
-  expect(await count('both')).toBe('2\n');
+  // The tests run where a folder has that name.
+  expect(await rowan('import', ...files, 'src', ...where)).toMatchObject({ code: 0 });
+  expect(await count('src')).toBe('2\n');
   expect(await rowan('import', ...files, ...where)).toMatchObject({ code: 0 });
   expect(await count('one')).toBe('2\n');
   expect(await rowan('import', files[0] as string, 'x.json', ...where)).toMatchObject({
