@@ -1,16 +1,40 @@
 // Imports, exports and reshaping beside DuckDB: both in this process, with the same files and threads.
 
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { Rowan } from '../../build/js/index.js';
 
 export const description = 'JSON, Parquet, statistics and reshaping beside DuckDB';
 
 const CACHE = fileURLToPath(new URL('../.cache/', import.meta.url));
+
+const CHILD = fileURLToPath(new URL('../peers/import-file.mjs', import.meta.url));
+
+/** Processor time and peak memory of an import, in a process of its own for each. */
+function importCosts(name, type, path) {
+  const costOf = (engine, member, scale) => async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [CHILD, engine, type, path]);
+    const costs = JSON.parse(stdout);
+    return { value: costs[member] / scale, answer: costs.rowCount };
+  };
+  const measure = (what, unit, member, scale, goal) => ({
+    name: `${what}, import of ${name}`,
+    unit,
+    contenders: { rowan: costOf('rowan', member, scale), duckdb: costOf('duckdb', member, scale) },
+    agree: (ours, theirs) => ours === theirs,
+    goal,
+  });
+  return [
+    measure('processor time', 'ms', 'cpuMs', 1, undefined),
+    measure('peak memory', 'MB', 'peakBytes', 1e6, 1),
+  ];
+}
 
 async function writeLines(path, rowCount, lineOf) {
   if (existsSync(path)) return path;
@@ -159,6 +183,9 @@ export async function prepare({ rowCount }) {
         duckInto('(UNPIVOT wide ON a, b, c, d)'),
         1,
       ),
+      ...importCosts('flat documents', 'import.json', flat),
+      ...importCosts('nested documents', 'import.json', nested),
+      ...importCosts('Parquet', 'import.parquet', parquet),
     ].map(({ agree: same, ...measure }) => (same === null ? measure : { ...measure, agree: same })),
     close: async () => {
       await rowan.close();
