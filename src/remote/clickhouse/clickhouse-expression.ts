@@ -258,7 +258,7 @@ function caseSql(expression: CaseExpression, to: Lowering): Sql | undefined {
 }
 
 /** null: NULL */
-export function resultOf(expression: BoundExpression, to: Lowering): Sql | null | undefined {
+function resultOf(expression: BoundExpression, to: Lowering): Sql | null | undefined {
   const isNull =
     expression.kind === 'constant' &&
     expression.value instanceof Scalar &&

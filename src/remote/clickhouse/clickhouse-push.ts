@@ -1,4 +1,4 @@
-// Parts of plans that ClickHouse takes over: see PushedPart for what is left of them.
+// Parts of plans that ClickHouse takes over.
 
 import { someExpression } from '../../plan/children.ts';
 import { cannotFail, conjunctionOf, conjunctsOf } from '../../plan/conjunction.ts';
