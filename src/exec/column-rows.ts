@@ -73,46 +73,6 @@ export class ColumnRows implements Iterable<RelationRow> {
   }
 }
 
-/**
- * Rows that come as columns piece by piece, each of which is given back when the next is asked for.
- * All pieces have the same columns; the first one is without rows only when there are none at all.
- */
-export class ColumnPieces implements Iterable<RelationRow> {
-  /** rows of the pieces so far; they can be made again, which begins to count anew */
-  rowCount = 0;
-  readonly #open: () => Iterable<ColumnRows>;
-
-  constructor(open: () => Iterable<ColumnRows>) {
-    this.#open = open;
-  }
-
-  *pieces(): Iterable<ColumnRows> {
-    this.rowCount = 0;
-    let hasRows = false;
-    let empty: ColumnRows | undefined;
-    for (const piece of this.#open()) {
-      if (piece.rowCount === 0) {
-        empty = piece.slice(0, 0);
-        continue;
-      }
-      hasRows = true;
-      this.rowCount += piece.rowCount;
-      yield piece;
-    }
-    if (!hasRows && empty !== undefined) yield empty;
-  }
-
-  *[Symbol.iterator](): Iterator<RelationRow> {
-    for (const piece of this.pieces()) yield* piece;
-  }
-}
-
-/** Rows that lie in columns, in one piece or several; undefined for others. */
-export function columnPieces(rows: Iterable<RelationRow>): Iterable<ColumnRows> | undefined {
-  if (rows instanceof ColumnRows) return [rows];
-  return rows instanceof ColumnPieces ? rows.pieces() : undefined;
-}
-
 /** Rows between two looks at the cancel flag. */
 export const ROWS_PER_LOOK = 256;
 

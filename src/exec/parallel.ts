@@ -13,6 +13,8 @@ export interface ParallelJob<Args, Result> {
   /** Loads what `execute` needs; helping threads wait for it, and the caller of `run` must too. */
   prepare?(): Promise<void>;
   execute(args: Args, unitIndex: number, scope: JobContext): Result;
+  /** Gives back what the result of a unit holds, because another unit failed. */
+  discard?(result: Result): void;
 }
 
 export interface Parallel {
@@ -44,7 +46,24 @@ export function serialParallel(scope: JobContext): Parallel {
   return {
     threadCount: 1,
     run(job, args, unitCount) {
-      return Array.from({ length: unitCount }, (_, unit) => job.execute(args, unit, scope));
+      return executeAll(job, args, unitCount, scope);
     },
   };
+}
+
+/** Executes every unit in turn. @throws the first failure; what the others made is given back */
+export function executeAll<Args, Result>(
+  job: ParallelJob<Args, Result>,
+  args: Args,
+  unitCount: number,
+  scope: JobContext,
+): Result[] {
+  const results: Result[] = [];
+  try {
+    for (let unit = 0; unit < unitCount; unit++) results.push(job.execute(args, unit, scope));
+    return results;
+  } catch (thrown) {
+    for (const result of results) job.discard?.(result);
+    throw thrown;
+  }
 }

@@ -4,6 +4,11 @@ import type { JobContext, Parallel } from './parallel.ts';
 
 export interface Task extends JobContext {
   readonly parallel: Parallel;
+  /**
+   * true: where memory is short, slower ways that need less are taken; false: the task fails, and
+   * begins anew with more
+   */
+  readonly isFrugal: boolean;
   /** Tells the service how far the task is; plain data, the latest wins. */
   progress(document: unknown): void;
   /** Sends a piece of the result; blocks while the receiver is too far behind. */

@@ -4,7 +4,7 @@ import type { CallContext, RandomDraws } from '../plan/function.ts';
 import type { RelationRow } from '../plan/namespace.ts';
 import { readStatement, type Statement } from '../sql/parser/statement.ts';
 import { failure } from '../util/error.ts';
-import { ColumnPieces, ColumnRows } from './column-rows.ts';
+import { ColumnRows } from './column-rows.ts';
 import { seededDraws } from './general/call/random.ts';
 import { lookAround } from './look-around.ts';
 import { writeRows } from './output/format.ts';
@@ -40,8 +40,7 @@ function writePrepared(prepared: PreparedQuery, options: WriteQueryOptions): num
   const { plan, rowType } = prepared;
   const knownColumns = knownColumnsOf(plan.root, rowType, columnComparer(ordered));
   const rows = prepared.run();
-  const isCounted = rows instanceof ColumnRows || rows instanceof ColumnPieces;
-  const counted = isCounted ? rows : new CountedRows(rows);
+  const counted = rows instanceof ColumnRows ? rows : new CountedRows(rows);
   const known = knownColumns === undefined ? {} : { knownColumns };
   writeRows(counted, options.format, { ...ordered, ...known }, options.emit);
   return counted.rowCount;

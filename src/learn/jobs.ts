@@ -12,7 +12,6 @@ import { normalProductJob } from './svd/svd.ts';
 import { scoreJob } from './tree/scorer.ts';
 import type { LearnJob, Workspace } from './workspace.ts';
 
-/** All parallel work of learners, which every engine worker knows by name. */
 export function learnJobs(workspace: Workspace): LearnJob<never, unknown>[] {
   return [
     boostGradientJob(workspace),

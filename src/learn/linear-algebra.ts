@@ -240,7 +240,6 @@ export function squaredDistance(a: Float64Array, b: Float64Array, from = 0): num
   return sum;
 }
 
-/** The sum of products; `b` is at least as long as `a`. */
 export function dot(a: Float64Array, b: Float64Array): number {
   let sum = 0;
   for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number);

@@ -28,7 +28,6 @@ export interface DocumentFrequencies {
 
 const VERSION = 1;
 
-/** The model file of document frequencies, terms in order. */
 export function frequenciesToJson({ documentCount, counts }: DocumentFrequencies): JsonObject {
   const terms = [...counts.keys()].sort();
   return makeContainer('tfidf', VERSION, [], {

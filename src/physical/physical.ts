@@ -15,8 +15,6 @@ export type Method =
   | 'sorted groups'
   /** columns of a dataset as they lie: nothing is copied */
   | 'stored columns'
-  /** a select list over a dataset, some chunks at a time: the first rows leave at once */
-  | 'by pieces'
   /** the least row of each group, found in one pass */
   | 'first of groups'
   /** the smaller side is built, the other one goes through it */

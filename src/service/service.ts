@@ -161,7 +161,10 @@ export class Service {
     for (const [kind, handler] of Object.entries(hostCalls)) this.onHostCall(kind, handler);
     this.onHostCall('log', async (call: HostRequest & { kind: 'log' }) => runs.log(call));
     this.onHostCall('dataset-content', ({ dataset }: { readonly dataset: string }) =>
-      this.datasets.use(dataset).loaded(),
+      this.datasets.use(dataset).opened(),
+    );
+    this.onHostCall('dataset-column', (call: HostRequest & { kind: 'dataset-column' }) =>
+      this.datasets.use(call.dataset).column(call),
     );
   }
 

@@ -60,6 +60,24 @@ export class ArrowFileReader {
     return toPart(message.header(), body);
   }
 
+  /** Some buffers of a batch, by number, without a look at its checksum: `readBatch` has seen it. */
+  readBatchBuffers(index: number, wanted: readonly number[]): readonly Uint8Array[] {
+    const { offset, metaDataLength } = this.#batches[index] as FileBlock;
+    const head = new Uint8Array(metaDataLength);
+    this.#source.read(head, offset);
+    const message = Message.decode(head.subarray(8));
+    if (!message.isRecordBatch()) throw damaged(this.path, 'a record batch is missing');
+    const { buffers } = message.header();
+    return wanted.map((number) => {
+      const region = buffers[number];
+      const bytes = new Uint8Array(region?.length ?? 0);
+      if (region !== undefined) {
+        this.#source.read(bytes, offset + metaDataLength + region.offset);
+      }
+      return bytes;
+    });
+  }
+
   readDictionary(index: number): ArrowPart & { readonly id: number } {
     const { message, body } = this.#readMessage(
       this.#dictionaries[index] as FileBlock,

@@ -195,77 +195,151 @@ export function readColumnar(
   description: ColumnarDescription,
   allocator: ArenaAllocator,
 ): ColumnarSnapshot {
-  const { columns, rowCount, chunkRowCounts } = description;
-  if (file.batchCount !== chunkRowCounts.length) throw damaged(file.path, 'a batch is missing');
-  const dictionaries = readDictionaries(file, columns, allocator);
+  const { columns } = description;
+  const places = columnPlaces(description);
+  const dictionaries = columns.map((column, c) =>
+    readDictionary(file, column, places[c] as ColumnPlace, allocator),
+  );
   const chunks: ChunkSnapshot[][] = columns.map(() => []);
+  const frame = readFrame(file, description, allocator, (buffers, index) => {
+    columns.forEach((column, c) => {
+      const chunk = column.chunks[index] as ChunkDescription;
+      const own = fieldBuffers(buffers, (places[c] as ColumnPlace).firstBuffer);
+      (chunks[c] as ChunkSnapshot[]).push(readChunk(column, chunk, own, allocator));
+    });
+  });
+  return {
+    ...frame,
+    columns: columns.map((column, c) =>
+      columnSnapshot(column, chunks[c] as ChunkSnapshot[], dictionaries[c]),
+    ),
+  };
+}
+
+/**
+ * Reads the names and timestamps of the rows, and what is known of the columns without their values.
+ * Every batch is held against its checksum. @throws DATA_ERROR, OUT_OF_MEMORY
+ */
+export function readColumnarOutline(
+  file: ArrowFileReader,
+  description: ColumnarDescription,
+  allocator: ArenaAllocator,
+): ColumnarSnapshot {
+  const frame = readFrame(file, description, allocator, () => {});
+  const columns = description.columns.map(({ path, type, nullCount }) => ({
+    ...{ path, type, nullCount, chunks: [] },
+    isAbsent: true,
+  }));
+  return { ...frame, columns, file: file.path };
+}
+
+/** Reads one column of a file whose outline was read. @throws DATA_ERROR, OUT_OF_MEMORY */
+export function readColumn(
+  file: ArrowFileReader,
+  description: ColumnarDescription,
+  number: number,
+  allocator: ArenaAllocator,
+): ColumnSnapshot {
+  const column = description.columns[number];
+  const place = columnPlaces(description)[number];
+  if (column === undefined || place === undefined) throw damaged(file.path, 'a column is missing');
+  const dictionary = readDictionary(file, column, place, allocator);
+  const { firstBuffer } = place;
+  const wanted = column.encoding === 'null' ? [] : [firstBuffer, firstBuffer + 1];
+  const chunks = column.chunks.map((chunk, index) =>
+    readChunk(
+      column,
+      chunk,
+      fieldBuffers(wanted.length === 0 ? [] : file.readBatchBuffers(index, wanted), 0),
+      allocator,
+    ),
+  );
+  return columnSnapshot(column, chunks, dictionary);
+}
+
+function columnSnapshot(
+  { path, type, nullCount }: ColumnDescription,
+  chunks: readonly ChunkSnapshot[],
+  dictionary: DictionarySnapshot | undefined,
+): ColumnSnapshot {
+  return { path, type, nullCount, chunks, ...(dictionary === undefined ? {} : { dictionary }) };
+}
+
+/** Everything but the columns, whose buffers are shown batch by batch. */
+function readFrame(
+  file: ArrowFileReader,
+  description: ColumnarDescription,
+  allocator: ArenaAllocator,
+  onBatch: (buffers: readonly Uint8Array[], index: number) => void,
+): Omit<ColumnarSnapshot, 'columns'> {
+  const { rowCount, chunkRowCounts } = description;
+  if (file.batchCount !== chunkRowCounts.length) throw damaged(file.path, 'a batch is missing');
   const names = new NamesReader(description, allocator);
   const timestampChunks: Span[] = [];
   for (let index = 0; index < chunkRowCounts.length; index++) {
-    const part = file.readBatch(index);
-    let next = names.read(part.buffers, index);
+    const { buffers } = file.readBatch(index);
+    names.read(buffers, index);
     if (description.timestamps.kind === 'per-row') {
       const { column } = description.timestamps;
       const chunk = readChunk(
         column,
         column.chunks[index] as ChunkDescription,
-        fieldBuffers(part.buffers, next),
+        fieldBuffers(buffers, nameBufferCount(description)),
         allocator,
       );
       timestampChunks.push((chunk as Extract<ChunkSnapshot, { data: Span }>).data);
-      next += 2;
     }
-    columns.forEach((column, c) => {
-      const chunk = readChunk(
-        column,
-        column.chunks[index] as ChunkDescription,
-        fieldBuffers(part.buffers, next),
-        allocator,
-      );
-      (chunks[c] as ChunkSnapshot[]).push(chunk);
-      if (column.encoding !== 'null') next += 2;
-    });
+    onBatch(buffers, index);
   }
   return {
     layout: 'columnar',
     id: allocator.nextId(),
     rowCount,
     chunkRowCounts,
-    columns: columns.map((column, c): ColumnSnapshot => {
-      const dictionary = dictionaries[c];
-      return {
-        path: column.path,
-        type: column.type,
-        chunks: chunks[c] as ChunkSnapshot[],
-        nullCount: column.nullCount,
-        ...(dictionary === undefined ? {} : { dictionary }),
-      };
-    }),
     rowNames: names.finish(),
     timestamps: readTimestamps(description, timestampChunks),
   };
+}
+
+function nameBufferCount({ rowNames }: ColumnarDescription): number {
+  return rowNames.kind === 'paths' ? 3 : 2;
+}
+
+/** Where the parts of a column are. */
+interface ColumnPlace {
+  readonly number: number;
+  /** the first of its two buffers among those of a batch */
+  readonly firstBuffer: number;
+  /** of a column with a dictionary: its number among those that the file has */
+  readonly dictionary: number;
+}
+
+function columnPlaces(description: ColumnarDescription): readonly ColumnPlace[] {
+  let firstBuffer = nameBufferCount(description);
+  if (description.timestamps.kind === 'per-row') firstBuffer += 2;
+  let dictionary = 0;
+  return description.columns.map((column, number) => {
+    const place = { number, firstBuffer, dictionary };
+    if (column.encoding !== 'null') firstBuffer += 2;
+    if (column.dictionary !== undefined) dictionary++;
+    return place;
+  });
 }
 
 function fieldBuffers(buffers: readonly Uint8Array[], at: number): FieldBuffers {
   return { validity: buffers[at] ?? NO_BYTES, data: buffers[at + 1] ?? NO_BYTES };
 }
 
-function readDictionaries(
+function readDictionary(
   file: ArrowFileReader,
-  columns: readonly ColumnDescription[],
+  { dictionary }: ColumnDescription,
+  place: ColumnPlace,
   allocator: ArenaAllocator,
-): (DictionarySnapshot | undefined)[] {
-  const dictionaries: (DictionarySnapshot | undefined)[] = columns.map(() => undefined);
-  const texts = columns.filter(({ dictionary }) => dictionary !== undefined);
-  texts.forEach(({ dictionary }, index) => {
-    if (dictionary === undefined) return;
-    const { id, kind } = dictionary;
-    dictionaries[id] =
-      kind === 'text'
-        ? readTextDictionary(file.readDictionary(index), dictionary, allocator)
-        : readExactDictionary(file, `dictionary ${id}`, dictionary, allocator);
-  });
-  return dictionaries;
+): DictionarySnapshot | undefined {
+  if (dictionary === undefined) return undefined;
+  return dictionary.kind === 'text'
+    ? readTextDictionary(file.readDictionary(place.dictionary), dictionary, allocator)
+    : readExactDictionary(file, `dictionary ${place.number}`, dictionary, allocator);
 }
 
 function readTimestamps({ timestamps }: ColumnarDescription, chunks: Span[]): RowTimestamps {
@@ -290,16 +364,15 @@ class NamesReader {
     );
   }
 
-  /** @returns how many of the buffers were the names' */
-  read(buffers: readonly Uint8Array[], index: number): number {
+  read(buffers: readonly Uint8Array[], index: number): void {
     const { rowNames, chunkRowCounts } = this.#description;
-    if (rowNames.kind === 'sequence') return 2;
+    if (rowNames.kind === 'sequence') return;
     if (rowNames.kind === 'numbers') {
       const chunk = rowNames.column.chunks[index] as ChunkDescription;
       this.#numbers.push(
         readChunk(rowNames.column, chunk, fieldBuffers(buffers, 0), this.#allocator),
       );
-      return 2;
+      return;
     }
     const rowCount = chunkRowCounts[index] as number;
     const own = textOffsets(buffers[1] as Uint8Array, rowCount);
@@ -309,7 +382,6 @@ class NamesReader {
     }
     this.#count += rowCount;
     this.#texts.push((buffers[2] as Uint8Array).slice());
-    return 3;
   }
 
   finish(): RowNames {

@@ -1,10 +1,16 @@
 // Committed dataset versions on disk: Arrow IPC files that other tools can open as they are.
 import type { ArenaAllocator } from '../value/column/arena-set.ts';
 import { ArenaLease } from '../value/column/arena-set.ts';
-import type { Snapshot } from '../value/column/snapshot.ts';
-import { snapshotSpans } from '../value/column/snapshot-memory.ts';
+import type { ColumnSnapshot, Snapshot } from '../value/column/snapshot.ts';
+import { columnSpans, snapshotSpans } from '../value/column/snapshot-memory.ts';
 import { ArrowFileReader } from './arrow-file-reader.ts';
-import { type ColumnarDescription, readColumnar, writeColumnar } from './columnar-file.ts';
+import {
+  type ColumnarDescription,
+  readColumn,
+  readColumnar,
+  readColumnarOutline,
+  writeColumnar,
+} from './columnar-file.ts';
 import { damaged, type FileSystem, nodeFileSystem, writeFileDurably } from './durable-file.ts';
 import { readSparse, type SparseDescription, writeSparse } from './sparse-file.ts';
 
@@ -36,16 +42,58 @@ export function writeDatasetFile(
  * @throws DATA_ERROR naming the file when it is missing or damaged, OUT_OF_MEMORY
  */
 export function readDatasetFile(path: string, arenas: ArenaAllocator): Snapshot {
-  const file = new ArrowFileReader(path);
-  const scope = new ArenaLease(arenas);
-  try {
-    const description = readDescription(file);
+  return readFrom(path, arenas, (file, description, scope) => {
     const snapshot =
       description.layout === 'columnar'
         ? readColumnar(file, description, scope)
         : readSparse(file, description, scope);
     scope.keep(snapshotSpans(snapshot));
     return snapshot;
+  });
+}
+
+/**
+ * As `readDatasetFile`, but of content in columns the values stay in the file until
+ * `readDatasetColumn` reads them. The checksums of all of them are verified now.
+ */
+export function openDatasetFile(path: string, arenas: ArenaAllocator): Snapshot {
+  return readFrom(path, arenas, (file, description, scope) => {
+    const snapshot =
+      description.layout === 'columnar'
+        ? readColumnarOutline(file, description, scope)
+        : readSparse(file, description, scope);
+    scope.keep(snapshotSpans(snapshot));
+    return snapshot;
+  });
+}
+
+/** Reads a column of a file that was opened, by its number. @throws DATA_ERROR, OUT_OF_MEMORY */
+export function readDatasetColumn(
+  path: string,
+  number: number,
+  arenas: ArenaAllocator,
+): ColumnSnapshot {
+  return readFrom(path, arenas, (file, description, scope) => {
+    if (description.layout !== 'columnar') throw damaged(path, 'it holds no columns');
+    const column = readColumn(file, description, number, scope);
+    scope.keep(columnSpans(column));
+    return column;
+  });
+}
+
+function readFrom<Result>(
+  path: string,
+  arenas: ArenaAllocator,
+  read: (
+    file: ArrowFileReader,
+    description: ColumnarDescription | SparseDescription,
+    scope: ArenaLease,
+  ) => Result,
+): Result {
+  const file = new ArrowFileReader(path);
+  const scope = new ArenaLease(arenas);
+  try {
+    return read(file, readDescription(file), scope);
   } finally {
     scope.release();
     file.close();

@@ -5,7 +5,7 @@ import { projectFiles, readProjectFile } from '../support/project.ts';
 
 /** A folder joins when it is complete. */
 const COMPLETE = [
-  ...['util', 'kernel', 'value', 'schema', 'client', 'file', 'format', 'store', 'learn', 'sql'],
+  ...['util', 'kernel', 'value', 'schema', 'client', 'file', 'format', 'store', 'sql'],
   ...['dataset', 'function', 'procedure', 'replica', 'cli'],
 ];
 

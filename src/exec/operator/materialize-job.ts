@@ -52,6 +52,7 @@ export interface WrittenBatch {
 
 export const materializeJob = registerParallelJob<MaterializeArgs, WrittenBatch[]>({
   name: 'operator.materialize',
+  discard: (batches) => freeBatches(batches, threadArenas()),
   execute(args, unit, scope) {
     const scratch = new Scratch(args.arena);
     const written: WrittenBatch[] = [];

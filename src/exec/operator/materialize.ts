@@ -19,7 +19,7 @@ import { NULL_VALUE, Row, Scalar, type Value } from '../../value/value.ts';
 import type { Compiler } from '../general/compiler.ts';
 import { Frame } from '../general/frame.ts';
 import { compileScalar } from '../scalar/compile.ts';
-import { type ChunkRange, cutChunks } from '../vector/chunk-range.ts';
+import { cutChunks } from '../vector/chunk-range.ts';
 import type { DictionaryTables } from '../vector/dictionary-table.ts';
 import type { VectorEngine } from '../vector/engine.ts';
 import { NO_LIMIT } from '../vector/order/least-words.ts';
@@ -64,12 +64,6 @@ export interface MaterializeOptions {
   readonly named: boolean;
 }
 
-/** Some chunks of a pipeline, and what holds the table that they are put into. */
-export interface Piece {
-  readonly chunks: ChunkRange;
-  readonly memory: RunMemory;
-}
-
 export interface Top {
   /** lowered over the pipeline; rows that it does not tell apart are all kept */
   readonly word: OrderWord;
@@ -96,33 +90,8 @@ export function materializeRows(
   pipeline: Pipeline,
   outputs: readonly Output[],
   context: OperatorContext,
-  options: MaterializeOptions,
-): MaterializedRows {
-  return writePlan(pipeline, outputs, context, options)(undefined);
-}
-
-/** The same for some chunks at a time: what expressions need beside their rows is made once. */
-export function materializePieces(
-  pipeline: Pipeline,
-  outputs: readonly Output[],
-  context: OperatorContext,
-): (piece: Piece) => Pipeline {
-  const write = writePlan(pipeline, outputs, context, { named: true });
-  return (piece) => write(piece).pipeline;
-}
-
-interface MaterializedRows {
-  readonly pipeline: Pipeline;
-  readonly sourceRow: SourceRows;
-}
-
-/** @returns what writes the rows, all or those of a piece */
-function writePlan(
-  pipeline: Pipeline,
-  outputs: readonly Output[],
-  context: OperatorContext,
   { rowCountMax, named, top }: MaterializeOptions,
-): (piece: Piece | undefined) => MaterializedRows {
+): { readonly pipeline: Pipeline; readonly sourceRow: SourceRows } {
   const plan = new WritePlan(pipeline, context.memory);
   const columns = outputs.map(({ path, expression }) => ({
     name: path.join('\u0000'),
@@ -133,29 +102,7 @@ function writePlan(
   // What closures evaluate may throw, for rows that are left out too.
   const isEvaluated = columns.some(({ column }) => 'evaluate' in column);
   const options = { rowCountMax, top: isEvaluated ? undefined : top };
-  return (piece) => {
-    const held = piece === undefined ? context : { ...context, memory: piece.memory };
-    const written = write(pipeline, plan.columns, held, { ...options, chunks: piece?.chunks });
-    return tableOfWritten({ pipeline, plan, columns, nameColumns }, written, held);
-  };
-}
-
-interface WrittenPlan {
-  readonly pipeline: Pipeline;
-  readonly plan: WritePlan;
-  readonly columns: readonly {
-    readonly name: string;
-    readonly path: readonly string[];
-    readonly column: KernelColumn | ClosureColumn;
-  }[];
-  readonly nameColumns: readonly { readonly table: number; readonly index: number }[];
-}
-
-function tableOfWritten(
-  { pipeline, plan, columns, nameColumns }: WrittenPlan,
-  written: readonly WrittenBatch[],
-  context: OperatorContext,
-): MaterializedRows {
+  const written = write(pipeline, plan.columns, context, options);
   const chunkRowCounts = written.length > 0 ? written.map(({ rowCount }) => rowCount) : [0];
   const chunksOf = (index: number): ChunkSnapshot[] =>
     written.length > 0
@@ -212,11 +159,7 @@ function write(
   pipeline: Pipeline,
   columns: readonly WrittenColumn[],
   { engine, memory }: OperatorContext,
-  {
-    rowCountMax = Number.POSITIVE_INFINITY,
-    top,
-    chunks,
-  }: Omit<MaterializeOptions, 'named'> & { readonly chunks: ChunkRange | undefined },
+  { rowCountMax = Number.POSITIVE_INFINITY, top }: Omit<MaterializeOptions, 'named'>,
 ): WrittenBatch[] {
   const { chunkRowCounts } = pipeline.base;
   const { source, arena, spans } = buildSource(pipeline, engine, pipeline.filter);
@@ -236,10 +179,9 @@ function write(
     const all: WrittenBatch[] = [];
     let rowCount = 0;
     // With a limit a few chunks first, then more and more.
-    const { from: start, to: end } = chunks ?? { from: 0, to: chunkRowCounts.length };
-    let size = rowCountMax === Number.POSITIVE_INFINITY ? end - start : 1;
-    for (let from = start; from < end && rowCount < rowCountMax; size *= 2) {
-      const count = Math.min(size, end - from);
+    let size = rowCountMax === Number.POSITIVE_INFINITY ? chunkRowCounts.length : 1;
+    for (let from = 0; from < chunkRowCounts.length && rowCount < rowCountMax; size *= 2) {
+      const count = Math.min(size, chunkRowCounts.length - from);
       const ranges = cutChunks(count, UNIT_COUNT_MAX).map((range) => ({
         from: range.from + from,
         to: range.to + from,

@@ -1,4 +1,6 @@
 // What operators over batches do not take is left to the reference: rows, one after the other.
+import { RowanError } from '../../util/error.ts';
+import type { VectorEngine } from '../vector/engine.ts';
 
 /** Thrown by an operator before it has given anything away, and caught where the reference stands by. */
 export class NotSuited extends Error {}
@@ -6,4 +8,11 @@ export class NotSuited extends Error {}
 export function suited<T>(value: T | undefined): T {
   if (value === undefined) throw new NotSuited();
   return value;
+}
+
+/** Whether rows are made one by one instead: they fail in their own words, or not at all. */
+export function isLeftToReference(thrown: unknown, { isFrugal = true }: VectorEngine): boolean {
+  if (thrown instanceof NotSuited) return true;
+  if (!(thrown instanceof RowanError) || thrown.code === 'CANCELLED') return false;
+  return thrown.code !== 'OUT_OF_MEMORY' || isFrugal;
 }

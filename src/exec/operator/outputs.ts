@@ -1,5 +1,5 @@
 // How expressions read the rows of each kind of operator.
-import type { BoundExpression, NamedProjectItem, ProjectItem } from '../../plan/expression.ts';
+import type { BoundExpression, NamedProjectItem } from '../../plan/expression.ts';
 import { mapExpression } from '../../plan/map-expression.ts';
 import { isWholeRow } from '../../plan/pattern.ts';
 import type { AggregateNode, JoinInput, ProjectNode } from '../../plan/plan.ts';
@@ -78,18 +78,15 @@ export function projectOutputs({ items }: ProjectNode, input: Outputs): Outputs 
     const list = () => input.list()?.filter(({ path }) => path[0]?.startsWith(HIDDEN) !== true);
     return { isDense: true, column: (path) => input.column(path), list };
   }
-  const named = new Map<string, Pick<NamedProjectItem, 'expression'>>();
+  const named = new Map<string, NamedProjectItem>();
   for (const item of items) {
-    const list = item.kind === 'named' ? [item] : wholeRowItems(item, input);
-    if (list === undefined) return undefined;
-    for (const { path, expression } of list) {
-      const [name = ''] = path;
-      if (path.length !== 1 || named.has(name)) return undefined;
-      named.set(name, { expression });
-    }
+    if (item.kind !== 'named' || item.path.length !== 1) return undefined;
+    const [name = ''] = item.path;
+    if (named.has(name)) return undefined;
+    named.set(name, item);
   }
   const known = new Map<string, BoundExpression | undefined>();
-  const expressionOf = (name: string, { expression }: Pick<NamedProjectItem, 'expression'>) => {
+  const expressionOf = (name: string, { expression }: NamedProjectItem) => {
     if (!known.has(name)) known.set(name, resolveExpression(expression, input));
     return known.get(name);
   };
@@ -109,22 +106,6 @@ export function projectOutputs({ items }: ProjectNode, input: Outputs): Outputs 
       return outputs;
     },
   };
-}
-
-/** The columns that `*` stands for beside other items; undefined where rows may not have all of them. */
-function wholeRowItems(
-  item: ProjectItem,
-  input: Outputs,
-): readonly Pick<NamedProjectItem, 'path' | 'expression'>[] | undefined {
-  if (item.kind !== 'wildcard' || !isWholeRow(item.pattern)) return undefined;
-  if (item.source !== 'input' || input.isDense !== true) return undefined;
-  return input
-    .list()
-    ?.filter(({ path }) => path[0]?.startsWith(HIDDEN) !== true)
-    .map(({ path }) => {
-      const expression = { kind: 'column', path, type: ANY_TYPE, start: 0, end: 0 } as const;
-      return { path, expression };
-    });
 }
 
 /** The columns of a side of a join, below its alias where it has one. */

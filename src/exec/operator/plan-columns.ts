@@ -4,14 +4,13 @@ import type { BoundExpression, ProjectItem } from '../../plan/expression.ts';
 import { renamedPath } from '../../plan/pattern.ts';
 import type { PlanNode, ProjectNode } from '../../plan/plan.ts';
 import { readsTimestamps } from '../../plan/timestamps.ts';
-import { RowanError } from '../../util/error.ts';
 import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
 import { Path } from '../../value/path.ts';
 import type { Runtime } from '../general/compiler.ts';
 import { makeCompiler } from '../general/plan.ts';
 import type { VectorEngine } from '../vector/engine.ts';
 import { dictionaryTables } from '../vector/program/row-function.ts';
-import { NotSuited, suited } from './not-suited.ts';
+import { isLeftToReference, NotSuited, suited } from './not-suited.ts';
 import { type Outputs, resolveExpression } from './pipeline.ts';
 import { PlanRunner } from './run.ts';
 import { RunMemory } from './run-memory.ts';
@@ -68,7 +67,7 @@ function openColumns(
   { items }: ProjectNode,
   input: PhysicalNode,
   runner: PlanRunner,
-  { row, scalars }: PlanColumnsOptions,
+  { row, scalars, engine }: PlanColumnsOptions,
 ): PlanColumns | undefined {
   const features: FeatureExpression[] = [];
   const named: { readonly name: string; readonly expression: BoundExpression }[] = [];
@@ -96,9 +95,7 @@ function openColumns(
       nameAt: table.nameAt,
     };
   } catch (thrown) {
-    if (thrown instanceof NotSuited) return undefined;
-    // Rows that are made one by one fail in their own words, or not at all.
-    if (thrown instanceof RowanError && thrown.code !== 'CANCELLED') return undefined;
+    if (isLeftToReference(thrown, engine)) return undefined;
     throw thrown;
   }
 }

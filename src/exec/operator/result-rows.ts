@@ -85,50 +85,29 @@ function valuesOf(view: ColumnView, rowAt: (index: number) => number): ColumnVal
   return { kind: 'atoms', atomAt: (index) => view.atomAt(rowAt(index)) };
 }
 
-/**
- * The rows of a table that operators made. @param isKept false: its memory is given back before the
- * rows are read, so values are copied
- */
+/** Values are copied: what operators made is given back before the rows are read. */
 export function madeRows(
   outputs: readonly Output[],
   { base, namer }: Pipeline,
   { engine, look }: ResultContext,
-  isKept: boolean,
 ): ColumnRows | undefined {
   const columns: RowColumn[] = [];
-  const read = (number: number) => {
-    const view = new ColumnView(base.columns[number] as ColumnSnapshot, engine.arenas);
-    return isKept ? keptColumn(view) : copiedColumn(view);
-  };
   for (const { path } of outputs) {
     const column = base.find(path);
     if (typeof column !== 'number') return undefined;
-    const { values, isNull } = read(column);
+    const atomsOf = (number: number) => [
+      ...new ColumnView(base.columns[number] as ColumnSnapshot, engine.arenas).atoms(),
+    ];
+    const atoms = atomsOf(column);
     const ts = base.tsOf(column);
     const timed = base.timedOf(column);
-    const hasNoTime = timed === true ? isNull : read(timed).isNull;
+    const times = timed === true ? atoms : atomsOf(timed);
     columns.push({
-      ...{ name: path[0] as string, values },
-      tsAt: (row) => (hasNoTime(row) ? MINUS_INFINITY : ts),
+      name: path[0] as string,
+      values: { kind: 'atoms', atomAt: (row) => atoms[row] ?? null },
+      tsAt: (row) => (times[row] === null ? MINUS_INFINITY : ts),
     });
   }
   columns.sort((a, b) => compareElements(a.name, b.name));
   return new ColumnRows(base.rowCount, columns, (row) => namer(() => row).name, look);
-}
-
-interface ReadColumn {
-  readonly values: ColumnValues;
-  isNull(row: number): boolean;
-}
-
-function keptColumn(view: ColumnView): ReadColumn {
-  return { values: valuesOf(view, same), isNull: (row) => view.isNull(row) };
-}
-
-function copiedColumn(view: ColumnView): ReadColumn {
-  const atoms = [...view.atoms()];
-  return {
-    values: { kind: 'atoms', atomAt: (row) => atoms[row] ?? null },
-    isNull: (row) => atoms[row] === null,
-  };
 }

@@ -44,7 +44,7 @@ import { fullJoin } from './join/full-join.ts';
 import { joinPipelines, settle, withOutputNames } from './join/join.ts';
 import { orderedJoin } from './join/ordered-join.ts';
 import { semiJoin } from './join/semi-join.ts';
-import { materialize, materializePieces, type OperatorContext } from './materialize.ts';
+import { materialize, type OperatorContext } from './materialize.ts';
 import { NotSuited, suited } from './not-suited.ts';
 import {
   datasetOutputs,
@@ -57,7 +57,6 @@ import {
 import { type Outputs, Pipeline } from './pipeline.ts';
 import { madeRows, storedRows } from './result-rows.ts';
 import { tableOfRows } from './rows-source.ts';
-import { RunMemory } from './run-memory.ts';
 import { selectedRows } from './select-rows.ts';
 import { setOperation } from './set-operation.ts';
 import { pickRows, sliceTable } from './slice.ts';
@@ -127,35 +126,7 @@ export class PlanRunner {
     if (stored !== undefined) return stored;
     const options = { named: true, rowCountMax: first };
     const table = materialize(pipeline, outputs, this.#context, options);
-    return suited(madeRows(outputs, table, { engine, look }, false));
-  }
-
-  /**
-   * The rows of a select list over one dataset, some chunks at a time, so that the first leave at
-   * once and memory does not grow with them.
-   */
-  pieces(physical: PhysicalNode): Iterable<ColumnRows> {
-    const pipeline = this.#open(physical, { named: true, first: undefined, isOrdered: true });
-    const outputs = suited(pipeline.outputs.list());
-    if (!pipeline.isPlain || outputs.some(({ path }) => path.length !== 1)) throw new NotSuited();
-    const { compiler, engine } = this.#context;
-    const look = () => compiler.runtime.scope.checkCancelled();
-    const materializePiece = materializePieces(pipeline, outputs, this.#context);
-    const chunkCount = pipeline.base.chunkRowCounts.length;
-    const countMax = engine.parallel.threadCount * CHUNKS_PER_THREAD;
-    return (function* () {
-      for (let from = 0, count = 1; from < chunkCount; count = Math.min(count * 2, countMax)) {
-        const to = Math.min(from + count, chunkCount);
-        const memory = new RunMemory(engine.arenas);
-        try {
-          const table = materializePiece({ chunks: { from, to }, memory });
-          yield suited(madeRows(outputs, table, { engine, look }, true));
-        } finally {
-          memory.release();
-        }
-        from = to;
-      }
-    })();
+    return suited(madeRows(outputs, table, { engine, look }));
   }
 
   /** Keys and aggregates of groups under other names: nothing is copied once more. */
@@ -588,9 +559,6 @@ function isBreaker({ logical: { kind } }: PhysicalNode): boolean {
     kind === 'grouping-sets'
   );
 }
-
-/** Chunks of a piece, for each thread. */
-const CHUNKS_PER_THREAD = 2;
 
 /** No column of a query is called so. */
 const CONDITION = '\u0000condition';

@@ -1,7 +1,5 @@
 // `aos`: an array of objects, each with the columns that its row has.
 import type { RelationRow } from '../../plan/namespace.ts';
-import { Path } from '../../value/path.ts';
-import { type ColumnRows, columnPieces, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
 import { ColumnPrinter } from './cell.ts';
 import {
   columnComparer,
@@ -10,7 +8,6 @@ import {
   jsonWriter,
   type OutputOptions,
 } from './options.ts';
-import { presentedColumns } from './presented-columns.ts';
 import type { ChunkSink } from './sink.ts';
 
 export function writeAos(
@@ -18,57 +15,17 @@ export function writeAos(
   options: OutputOptions,
   sink: ChunkSink,
 ): void {
+  const toObject = objectWriter(options);
   let separator = '[';
-  writeObjects(rows, options, (object) => {
-    sink.write(separator + object);
+  for (const row of rows) {
+    sink.write(separator + toObject(row));
     separator = ',';
-  });
+  }
   sink.write(separator === '[' ? '[]' : ']');
 }
 
-/** Hands on the JSON object of each row. */
-export function writeObjects(
-  rows: Iterable<RelationRow>,
-  options: OutputOptions,
-  write: (object: string) => void,
-): void {
-  const pieces = columnPieces(rows);
-  if (pieces === undefined) {
-    const toObject = objectWriter(options);
-    for (const row of rows) write(toObject(row));
-    return;
-  }
-  for (const piece of pieces) writeObjectsOfColumns(piece, options, write);
-}
-
-/** The same of rows that lie in columns: no row is made. */
-function writeObjectsOfColumns(
-  rows: ColumnRows,
-  options: OutputOptions,
-  write: (object: string) => void,
-): void {
-  const extras = extraColumns(options).map((name) => `${JSON.stringify(name)}:`);
-  const toJson = jsonWriter(options);
-  const members = presentedColumns(rows, options).map(({ name, values }) => {
-    const key = `${JSON.stringify(new Path([name]).toString())}:`;
-    return { key, read: textReader(values, toJson) };
-  });
-  for (let index = 0; index < rows.rowCount; index++) {
-    if (index % ROWS_PER_LOOK === 0) rows.look();
-    let object = '';
-    if (extras.length > 0) {
-      const values = extraValues(rows.nameAt(index), options);
-      object = extras.map((key, i) => key + JSON.stringify(values[i])).join(',');
-    }
-    for (const { key, read } of members) {
-      object += object === '' ? key + read(index) : `,${key}${read(index)}`;
-    }
-    write(`{${object}}`);
-  }
-}
-
 /** The JSON object of a row: the latest value of each column under its printed path. */
-function objectWriter(options: OutputOptions): (row: RelationRow) => string {
+export function objectWriter(options: OutputOptions): (row: RelationRow) => string {
   const printer = new ColumnPrinter(columnComparer(options));
   const keys = new Map<string, string>();
   const keyText = (key: string): string => {

@@ -16,13 +16,7 @@ import type { RelationRow } from '../../plan/namespace.ts';
 import type { Atom } from '../../value/atom.ts';
 import { TypicalAtoms } from '../../value/column/typical-atoms.ts';
 import { Path } from '../../value/path.ts';
-import {
-  atomReader,
-  ColumnPieces,
-  ColumnRows,
-  type ColumnValues,
-  type RowColumn,
-} from '../column-rows.ts';
+import { atomReader, ColumnRows, type RowColumn } from '../column-rows.ts';
 import {
   type ArrowColumnType,
   arrowColumnType,
@@ -47,10 +41,6 @@ export function writeArrow(
 ): void {
   if (rows instanceof ColumnRows) {
     writeColumns(rows, options, sink);
-    return;
-  }
-  if (rows instanceof ColumnPieces) {
-    writePieces(rows, options, sink);
     return;
   }
   const typical: TypicalAtoms[] = [];
@@ -106,56 +96,16 @@ function cellsByColumn(rows: readonly SpooledRow[], columnCount: number): Atom[]
 
 /** Columns tell their types by themselves, so that batches leave one by one. */
 function writeColumns(rows: ColumnRows, options: OutputOptions, sink: ChunkSink): void {
+  const extras = extraColumns(options);
   const columns = presentedColumns(rows, options);
   const types = columns.map((column) => arrowColumnType(typicalAtoms(column, rows)));
-  const stream = openStream(columns, types, options, sink);
-  writeBatches(rows, types, FIRST_BATCH_ROW_COUNT, { stream, options });
-  stream.finish();
-}
-
-/** All rows are looked at for the types of their columns, and are made once more to be written. */
-function writePieces(rows: ColumnPieces, options: OutputOptions, sink: ChunkSink): void {
-  const typical: TypicalAtoms[] = [];
-  for (const piece of rows.pieces()) {
-    presentedColumns(piece, options).forEach(({ values }, i) => {
-      typical[i] ??= new TypicalAtoms();
-      addTypical(typical[i], values, piece);
-    });
-  }
-  const types = typical.map(({ atoms }) => arrowColumnType(atoms));
-  let stream: ArrowStream | undefined;
-  for (const piece of rows.pieces()) {
-    const length = stream === undefined ? FIRST_BATCH_ROW_COUNT : BATCH_ROW_COUNT_MAX;
-    stream ??= openStream(presentedColumns(piece, options), types, options, sink);
-    writeBatches(piece, types, length, { stream, options });
-  }
-  (stream ?? openStream([], [], options, sink)).finish();
-}
-
-function openStream(
-  columns: readonly RowColumn[],
-  types: readonly ArrowColumnType[],
-  options: OutputOptions,
-  sink: ChunkSink,
-): ArrowStream {
-  const extras = extraColumns(options);
-  return new ArrowStream(
+  const stream = new ArrowStream(
     sink,
     [...extras, ...columns.map(({ name }) => new Path([name]).toString())],
     [...extras.map(() => TEXT_COLUMN), ...types],
   );
-}
-
-function writeBatches(
-  rows: ColumnRows,
-  types: readonly ArrowColumnType[],
-  firstLength: number,
-  { stream, options }: { readonly stream: ArrowStream; readonly options: OutputOptions },
-): void {
-  const extras = extraColumns(options);
-  const columns = presentedColumns(rows, options);
   const readers = columns.map(({ values }, i) => columnReader(values, types[i] as ArrowColumnType));
-  let length = firstLength;
+  let length = FIRST_BATCH_ROW_COUNT;
   for (let start = 0; start < rows.rowCount; start += length) {
     if (start > 0) length = BATCH_ROW_COUNT_MAX;
     rows.look();
@@ -165,6 +115,7 @@ function writeBatches(
       ...readers.map((read) => read(start, end)),
     ]);
   }
+  stream.finish();
 }
 
 /** The extra columns of some rows, column by column. */
@@ -190,16 +141,12 @@ function typicalAtoms(
 ): readonly Atom[] {
   if (known !== undefined) return known();
   const typical = new TypicalAtoms();
-  addTypical(typical, values, rows);
-  return typical.atoms;
-}
-
-function addTypical(typical: TypicalAtoms, values: ColumnValues, rows: ColumnRows): void {
   const read = atomReader(values);
   for (let index = 0; index < rows.rowCount; index++) {
     if (index % BATCH_ROW_COUNT_MAX === 0) rows.look();
     typical.add(read(index));
   }
+  return typical.atoms;
 }
 
 /** A stream of batches, each of which leaves at once. */

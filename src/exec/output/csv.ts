@@ -4,7 +4,7 @@ import type { Atom } from '../../value/atom.ts';
 import { specialNumberText } from '../../value/json.ts';
 import { Path } from '../../value/path.ts';
 import { atomText } from '../../value/text.ts';
-import { type ColumnRows, columnPieces, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
+import { ColumnRows, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
 import { extraColumns, extraValues, type OutputOptions } from './options.ts';
 import { presentedColumns } from './presented-columns.ts';
 import type { ChunkSink } from './sink.ts';
@@ -15,9 +15,11 @@ export function writeCsv(
   options: OutputOptions,
   sink: ChunkSink,
 ): void {
-  const pieces = columnPieces(rows);
-  if (pieces !== undefined) writeColumns(pieces, options, sink);
-  else withTable(rows, options, (table) => writeSpooled(table, options, sink));
+  if (rows instanceof ColumnRows) {
+    writeColumns(rows, options, sink);
+    return;
+  }
+  withTable(rows, options, (table) => writeSpooled(table, options, sink));
 }
 
 function writeSpooled(table: SpooledTable, options: OutputOptions, sink: ChunkSink): void {
@@ -36,26 +38,23 @@ function writeSpooled(table: SpooledTable, options: OutputOptions, sink: ChunkSi
 }
 
 /** Cells are written as they lie in columns; there is nothing to spool. */
-function writeColumns(pieces: Iterable<ColumnRows>, options: OutputOptions, sink: ChunkSink): void {
-  let hasHeader = !options.headers;
+function writeColumns(rows: ColumnRows, options: OutputOptions, sink: ChunkSink): void {
+  const { rowCount } = rows;
+  const columns = presentedColumns(rows, options);
+  if (options.headers) {
+    const names = [
+      ...extraColumns(options),
+      ...columns.map(({ name }) => headerName(new Path([name]).toString())),
+    ];
+    sink.write(`${names.map(quoteField).join(',')}\n`);
+  }
   const hasExtras = extraColumns(options).length > 0;
-  for (const rows of pieces) {
-    const columns = presentedColumns(rows, options);
-    if (!hasHeader) {
-      const names = [
-        ...extraColumns(options),
-        ...columns.map(({ name }) => headerName(new Path([name]).toString())),
-      ];
-      sink.write(`${names.map(quoteField).join(',')}\n`);
-      hasHeader = true;
-    }
-    const readers = columns.map(({ values }) => textReader(values, fieldOf));
-    for (let index = 0; index < rows.rowCount; index++) {
-      if (index % ROWS_PER_LOOK === 0) rows.look();
-      const fields = readers.map((read) => read(index));
-      if (hasExtras) fields.unshift(...extraValues(rows.nameAt(index), options).map(quoteField));
-      sink.write(`${fields.join(',')}\n`);
-    }
+  const readers = columns.map(({ values }) => textReader(values, fieldOf));
+  for (let index = 0; index < rowCount; index++) {
+    if (index % ROWS_PER_LOOK === 0) rows.look();
+    const fields = readers.map((read) => read(index));
+    if (hasExtras) fields.unshift(...extraValues(rows.nameAt(index), options).map(quoteField));
+    sink.write(`${fields.join(',')}\n`);
   }
 }
 

@@ -2,7 +2,7 @@
 import type { RelationRow } from '../../plan/namespace.ts';
 import { atomToPlainJsonText } from '../../value/json.ts';
 import { Path } from '../../value/path.ts';
-import { type ColumnRows, columnPieces, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
+import { ColumnRows, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
 import { extraColumns, extraValues, type OutputOptions } from './options.ts';
 import { presentedColumns } from './presented-columns.ts';
 import type { ChunkSink } from './sink.ts';
@@ -13,9 +13,11 @@ export function writeTable(
   options: OutputOptions,
   sink: ChunkSink,
 ): void {
-  const pieces = columnPieces(rows);
-  if (pieces !== undefined) writeColumns(pieces, options, sink);
-  else withTable(rows, options, (table) => writeSpooled(table, options, sink));
+  if (rows instanceof ColumnRows) {
+    writeColumns(rows, options, sink);
+    return;
+  }
+  withTable(rows, options, (table) => writeSpooled(table, options, sink));
 }
 
 function writeSpooled(table: SpooledTable, options: OutputOptions, sink: ChunkSink): void {
@@ -45,33 +47,32 @@ function writeSpooled(table: SpooledTable, options: OutputOptions, sink: ChunkSi
 }
 
 /** Cells are written as they lie in columns; there is nothing to spool. */
-function writeColumns(pieces: Iterable<ColumnRows>, options: OutputOptions, sink: ChunkSink): void {
+function writeColumns(rows: ColumnRows, options: OutputOptions, sink: ChunkSink): void {
+  const { rowCount } = rows;
+  const columns = presentedColumns(rows, options);
   const extras = extraColumns(options);
-  let isFirst = true;
-  for (const rows of pieces) {
-    const columns = presentedColumns(rows, options);
-    const readers = columns.map(({ values }) => textReader(values, atomToPlainJsonText));
-    if (isFirst && options.headers) {
-      const names = columns.map(({ name }) => new Path([name]).toString());
-      sink.write(`[${JSON.stringify([...extras, ...names])}`);
-      isFirst = false;
-    }
-    for (let index = 0; index < rows.rowCount; index++) {
-      if (index % ROWS_PER_LOOK === 0) rows.look();
-      let line = isFirst ? '[[' : ',[';
-      isFirst = false;
-      let separator = '';
-      if (extras.length > 0) {
-        const values = extraValues(rows.nameAt(index), options);
-        line += values.map((text) => JSON.stringify(text)).join(',');
-        separator = ',';
-      }
-      for (const read of readers) {
-        line += separator + read(index);
-        separator = ',';
-      }
-      sink.write(`${line}]`);
-    }
+  const readers = columns.map(({ values }) => textReader(values, atomToPlainJsonText));
+  let separator = '[';
+  if (options.headers) {
+    const names = columns.map(({ name }) => new Path([name]).toString());
+    sink.write(`[${JSON.stringify([...extras, ...names])}`);
+    separator = ',';
   }
-  sink.write(isFirst ? '[]' : ']');
+  for (let index = 0; index < rowCount; index++) {
+    if (index % ROWS_PER_LOOK === 0) rows.look();
+    let line = `${separator}[`;
+    separator = '';
+    if (extras.length > 0) {
+      const values = extraValues(rows.nameAt(index), options);
+      line += values.map((text) => JSON.stringify(text)).join(',');
+      separator = ',';
+    }
+    for (const read of readers) {
+      line += separator + read(index);
+      separator = ',';
+    }
+    sink.write(`${line}]`);
+    separator = ',';
+  }
+  sink.write(!options.headers && rowCount === 0 ? '[]' : ']');
 }

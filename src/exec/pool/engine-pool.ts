@@ -39,6 +39,8 @@ export interface TaskOptions {
   readonly transfer?: readonly ArrayBuffer[];
   /** other tasks wait for its end: it comes first, and gets a worker whatever their number */
   readonly isUrgent?: boolean;
+  /** what `Task.isFrugal` says; default true */
+  readonly isFrugal?: boolean;
   onProgress?(document: unknown): void;
   /** Takes a piece of the result; the task waits while too many pieces are not taken. */
   readonly onChunk?: ((bytes: Uint8Array) => void | Promise<void>) | undefined;
@@ -209,7 +211,11 @@ export class EnginePool {
       Atomics.store(this.#control, cellOf(slot.index, CELL.chunksInFlight), 0);
       try {
         const { id, kind, args, options } = task;
-        this.#post(slot, { type: 'task', id, kind, args }, options.transfer);
+        this.#post(
+          slot,
+          { type: 'task', id, kind, args, isFrugal: options.isFrugal ?? true },
+          options.transfer,
+        );
       } catch (thrown) {
         slot.task = undefined;
         Atomics.store(this.#control, cellOf(slot.index, CELL.state), STATE.idle);

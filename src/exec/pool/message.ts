@@ -17,7 +17,13 @@ export interface WorkerStart {
 }
 
 export type ToWorker =
-  | { readonly type: 'task'; readonly id: number; readonly kind: string; readonly args: unknown }
+  | {
+      readonly type: 'task';
+      readonly id: number;
+      readonly kind: string;
+      readonly args: unknown;
+      readonly isFrugal: boolean;
+    }
   | { readonly type: 'broadcast'; readonly message: unknown }
   | { readonly type: 'peer'; readonly slot: number; readonly port: MessagePort };
 

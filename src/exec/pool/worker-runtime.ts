@@ -5,7 +5,13 @@ import { assert } from '../../util/assert.ts';
 import { errorBody, RowanError } from '../../util/error.ts';
 import { giveWay } from '../../util/thread-priority.ts';
 import { watchUnstoppable } from '../../util/unstoppable.ts';
-import { findParallelJob, type JobContext, type Parallel, type ParallelJob } from '../parallel.ts';
+import {
+  executeAll,
+  findParallelJob,
+  type JobContext,
+  type Parallel,
+  type ParallelJob,
+} from '../parallel.ts';
 import { cancelled, type Task } from '../task.ts';
 import {
   answerCall,
@@ -51,6 +57,8 @@ function receiveStart(): Promise<WorkerStart> {
   return new Promise((resolve) => port.once('message', resolve));
 }
 
+type TaskMessage = Extract<ToWorker, { type: 'task' }>;
+
 class EngineWorker {
   readonly #start: WorkerStart;
   readonly #service: TaskService;
@@ -90,14 +98,14 @@ class EngineWorker {
       if (received === undefined) return served;
       served = true;
       const message = received.message as ToWorker;
-      if (message.type === 'task') await this.#runTask(message.id, message.kind, message.args);
+      if (message.type === 'task') await this.#runTask(message);
       else if (message.type === 'peer') this.#peers.set(message.slot, message.port);
       else this.#service.onBroadcast(message.message);
     }
   }
 
-  async #runTask(id: number, kind: string, args: unknown): Promise<void> {
-    const task = new WorkerTask(id, this.#start, this.#peers, this.#service.onLook);
+  async #runTask({ id, kind, args, isFrugal }: TaskMessage): Promise<void> {
+    const task = new WorkerTask(id, isFrugal, this.#start, this.#peers, this.#service.onLook);
     let reply: ToMain;
     try {
       const handler = this.#service.handlers[kind];
@@ -214,6 +222,7 @@ const PROGRESS_INTERVAL_MS = 50;
 
 class WorkerTask implements Task {
   readonly parallel: Parallel;
+  readonly isFrugal: boolean;
   readonly #id: number;
   readonly #start: WorkerStart;
   lastBytes: Uint8Array | undefined;
@@ -224,11 +233,13 @@ class WorkerTask implements Task {
 
   constructor(
     id: number,
+    isFrugal: boolean,
     start: WorkerStart,
     peers: ReadonlyMap<number, MessagePort>,
     onLook: (() => void) | undefined,
   ) {
     this.#id = id;
+    this.isFrugal = isFrugal;
     this.#start = start;
     this.#onLook = onLook;
     this.parallel = new WorkerParallel(start, peers);
@@ -333,7 +344,7 @@ class WorkerParallel implements Parallel {
     const { control, slot } = this.#start;
     const scope = cancelScope(control, slot);
     if (this.#running || unitCount < 2) {
-      return Array.from({ length: unitCount }, (_, unit) => job.execute(args, unit, scope));
+      return executeAll(job, args, unitCount, scope);
     }
     this.#running = true;
     try {
@@ -342,7 +353,7 @@ class WorkerParallel implements Parallel {
       const calls = this.#callHelpers({ job: job.name, args, unitCount });
       const own = takeUnits(control, slot, job as ParallelJob<never, unknown>, args, unitCount);
       const replies = [own, ...this.#collect(this.#answered(calls))];
-      return inUnitOrder<Result>(replies, unitCount);
+      return inUnitOrder(job, replies, unitCount);
     } finally {
       this.#running = false;
     }
@@ -408,7 +419,11 @@ function receiveReply(port: MessagePort): JobReply {
   }
 }
 
-function inUnitOrder<Result>(replies: readonly JobReply[], unitCount: number): Result[] {
+function inUnitOrder<Args, Result>(
+  job: ParallelJob<Args, Result>,
+  replies: readonly JobReply[],
+  unitCount: number,
+): Result[] {
   const results = new Array<Result>(unitCount);
   let failure: JobReply['failure'];
   for (const reply of replies) {
@@ -417,6 +432,9 @@ function inUnitOrder<Result>(replies: readonly JobReply[], unitCount: number): R
       failure = reply.failure;
     }
   }
-  if (failure !== undefined) throw RowanError.fromBody(failure.error);
-  return results;
+  if (failure === undefined) return results;
+  for (const { results: made } of replies) {
+    for (const [, result] of made) job.discard?.(result as Result);
+  }
+  throw RowanError.fromBody(failure.error);
 }

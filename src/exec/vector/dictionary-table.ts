@@ -29,6 +29,9 @@ const ENTRY_COUNT_MAX = 1 << 20;
 const COMBINATION_COUNT_MAX = 1 << 17;
 const COLUMN_COUNT_MAX = 2;
 
+/** Failures of the task rather than of the value. */
+const ENDS: ReadonlySet<string> = new Set(['CANCELLED', 'OUT_OF_MEMORY']);
+
 /** Values, or comparisons of two, between two looks at the cancel flag. */
 const STEPS_PER_CHECK = 16_384;
 
@@ -264,7 +267,7 @@ export class DictionaryTables {
       }
       return { index: domain.index, atoms, ts };
     } catch (thrown) {
-      if (thrown instanceof RowanError && thrown.code === 'CANCELLED') throw thrown;
+      if (thrown instanceof RowanError && ENDS.has(thrown.code)) throw thrown;
       return undefined;
     }
   }

@@ -5,6 +5,8 @@ import type { Parallel } from '../parallel.ts';
 export interface VectorEngine {
   readonly arenas: ArenaAllocator;
   readonly parallel: Parallel;
+  /** what `Task.isFrugal` says; absent: true */
+  readonly isFrugal?: boolean;
   /** tables with fewer rows are left to the general operators, which start faster */
   readonly rowCountMin: number;
 }

@@ -3,8 +3,7 @@
 import { JSON_CELL, JSON_PIECE, JSON_PIECE_SIZE } from '../../kernel/generated.ts';
 import { parseJson } from '../../util/exact-json.ts';
 import type { ColumnBuilder } from '../../value/column/column-builder.ts';
-import type { Scratch } from '../csv/scratch.ts';
-import { TextCodes } from '../csv/text-codes.ts';
+import { type Scratch, ScratchDictionary } from '../csv/scratch.ts';
 import { atomOfJson, type JsonColumns } from './json-columns.ts';
 
 /** Rows that are collected before they go to the columns. */
@@ -49,7 +48,10 @@ interface Span {
 interface Collected {
   readonly values: number;
   readonly cells: number;
-  texts: TextCodes | undefined;
+  dictionary: ScratchDictionary | undefined;
+  /** codes of the entries of `dictionary` in the column */
+  codes: Uint32Array;
+  knownCount: number;
 }
 
 /** Reads the lines of one text that are alike. */
@@ -223,7 +225,7 @@ export class JsonForms {
       if (collected === undefined) continue;
       scratch.free(collected.values - MARGIN, ROW_COUNT_MAX * 8 + MARGIN);
       scratch.free(collected.cells, ROW_COUNT_MAX);
-      collected.texts?.release();
+      collected.dictionary?.release();
     }
   }
 
@@ -235,7 +237,9 @@ export class JsonForms {
       collected = {
         values: this.#scratch.allocate(ROW_COUNT_MAX * 8 + MARGIN) + MARGIN,
         cells,
-        texts: undefined,
+        dictionary: undefined,
+        codes: new Uint32Array(0),
+        knownCount: 0,
       };
       this.#collected[column] = collected;
     }
@@ -296,9 +300,45 @@ export class JsonForms {
     return this.#codesOf(this.#pairs, count, column, collected);
   }
 
+  /** The codes in the column of texts, each of which is two addresses. */
   #codesOf(pairs: number, count: number, column: ColumnBuilder, collected: Collected): Uint32Array {
-    collected.texts ??= new TextCodes(this.#scratch);
-    return collected.texts.find(pairs, count, this.#codes, column);
+    const { arena, kernels } = this.#scratch;
+    collected.dictionary ??= new ScratchDictionary(this.#scratch);
+    const { dictionary } = collected;
+    for (let done = 0; done < count; ) {
+      const cell = pairs + done * 8 + 4;
+      done += kernels.csvCodes(cell, 8, count - done, this.#codes + done * 4, dictionary.address);
+      if (done === count) break;
+      const at = (pairs >> 2) + done * 2;
+      dictionary.grow((arena.u32[at + 1] as number) - (arena.u32[at] as number));
+    }
+    this.#learnCodes(column, collected);
+    const { codes } = collected;
+    const out = arena.u32.subarray(this.#codes >> 2, (this.#codes >> 2) + count);
+    // The dictionary has no empty text.
+    if (codes[0] === 0 && kernels.csvZeros(this.#codes, count) > 0) {
+      codes[0] = column.textCode(arena.u8, 0, 0);
+    }
+    for (let i = 0; i < count; i++) out[i] = codes[out[i] as number] as number;
+    return out;
+  }
+
+  /** Gives new entries of the dictionary codes in the column; code 0 is that of the empty text. */
+  #learnCodes(column: ColumnBuilder, collected: Collected): void {
+    const dictionary = collected.dictionary as ScratchDictionary;
+    const { count } = dictionary;
+    if (count >= collected.codes.length) {
+      const codes = new Uint32Array(Math.max(256, (count + 1) * 2));
+      codes.set(collected.codes);
+      collected.codes = codes;
+    }
+    const { codes } = collected;
+    const offsets = dictionary.offsets();
+    const bytes = dictionary.bytes();
+    for (let code = collected.knownCount + 1; code <= count; code++) {
+      codes[code] = column.textCode(bytes, offsets[code] as number, offsets[code + 1] as number);
+    }
+    collected.knownCount = count;
   }
 
   #textAt(value: number): string {

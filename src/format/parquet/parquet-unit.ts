@@ -13,15 +13,13 @@ import { decompressPage, readDataPage, readDataPageV2 } from 'hyparquet/src/data
 import { readPlain } from 'hyparquet/src/plain.js';
 import { getTreePath } from 'hyparquet/src/schema.js';
 import { compressors } from 'hyparquet-compressors';
+import { failure } from '../../util/error.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
 import { ColumnBuilder } from '../../value/column/column-builder.ts';
 import type { TablePart } from '../../value/column/concatenate.ts';
 import { chunkRowCounts } from '../../value/column/table-builder.ts';
 import { atomText } from '../../value/text.ts';
-import { threadScratch } from '../csv/scratch.ts';
 import type { ArrayMode } from '../json/json-columns.ts';
-import { damaged } from './damaged.ts';
-import { FlatPages } from './flat-pages.ts';
 import { type Leaf, leafOf } from './parquet-leaf.ts';
 import { type RawValue, type ValueReader, valueReader } from './parquet-value.ts';
 
@@ -92,6 +90,11 @@ export function readParquetUnit(
   }
 }
 
+/** DATA_ERROR for a file that cannot be read. */
+export function damaged(reason: string): Error {
+  return failure('DATA_ERROR', `not a Parquet file that can be read: ${reason}`);
+}
+
 function readChunk(file: number, meta: ColumnMetaData): Uint8Array {
   const dictionary = meta.dictionary_page_offset;
   const data = meta.data_page_offset;
@@ -153,95 +156,43 @@ function readLeaf(
     parsers: DEFAULT_PARSERS,
   };
   const reader = { view: new DataView(bytes.buffer), offset: 0 };
-  const values = valueReader(element);
-  const sink = sinkOf(leaf, values, scope);
-  const flat = flatPagesOf(leaf, meta, values, sink);
-  let dictionary: PageDictionary | undefined;
+  const sink = sinkOf(leaf, valueReader(element), scope);
+  let dictionary: ArrayLike<RawValue> | undefined;
   let left = Number(meta.num_values);
-  try {
-    while (left > 0) {
-      scope.check();
-      if (reader.offset >= bytes.length) throw damaged('a column ends before its last value');
-      const header = parquetHeader(reader);
-      const size = header.compressed_page_size;
-      if (!(size >= 0 && reader.offset + size <= bytes.length)) throw damaged('a page is cut');
-      checkPageHeader(header, left);
-      const body = new Uint8Array(bytes.buffer, reader.offset, size);
-      reader.offset += size;
-      if (header.type === 'DICTIONARY_PAGE') {
-        const page = decompressPage(
-          ...([body, header.uncompressed_page_size, meta.codec, decoder.compressors] as const),
-        );
-        const count = header.dictionary_page_header?.num_values ?? 0;
-        dictionary = new PageDictionary(page, meta.type, count, plain.type_length);
-        flat?.useDictionary(page, count);
-        continue;
-      }
-      const rowCount = (header.data_page_header ?? header.data_page_header_v2)?.num_values ?? 0;
-      if (flat !== undefined && sink instanceof FlatSink) {
-        sink.count(rowCount);
-        if (flat.add(header, body)) {
-          left -= rowCount;
-          continue;
-        }
-        sink.count(-rowCount);
-      }
-      const page = readPage(header, body, decoder);
-      if (page === undefined) continue;
-      if (page.isCoded) {
-        if (dictionary === undefined) throw damaged('a dictionary is missing');
-        sink.useDictionary(dictionary.values());
-      }
-      left -= page.valueCount;
-      sink.add(page);
+  while (left > 0) {
+    scope.check();
+    if (reader.offset >= bytes.length) throw damaged('a column ends before its last value');
+    const header = parquetHeader(reader);
+    const size = header.compressed_page_size;
+    if (!(size >= 0 && reader.offset + size <= bytes.length)) throw damaged('a page is cut');
+    checkPageHeader(header, left);
+    const body = new Uint8Array(bytes.buffer, reader.offset, size);
+    reader.offset += size;
+    if (header.type === 'DICTIONARY_PAGE') {
+      const page = decompressPage(
+        body,
+        header.uncompressed_page_size,
+        meta.codec,
+        decoder.compressors,
+      );
+      const view = new DataView(page.buffer, page.byteOffset, page.byteLength);
+      const count = header.dictionary_page_header?.num_values ?? 0;
+      dictionary = readPlain(
+        { view, offset: 0 },
+        meta.type,
+        count,
+        plain.type_length,
+      ) as ArrayLike<RawValue>;
+      sink.useDictionary(dictionary);
+      continue;
     }
-    sink.finish();
-  } finally {
-    flat?.release();
+    const page = readPage(header, body, decoder);
+    if (page === undefined) continue;
+    if (page.isCoded && dictionary === undefined) throw damaged('a dictionary is missing');
+    left -= page.valueCount;
+    sink.add(page);
   }
-}
-
-function flatPagesOf(
-  leaf: Leaf,
-  meta: ColumnMetaData,
-  reader: ValueReader,
-  sink: LeafSink,
-): FlatPages | undefined {
-  if (!(sink instanceof FlatSink)) return undefined;
-  const unpack = (packed: Uint8Array, size: number) =>
-    decompressPage(packed, size, meta.codec, CODECS);
-  const { definitionMax } = leaf;
-  return FlatPages.open({ meta, definitionMax, reader, out: sink.column, unpack }, threadScratch());
-}
-
-/** The entries of a page of distinct values, made when a page that the library reads needs them. */
-class PageDictionary {
-  readonly #page: Uint8Array;
-  readonly #type: ColumnMetaData['type'];
-  readonly #count: number;
-  readonly #typeLength: number | undefined;
-  #values: ArrayLike<RawValue> | undefined;
-
-  constructor(
-    page: Uint8Array,
-    type: ColumnMetaData['type'],
-    count: number,
-    typeLength: number | undefined,
-  ) {
-    this.#page = page;
-    this.#type = type;
-    this.#count = count;
-    this.#typeLength = typeLength;
-  }
-
-  values(): ArrayLike<RawValue> {
-    const { buffer, byteOffset, byteLength } = this.#page;
-    const view = new DataView(buffer, byteOffset, byteLength);
-    this.#values ??= readPlain(
-      ...([{ view, offset: 0 }, this.#type, this.#count, this.#typeLength] as const),
-    ) as ArrayLike<RawValue>;
-    return this.#values;
-  }
+  sink.finish();
 }
 
 type PageHeader = ReturnType<typeof parquetHeader>;
@@ -328,7 +279,7 @@ function sinkOf(leaf: Leaf, reader: ValueReader, scope: LeafContext): LeafSink {
 
 /** A value for each row, or none. */
 class FlatSink implements LeafSink {
-  readonly column: ColumnBuilder;
+  readonly #column: ColumnBuilder;
   readonly #definitionMax: number;
   readonly #reader: ValueReader;
   readonly #rowCount: number;
@@ -338,26 +289,20 @@ class FlatSink implements LeafSink {
   #count = 0;
 
   constructor(column: ColumnBuilder, definitionMax: number, reader: ValueReader, rowCount: number) {
-    this.column = column;
+    this.#column = column;
     this.#definitionMax = definitionMax;
     this.#reader = reader;
     this.#rowCount = rowCount;
   }
 
   useDictionary(values: ArrayLike<RawValue>): void {
-    if (this.#dictionary === values) return;
     this.#dictionary = values;
     this.#codes = new Uint32Array(values.length);
   }
 
-  /** Counts values that are appended. */
-  count(valueCount: number): void {
-    this.#count += valueCount;
-    if (this.#count > this.#rowCount) throw damaged('a column has more values than rows');
-  }
-
   add(page: Page): void {
-    this.count(page.valueCount);
+    this.#count += page.valueCount;
+    if (this.#count > this.#rowCount) throw damaged('a column has more values than rows');
     const { definitionLevels, values, valueCount } = page;
     const append = this.#appender(page);
     if (definitionLevels.length === 0) {
@@ -365,7 +310,7 @@ class FlatSink implements LeafSink {
       for (let i = 0; i < valueCount; i++) append(i);
       return;
     }
-    const column = this.column;
+    const column = this.#column;
     const max = this.#definitionMax;
     let next = 0;
     for (let i = 0; i < valueCount; i++) {
@@ -378,21 +323,21 @@ class FlatSink implements LeafSink {
   /** Numbers without nulls go into the column as they lie. */
   #appendAll({ values, isCoded, valueCount }: Page): boolean {
     if (isCoded || this.#reader.kind !== 'numbers' || values.length !== valueCount) return false;
-    if (values instanceof Int32Array) this.column.appendNumbers(values);
-    else if (values instanceof Float64Array) this.column.appendNumbers(positiveZeros(values));
+    if (values instanceof Int32Array) this.#column.appendNumbers(values);
+    else if (values instanceof Float64Array) this.#column.appendNumbers(positiveZeros(values));
     else if (values instanceof Float32Array) {
-      this.column.appendNumbers(positiveZeros(Float64Array.from(values)));
+      this.#column.appendNumbers(positiveZeros(Float64Array.from(values)));
     } else if (values instanceof BigInt64Array) {
       const numbers = smallIntegers(values);
       if (numbers === undefined) return false;
-      this.column.appendNumbers(numbers);
+      this.#column.appendNumbers(numbers);
     } else return false;
     return true;
   }
 
   /** Appends the value at a position of the page. */
   #appender({ values, isCoded }: Page): (index: number) => void {
-    const column = this.column;
+    const column = this.#column;
     const reader = this.#reader;
     const dictionary = this.#dictionary;
     if (reader.kind === 'texts') {
@@ -413,7 +358,7 @@ class FlatSink implements LeafSink {
         column.appendCode(code);
       };
     }
-    const atomOf = 'atomOf' in reader ? reader.atomOf : numberAtom;
+    const atomOf = reader.kind === 'atoms' ? reader.atomOf : numberAtom;
     return (index) => {
       const raw = isCoded ? dictionary[values[index] as number] : values[index];
       if (raw === undefined) throw damaged('a value is missing');
@@ -507,7 +452,7 @@ class NestedSink implements LeafSink {
   #textOf(raw: RawValue): string {
     const reader = this.#reader;
     if (reader.kind === 'texts') return Buffer.from(raw as Uint8Array).toString('utf8');
-    const atom = 'atomOf' in reader ? reader.atomOf(raw) : numberAtom(raw);
+    const atom = reader.kind === 'atoms' ? reader.atomOf(raw) : numberAtom(raw);
     return atom === null ? '' : atomText(atom);
   }
 
@@ -537,7 +482,7 @@ class NestedSink implements LeafSink {
     if (reader.kind === 'texts') {
       const bytes = raw as Uint8Array;
       column.appendText(bytes, 0, bytes.length);
-    } else column.append('atomOf' in reader ? reader.atomOf(raw) : numberAtom(raw));
+    } else column.append(reader.kind === 'atoms' ? reader.atomOf(raw) : numberAtom(raw));
   }
 
   finish(): void {

@@ -12,13 +12,7 @@ export type RawValue = number | bigint | boolean | Uint8Array;
 export type ValueReader =
   | { readonly kind: 'numbers' }
   | { readonly kind: 'texts' }
-  | { readonly kind: 'atoms' | 'booleans'; atomOf(value: RawValue): Atom }
-  | {
-      readonly kind: 'timestamps';
-      /** Int32 days, or Int64 parts of a second: how many make one */
-      readonly unit: 'days' | number;
-      atomOf(value: RawValue): Atom;
-    };
+  | { readonly kind: 'atoms'; atomOf(value: RawValue): Atom };
 
 const JULIAN_EPOCH_DAYS = 2_440_588;
 const NANOSECONDS_PER_DAY = 86_400_000_000_000n;
@@ -31,17 +25,10 @@ export function valueReader(element: SchemaElement): ValueReader {
   if (converted === 'DECIMAL' || name === 'DECIMAL') return atoms(decimalReader(element));
   switch (type) {
     case 'BOOLEAN':
-      return {
-        kind: 'booleans',
-        atomOf: (value) => (value === true || value === 1 ? 1 : 0),
-      };
+      return atoms((value) => (value === true || value === 1 ? 1 : 0));
     case 'INT32':
       if (name === 'DATE') {
-        return {
-          kind: 'timestamps',
-          unit: 'days',
-          atomOf: (value) => new Timestamp(Number(value) * SECONDS_PER_DAY),
-        };
+        return atoms((value) => new Timestamp(Number(value) * SECONDS_PER_DAY));
       }
       if (name === 'TIME_MILLIS' || name === 'TIME') {
         return atoms((value) => secondsInterval(Number(value) / 1e3));
@@ -85,11 +72,7 @@ function int64Reader(element: SchemaElement): ValueReader {
       : /_(MILLIS|MICROS)$/.exec(converted ?? '')?.[1];
   const perSecond = unit === 'NANOS' ? 1e9 : unit === 'MICROS' ? 1e6 : 1e3;
   if (logical?.type === 'TIMESTAMP' || converted?.startsWith('TIMESTAMP_') === true) {
-    return {
-      kind: 'timestamps',
-      unit: perSecond,
-      atomOf: (value) => new Timestamp(secondsOf(BigInt(value as bigint), perSecond)),
-    };
+    return atoms((value) => new Timestamp(secondsOf(BigInt(value as bigint), perSecond)));
   }
   if (logical?.type === 'TIME' || converted?.startsWith('TIME_') === true) {
     return atoms((value) => secondsInterval(Number(value) / perSecond));

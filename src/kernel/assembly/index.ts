@@ -22,7 +22,6 @@ export * from './learn/linear';
 export * from './order';
 export * from './learn/neighbor-graph';
 export * from './learn/point-codes';
-export * from './parquet';
 export * from './learn/points';
 export * from './hash/row-hash';
 export * from './sort';

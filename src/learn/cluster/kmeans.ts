@@ -130,7 +130,6 @@ function sumsLength(centroidCount: number, dimension: number): number {
   return centroidCount * (dimension + 1);
 }
 
-/** One pass of k-means over a unit of rows; answers the sum of their squared distances. */
 export function kmeansJob(workspace: Workspace): LearnJob<PassTask, number> {
   return {
     name: 'learn.kmeans-pass',

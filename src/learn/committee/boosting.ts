@@ -205,7 +205,6 @@ function isSeparated(
   return true;
 }
 
-/** The options of boosting by configuration, in the names of the code. */
 export function boostingOptions(options: Static<typeof ITERATION_OPTIONS>): BoostingOptions {
   return {
     minIterations: options.min_iter,

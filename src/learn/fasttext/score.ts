@@ -13,7 +13,6 @@ export function repetitions(value: Atom | undefined): number {
   return number >= 1 && Number.isFinite(number) ? Math.floor(number) : 0;
 }
 
-/** Scores of a row of values: natural logarithms of the labels' probabilities. */
 export function compileFastText(
   features: readonly Feature[],
   model: FastTextModel,

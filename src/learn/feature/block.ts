@@ -23,7 +23,6 @@ export function forEachBlock(
   );
 }
 
-/** Visits the stretches of number pieces that hold rows [fromRow, toRow), in order. */
 export function forEachNumberBlock(
   pieces: readonly NumberPiece[],
   visit: (piece: NumberPiece, from: number, length: number, row: number) => void,

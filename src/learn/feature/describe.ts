@@ -110,7 +110,6 @@ function noFeature(name: string, value: Atom): Error {
   );
 }
 
-/** DATA_ERROR for a text where training had numbers. */
 export function notNumeric(name: string, value: Atom): Error {
   return failure(
     'DATA_ERROR',

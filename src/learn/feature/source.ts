@@ -75,7 +75,6 @@ export function joinedNumbers(pieces: readonly NumberPiece[]): Float64Array {
   return joined;
 }
 
-/** The codes of all pieces in one array; a single piece is not copied. */
 export function joinedCodes(pieces: readonly CodeArray[]): CodeArray {
   const [first] = pieces;
   if (pieces.length === 1 && first !== undefined) return first;

@@ -64,7 +64,6 @@ export function checkForestOptions(options: ForestOptions): void {
   }
 }
 
-/** Trees that the options ask for. */
 export function treeCountOf(options: ForestOptions): number {
   return options.featureVectorSamplings * options.featureSamplings;
 }

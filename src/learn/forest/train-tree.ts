@@ -37,7 +37,6 @@ const STREAM_ROWS = 1;
 const STREAM_FEATURES = 2;
 const STREAM_NODES = 3;
 
-/** Trains one tree of a forest a unit, and notes its memory in the ledger of the task. */
 export function forestTreeJob(workspace: Workspace): LearnJob<ForestTask, PackedTree> {
   return {
     name: 'learn.forest-tree',

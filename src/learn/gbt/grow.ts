@@ -168,7 +168,6 @@ export function histogramSizeOf(matrix: FeatureMatrix): number {
   return Math.ceil((cellCount * 20) / 16) * 16;
 }
 
-/** Bytes of the lists of cells of `nodeCount` nodes. */
 export function listsSize(columnCount: number, nodeCount: number): number {
   return Math.ceil(columnCount / GROUP_COLUMN_COUNT) * nodeCount * LIST_SIZE;
 }

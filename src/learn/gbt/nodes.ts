@@ -24,7 +24,6 @@ export interface TreeNodes {
   cover(node: number): number;
 }
 
-/** The nodes of one tree of an ensemble, read where they lie. */
 export function readTree(workspace: Workspace, ensemble: TreeEnsemble, index: number): TreeNodes {
   const tree = ensemble.trees[index] as (typeof ensemble.trees)[number];
   const { span, nodeCount } = tree;

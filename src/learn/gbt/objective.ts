@@ -154,7 +154,6 @@ export function weightedQuantile(
   return values[order.at(-1) ?? 0] as number;
 }
 
-/** The metric that early stopping watches: the one asked for, or that of the objective. */
 export function metricOf({ evalMetric }: GbtOptions, objective: Objective): EvalMetric {
   if (evalMetric !== 'auto') return evalMetric;
   if (objective === 'logistic') return 'logloss';

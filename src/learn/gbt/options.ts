@@ -145,7 +145,6 @@ export const GBT_OPTIONS = Type.Object({
   randomSeed: count('added to the seed of the training', 0, 1),
 });
 
-/** The options of gradient boosting by configuration, in the names of the code. */
 export function gbtOptions(options: Static<typeof GBT_OPTIONS>): GbtOptions {
   return {
     roundCount: options.num_rounds,

@@ -118,11 +118,6 @@ interface Places {
   readonly factor: number;
 }
 
-interface NormalEquations {
-  readonly gram: Float64Array;
-  readonly right: Float64Array;
-}
-
 class Problem {
   readonly #context: FitContext;
   readonly #design: Design;
@@ -133,7 +128,6 @@ class Problem {
   readonly #unitCount: number;
   readonly #scaling: Scaling;
   readonly #size: number;
-  #linearEquations: NormalEquations | undefined;
 
   constructor(
     context: FitContext,
@@ -249,22 +243,14 @@ class Problem {
       };
       return conjugateGradient(this.#context, problem, start);
     }
-    const { gram, right } = this.#equations();
+    const { gram, right } = this.#normalEquations();
     return regularization === 'l1'
       ? this.#lasso(gram, right, lambda, start)
       : this.#ridge(gram, right, lambda);
   }
 
-  /** With a linear link they are the same for every penalty. */
-  #equations(): NormalEquations {
-    if (this.#options.link !== 'linear') return this.#normalEquations();
-    this.#linearEquations ??= this.#normalEquations();
-    const { gram, right } = this.#linearEquations;
-    return { gram: gram.slice(), right };
-  }
-
   /** X' W X (full) and X' W z over scaled columns; without a constant its line is 0. */
-  #normalEquations(): NormalEquations {
+  #normalEquations(): { readonly gram: Float64Array; readonly right: Float64Array } {
     const { workspace, parallel } = this.#context;
     const { arena } = this.#design.span;
     const size = this.#size;

@@ -31,7 +31,6 @@ export const LINK_FUNCTIONS: Readonly<Record<Link, LinkFunctions>> = {
   log: { inverse: Math.exp, forward: Math.log, slope: Math.exp },
 };
 
-/** 1 / (1 + e^-eta), without overflow. */
 export function logistic(eta: number): number {
   // Either form is exact where the other one overflows.
   if (eta >= 0) return 1 / (1 + Math.exp(-eta));

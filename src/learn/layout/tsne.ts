@@ -59,7 +59,6 @@ export function usedPerplexity(perplexity: number, rowCount: number): number {
   return Math.min(perplexity, Math.max(1, (rowCount - 1) / 3));
 }
 
-/** Neighbours of a point that t-SNE looks at. */
 export function neighborCountOf(perplexity: number, rowCount: number): number {
   return Math.min(rowCount - 1, Math.ceil(3 * perplexity), NEIGHBOR_COUNT_MAX);
 }

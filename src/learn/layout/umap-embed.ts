@@ -70,7 +70,6 @@ export function embedInUmap(
   return position;
 }
 
-/** The point at length 1; zeros stay as they are. */
 export function unitVector(point: Float64Array): Float64Array {
   const length = Math.hypot(...point) || 1;
   return point.map((value) => value / length);

@@ -44,7 +44,6 @@ const EDGES_PER_CHECK = 65_536;
 const START_SPREAD = 10;
 const START_NOISE = 1e-4;
 
-/** Epochs of the descent; 0 leaves the number to the count of rows. */
 export function epochCountOf(numEpochs: number, rowCount: number): number {
   if (numEpochs > 0) return numEpochs;
   return rowCount < 10_000 ? 500 : 200;

@@ -127,7 +127,6 @@ export function areaUnderCurve(curve: BooleanCurve): number {
   return area / (positives * negatives);
 }
 
-/** The weights of right and wrong answers at a point of the curve. */
 export function countsAt(curve: BooleanCurve, point: number): Counts {
   const truePositives = curve.truePositives[point] as number;
   const falsePositives = curve.falsePositives[point] as number;
@@ -148,7 +147,6 @@ export interface PointRates extends Counts {
   readonly falsePositiveRate: number;
 }
 
-/** Counts and rates at a point of the curve. */
 export function ratesAt(curve: BooleanCurve, point: number): PointRates {
   const counts = countsAt(curve, point);
   return {
@@ -197,7 +195,6 @@ function thresholdReport(curve: BooleanCurve, point: number): ThresholdReport {
   };
 }
 
-/** a / b, and 0 where b is 0. */
 export function quotient(a: number, b: number): number {
   return b === 0 ? 0 : a / b;
 }

@@ -7,7 +7,6 @@ export function checkTestSet(rowCount: number, scores: Float64Array): void {
   if (scores.includes(Number.NaN)) throw failure('DATA_ERROR', 'Classifier returned a NaN score');
 }
 
-/** DATA_ERROR for a test without rows. */
 export function emptyTestSet(): Error {
   return failure('DATA_ERROR', 'Cannot run classifier.test procedure on empty test set');
 }

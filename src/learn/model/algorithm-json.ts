@@ -40,7 +40,6 @@ const TYPES = [
   'null',
 ] as const;
 
-/** What was learned, as a model file keeps it. */
 export function algorithmToJson(workspace: Workspace, algorithm: Algorithm): JsonObject {
   const { type } = algorithm;
   switch (algorithm.type) {

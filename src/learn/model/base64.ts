@@ -18,7 +18,6 @@ export interface ArrayBlock {
   readonly b64: string;
 }
 
-/** An array as a block of little-endian base64. */
 export function encodeArray(
   array: Float64Array | Float32Array | Uint32Array | Int32Array | Uint8Array,
 ): ArrayBlock {

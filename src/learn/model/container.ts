@@ -74,7 +74,6 @@ export function readChoice<Choice>(
   return choice;
 }
 
-/** DATA_ERROR for a member of a model file that is not what it must be. */
 export function invalidMember(name: string, accepted: string): Error {
   return failure('DATA_ERROR', `model file: ${name} is not ${accepted}`);
 }

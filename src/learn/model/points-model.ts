@@ -21,7 +21,6 @@ export interface KmeansModel {
   readonly centroids: readonly Float64Array[];
 }
 
-/** The model file of k-means. */
 export function kmeansToJson({ columnNames, metric, centroids }: KmeansModel): JsonObject {
   const block = encodeArray(joined(centroids));
   return makeContainer('kmeans', VERSION, columnNames, { metric, centroids: block });
@@ -43,7 +42,6 @@ export interface GaussianModel {
   readonly clusters: readonly Gaussian[];
 }
 
-/** The model file of Gaussian clusters. */
 export function gaussiansToJson({ columnNames, clusters }: GaussianModel): JsonObject {
   return makeContainer('gaussianclustering', VERSION, columnNames, {
     means: encodeArray(joined(clusters.map(({ mean }) => mean))),
@@ -66,7 +64,6 @@ export function gaussiansFromJson(json: unknown): GaussianModel {
   return { columnNames, clusters };
 }
 
-/** The coordinates of a model file, by name. @throws DATA_ERROR when they are no list of texts */
 export function readColumnNames(file: JsonObject): string[] {
   return readList(file, 'columnNames').map((name) => readText(name, 'columnNames'));
 }

@@ -27,7 +27,6 @@ export function probabilizerDocument(model: ProbabilizerModel): JsonObject {
   return { style: 'isotonic', thresholds: Array.from(thresholds), values: Array.from(values) };
 }
 
-/** The model file of a probabilizer. */
 export function probabilizerToJson(model: ProbabilizerModel): JsonObject {
   return makeContainer(KIND, VERSION, ['score'], probabilizerDocument(model));
 }

@@ -55,7 +55,6 @@ export interface ScoreShape {
   readonly isRegression: boolean;
 }
 
-/** How many scores the model has, and what they are. */
 export function shapeOf(model: PreparedModel['model']): ScoreShape {
   return {
     width: scoreCountOf(model),

@@ -20,7 +20,6 @@ import type { JobContext, Workspace } from '../workspace.ts';
 import { decodeArray, encodeArray } from './base64.ts';
 import { invalidMember, type JsonObject, readList, readNumber, readObject } from './container.ts';
 
-/** A three-way tree, as a model file keeps it. */
 export function treeToJson(tree: DecisionTree): JsonObject {
   return {
     width: tree.width,
@@ -85,7 +84,6 @@ function isValidNode(tree: DecisionTree, node: number, features: readonly Featur
   );
 }
 
-/** A tree ensemble, as a model file keeps it. */
 export function ensembleToJson(workspace: Workspace, ensemble: TreeEnsemble): JsonObject {
   const { columns, trees, weights, width, divisor, slots, sets } = ensemble;
   const valueCount = valueCountOf(ensemble);

@@ -29,7 +29,6 @@ interface NeighborTask {
 /** Rows that are compared between two looks at the cancel flag. */
 const ROWS_PER_CHECK = 64;
 
-/** The nearest points of a unit of rows, by comparing each with all. */
 export function nearestPointsJob(workspace: Workspace): LearnJob<NeighborTask, void> {
   return {
     name: 'learn.nearest-points',

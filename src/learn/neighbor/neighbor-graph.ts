@@ -34,7 +34,6 @@ export interface GraphPlaces {
 
 const LEVEL_MAX = 16;
 
-/** Numbers that a point takes in memory: its width, rounded up to 4. */
 export function strideOf(width: number): number {
   return (width + 3) & ~3;
 }
@@ -66,7 +65,6 @@ export function graphPlaces({ count, stride, ...options }: GraphShape, base = 0)
 /** Points between two looks at the cancel flag. */
 const INSERTS_PER_CHECK = 32;
 
-/** A graph over points in layers, on which searches walk to the nearest ones. */
 export class NeighborGraph {
   readonly shape: GraphShape;
   readonly places: GraphPlaces;

@@ -9,7 +9,6 @@ export interface Neighbor {
   readonly distance: number;
 }
 
-/** Points and the distances between them. */
 export class PointSpace {
   readonly metric: Metric;
   readonly count: number;

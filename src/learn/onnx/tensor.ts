@@ -13,12 +13,10 @@ export function numbersTensor(
   return { type, dims, numbers };
 }
 
-/** A tensor of texts. */
 export function textsTensor(dims: readonly number[], texts: readonly string[]): Tensor {
   return { type: STRING, dims, numbers: new Float64Array(), texts };
 }
 
-/** Elements of a tensor with these dimensions. */
 export function sizeOf(dims: readonly number[]): number {
   return dims.reduce((product, size) => product * size, 1);
 }
@@ -84,7 +82,6 @@ export function broadcastPositions(from: readonly number[], to: readonly number[
   return positions;
 }
 
-/** Computes each element of the result from those of the tensors, which are broadcast. */
 export function elementwise(
   type: number,
   tensors: readonly Tensor[],

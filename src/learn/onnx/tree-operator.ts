@@ -10,7 +10,6 @@ export type Operator = (inputs: readonly Tensor[]) => readonly Tensor[];
 
 type Attributes = OnnxNode['attributes'];
 
-/** An attribute that is a list or a tensor of numbers; empty where it is absent. */
 export function numbersOf(attributes: Attributes, name: string): readonly number[] {
   const value: Attribute | undefined = attributes[`${name}_as_tensor`] ?? attributes[name];
   if (value === undefined) return [];
@@ -18,19 +17,16 @@ export function numbersOf(attributes: Attributes, name: string): readonly number
   return Array.isArray(value) && value.every((each) => typeof each === 'number') ? value : [];
 }
 
-/** An attribute that is a list of texts; empty where it is absent. */
 export function textsOf(attributes: Attributes, name: string): readonly string[] {
   const value = attributes[name];
   return Array.isArray(value) && value.every((each) => typeof each === 'string') ? value : [];
 }
 
-/** An attribute that is a text; `otherwise` where it is absent. */
 export function textOf(attributes: Attributes, name: string, otherwise: string): string {
   const value = attributes[name];
   return typeof value === 'string' ? value : otherwise;
 }
 
-/** An attribute that is a number; `otherwise` where it is absent. */
 export function numberIn(attributes: Attributes, name: string, otherwise: number): number {
   const value = attributes[name];
   return typeof value === 'number' ? value : otherwise;
@@ -170,7 +166,6 @@ function sumTrees(
   return out;
 }
 
-/** The operator TreeEnsembleRegressor of ai.onnx.ml. */
 export function treeRegressor({ attributes }: OnnxNode): Operator {
   const list = readTreeList(attributes, 'target');
   const width = numberIn(attributes, 'n_targets', 1);
@@ -195,7 +190,6 @@ export function outputsOf({ outputs }: TreeList, classCount: number) {
   };
 }
 
-/** The operator TreeEnsembleClassifier of ai.onnx.ml. */
 export function treeClassifier({ attributes }: OnnxNode): Operator {
   const list = readTreeList(attributes, 'class');
   const base = numbersOf(attributes, 'base_values');
@@ -304,7 +298,6 @@ function linearSums(attributes: Attributes, matrix: Tensor, width: number): Floa
   return out;
 }
 
-/** The operator LinearRegressor of ai.onnx.ml. */
 export function linearRegressor({ attributes }: OnnxNode): Operator {
   const width = numberIn(attributes, 'targets', 1);
   const transform = textOf(attributes, 'post_transform', 'NONE');
@@ -315,7 +308,6 @@ export function linearRegressor({ attributes }: OnnxNode): Operator {
   };
 }
 
-/** The operator LinearClassifier of ai.onnx.ml. */
 export function linearClassifier({ attributes }: OnnxNode): Operator {
   const classes = readClasses(attributes);
   const transform = textOf(attributes, 'post_transform', 'NONE');

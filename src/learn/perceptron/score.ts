@@ -72,10 +72,6 @@ export function runLayer(layer: PerceptronLayer, input: Float64Array, output: Fl
   for (let o = 0; o < outputCount; o++) output[o] = (output[o] as number) / total;
 }
 
-/**
- * Scores of a row of values: the outputs of the last layer, from 0 to 1 unless a number is
- * learned.
- */
 export function compilePerceptron(
   features: readonly Feature[],
   model: PerceptronModel,

@@ -99,7 +99,6 @@ export interface RowEmbedder {
   take(): Float64Array;
 }
 
-/** Places rows of values in the space of the singular vectors. */
 export function rowEmbedder(model: SvdModel, options: EmbedOptions): RowEmbedder {
   const { columns, columnVectors, singularValues } = model;
   const { width, acceptsUnknown } = options;

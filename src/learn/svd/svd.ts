@@ -22,8 +22,6 @@ export interface SvdOptions {
   readonly numSingularValues: number;
   /** columns that the decomposition is made of, from the first; the others are projected */
   readonly numDenseBasisVectors: number;
-  /** rows are embedded too */
-  readonly withRows: boolean;
 }
 
 export interface SvdFit {
@@ -32,10 +30,7 @@ export interface SvdFit {
   readonly singularValues: Float64Array;
   /** for each column its part of every singular vector */
   readonly columnVectors: readonly Float64Array[];
-  /**
-   * for each row its embedding: the projection on each vector, divided by its singular value; may be
-   * empty when rows are not asked for
-   */
+  /** for each row its embedding: the projection on each vector, divided by its singular value */
   readonly rowVectors: readonly Float64Array[];
 }
 
@@ -67,8 +62,7 @@ export function fitSvd(
   const kept = singular.filter((value) => value > SINGULAR_VALUE_MIN * (singular[0] as number));
   const singularValues = Float64Array.from(kept.slice(0, count));
   const signed = vectors.slice(0, singularValues.length).map(withPositiveLargest);
-  const own = options.withRows || basisSize < columns.length ? matrix : { ...matrix, rowCount: 0 };
-  return { columns, singularValues, ...project(own, signed, singularValues, basisSize, look) };
+  return { columns, singularValues, ...project(matrix, signed, singularValues, basisSize, look) };
 }
 
 /** Rows of the virtual columns, row by row. */

@@ -16,7 +16,6 @@ import { type Decision, SVM_TYPES, type SvmModel } from './svm.ts';
 
 const VERSION = 1;
 
-/** The model file of a support vector machine. */
 export function svmToJson(
   { svmType, kernel, labels, decisions }: SvmModel,
   columnNames: readonly string[],

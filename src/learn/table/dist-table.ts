@@ -39,7 +39,6 @@ export function momentsOf(table: Map<string, Float64Array>, key: string, outcome
   return all?.subarray(outcome * MOMENT_COUNT, (outcome + 1) * MOMENT_COUNT) ?? EMPTY;
 }
 
-/** A statistic of what was counted; NaN where too few values were. */
 export function statisticOf(moments: Moments, statistic: Statistic): number {
   const [count, mean, squares, min, max, last, sum] = moments as unknown as readonly number[];
   switch (statistic) {
@@ -101,7 +100,6 @@ function add(moments: Moments, value: number): void {
   moments[6] = (moments[6] as number) + value;
 }
 
-/** The model file of tables of distributions. */
 export function distTablesToJson({ mode, outcomes, columns }: DistTables): JsonObject {
   const names = [...columns.keys()];
   return makeContainer('experimental.distTable.getStats', VERSION, names, {

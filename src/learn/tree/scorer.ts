@@ -44,7 +44,6 @@ interface ScoreTask {
   readonly rowCount: number;
 }
 
-/** Adds up the trees of an ensemble for a unit of encoded rows. */
 export function scoreJob(workspace: Workspace): LearnJob<ScoreTask, void> {
   return {
     name: 'learn.score-rows',

@@ -1,9 +1,8 @@
 // Operators over batches of columns: a part of the plan from a root down to its datasets, or to nodes
 // whose rows the reference makes.
 import { someExpression } from '../../plan/children.ts';
-import type { BoundExpression, ProjectItem } from '../../plan/expression.ts';
+import type { BoundExpression } from '../../plan/expression.ts';
 import { expressionsOf, inputsOf } from '../../plan/map-plan.ts';
-import type { Namespace } from '../../plan/namespace.ts';
 import { isWholeRow } from '../../plan/pattern.ts';
 import type {
   AggregateNode,
@@ -14,7 +13,6 @@ import type {
   SortNode,
   WindowPlanNode,
 } from '../../plan/plan.ts';
-import { isAtomType } from '../../plan/type/type.ts';
 import { isKernelAggregate, isOnlyFiltered, isQuantile, opaquePart } from '../capability.ts';
 import type { Method, PhysicalNode } from '../physical.ts';
 import { type Choice, type Planner, whyNoColumns, whyTooSmall } from './choice.ts';
@@ -27,10 +25,7 @@ export const batches: Choice = {
     const because = whyNoRoot(node, planner) ?? whyTooSmall(node, planner);
     if (because !== undefined) return because;
     const made = overBatches(node, planner);
-    if (typeof made === 'string') return made;
-    const isByPieces = node.kind === 'project' && !gathersRows(node.input);
-    const method = isByPieces && made.method === 'plain' ? 'by pieces' : made.method;
-    return whyMadeRows(made) ?? { ...made, method };
+    return typeof made === 'string' ? made : (whyMadeRows(made) ?? made);
   },
 };
 
@@ -68,58 +63,13 @@ function whyNoSelectList(node: ProjectNode, planner: Planner): string | undefine
   if (picksColumns(node)) {
     return planner.isWithout('stored-columns') ? 'it is switched off' : undefined;
   }
-  const isByPieces = !gathersRows(node.input);
-  const isListed = (item: ProjectItem) =>
-    item.kind === 'named'
-      ? item.path.length === 1
-      : isByPieces && item.kind === 'wildcard' && isWholeRow(item.pattern);
-  if (!node.items.every(isListed)) return 'the select list is more than named expressions';
-  if (isByPieces) {
-    if (planner.isWithout('by-pieces')) return 'it is switched off';
-    return whyNoPieces(node, planner);
+  if (!node.items.every((item) => item.kind === 'named' && item.path.length === 1)) {
+    return 'the select list is more than named expressions';
   }
+  if (!gathersRows(node.input)) return 'rows leave one by one as they are read';
   return expressionsOf(node)
     .map((expression) => opaquePart(expression, 'subquery'))
     .find((reason) => reason !== undefined);
-}
-
-/** Why a select list is not computed some chunks of its dataset at a time; undefined when it is. */
-function whyNoPieces(node: ProjectNode, { namespace }: Planner): string | undefined {
-  const { items, input } = node;
-  const scan = input.kind === 'filter' ? input.input : input;
-  if (scan.kind !== 'scan') return 'rows leave one by one as they are read';
-  const { snapshot } = namespace.dataset(scan.dataset);
-  // When an expression fails the reference takes over between two pieces, with the same columns.
-  const names: (string | undefined)[] = [];
-  for (const item of items) {
-    if (item.kind === 'named') {
-      if (!isAtomType(item.expression.type)) return 'a value may be a row';
-      names.push(item.path[0]);
-    } else {
-      const columns = snapshot?.layout === 'columnar' ? snapshot.columns : [];
-      const isDense = columns.every(({ nullCount, path }) => nullCount === 0 && path.length === 1);
-      if (!isDense) return 'rows have only the columns that they have values for';
-      names.push(...columns.map(({ path }) => path[0]));
-    }
-  }
-  if (new Set(names).size < names.length) return 'two columns have one name';
-  if (expressionsOf(node).some((expression) => dependsOnOrder(expression, namespace))) {
-    return 'a function may give another value each time';
-  }
-  return expressionsOf(node)
-    .map((expression) => opaquePart(expression))
-    .find((reason) => reason !== undefined);
-}
-
-/** Whether it matters in which order an expression is evaluated for rows. */
-function dependsOnOrder(expression: BoundExpression, { builtins }: Namespace): boolean {
-  return someExpression(expression, (part) => {
-    if (part.kind === 'user-call') return true;
-    if (part.kind !== 'call') return false;
-    const declaration = builtins.findFunction(part.name);
-    const isFixed = declaration?.kind === 'scalar' || declaration?.kind === 'value';
-    return !isFixed || declaration.volatility !== 'immutable';
-  });
 }
 
 /** Whether the rows are columns of a dataset as they lie, perhaps not all of them. */

@@ -5,13 +5,8 @@ import type { Namespace } from '../../plan/namespace.ts';
 import type { PlanNode, ScanNode } from '../../plan/plan.ts';
 import type { PhysicalNode, Refusal } from '../physical.ts';
 
-/** Those behind `row-numbers` are choices of operators over batches. */
-export type ChoiceName =
-  | 'batches'
-  | 'row-numbers'
-  | 'first-groups'
-  | 'stored-columns'
-  | 'by-pieces';
+/** `first-groups` and `stored-columns` are choices of operators over batches. */
+export type ChoiceName = 'batches' | 'row-numbers' | 'first-groups' | 'stored-columns';
 
 /** Takes a node and what it reads. */
 export interface Choice {

@@ -4,6 +4,7 @@ import type { ParquetJob, ParquetUnit } from '../../format/parquet/parquet-unit.
 import { assert } from '../../util/assert.ts';
 import { failure, RowanError } from '../../util/error.ts';
 import type { TablePart } from '../../value/column/concatenate.ts';
+import { columnSpans } from '../../value/column/snapshot-memory.ts';
 import { type ProcedureContext, workerProcedure } from '../procedure-type.ts';
 import { fileUrls } from './file-list.ts';
 import { IMPORT_TABLE_PARAMETERS, importTable, type TableFile } from './import-table.ts';
@@ -51,6 +52,9 @@ async function prepare(): Promise<void> {
 const parquetJob: ParallelJob<ParquetJob, TablePart> = registerParallelJob({
   name: 'import.parquet/unit',
   prepare,
+  discard({ columns }) {
+    for (const span of columns.flatMap(columnSpans)) threadArenas().free(span);
+  },
   execute(job, unitIndex, scope) {
     assert(readUnit !== undefined, 'a job is prepared before it is executed');
     try {

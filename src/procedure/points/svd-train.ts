@@ -85,10 +85,7 @@ export const svdTrain = workerProcedure({
       }
       steps.next();
       const learning = fitContext(context, (share) => steps.update(share));
-      const fit = fitSvd(learning, rows.columns, rows.names.length, {
-        ...options,
-        withRows: options.rowOutputDataset != null,
-      });
+      const fit = fitSvd(learning, rows.columns, rows.names.length, options);
       steps.next();
       const modelCard = makeModelCard(context, {
         kind: 'svd.embedRow',

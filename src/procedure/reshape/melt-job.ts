@@ -84,6 +84,7 @@ export interface MeltedBlock {
 
 export const meltJob: ParallelJob<MeltArgs, MeltedUnit> = registerParallelJob({
   name: 'melt/chunk',
+  discard: ({ blocks }) => freeBlocks(blocks),
   execute(args, unit, scope) {
     const scratch = new Scratch(args.arena);
     const blocks: MeltedBlock[] = [];

@@ -8,6 +8,7 @@ import type { FunctionRouteAnswer, LoadedArtifact } from '../../function/functio
 import type { ValueType } from '../../plan/type/type.ts';
 import type { ProcedureResult, RunEffects } from '../../procedure/procedure-type.ts';
 import type { ColumnProfile } from '../../procedure/statistics/column-summary.ts';
+import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
 import type { WireValue } from '../../value/wire-value.ts';
 import type { ContentParts } from '../persist/kept-content.ts';
 
@@ -137,8 +138,15 @@ export interface EngineTasks {
       readonly params: Params;
       /** what the parts come on top of */
       readonly base: DatasetContent | undefined;
+      /** false: values of columns may stay in the file until a thread looks at them */
+      readonly isWhole: boolean;
     } & Omit<ContentParts, 'committed' | 'isOnTop'>;
     result: DatasetContent;
+  };
+  /** Reads a column of content that was opened. */
+  column: {
+    args: { readonly file: string; readonly number: number };
+    result: ColumnSnapshot;
   };
   /** Builds the content of a view. */
   view: {
@@ -238,6 +246,7 @@ export const REPEATABLE_TASKS: ReadonlySet<keyof EngineTasks> = new Set([
   'record',
   'commit',
   'open',
+  'column',
   'view',
   'read',
   'profile',

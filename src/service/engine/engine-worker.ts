@@ -55,6 +55,9 @@ function receive(message: StartMessage | MirrorMessage): void {
     get parallel() {
       return callScope.parallel;
     },
+    get isFrugal() {
+      return callScope.isFrugal;
+    },
     rowCountMin: VECTOR_ROW_COUNT_MIN,
   };
   const executor = batchExecutor(engine);
@@ -76,6 +79,10 @@ function receive(message: StartMessage | MirrorMessage): void {
     withAtMost: (role, work) => callScope.withAtMost(role, work),
     onUse: (storeId) => uses.mark(storeId),
     loadContent: (dataset) => callScope.call({ kind: 'dataset-content', dataset }),
+    loadColumn: (dataset, { id: snapshotId, file }, column) => {
+      assert(file !== undefined, 'absent columns are in a file');
+      return callScope.call({ kind: 'dataset-column', dataset, snapshotId, file, column });
+    },
   });
   const files = new FileSystem({
     ...message.files,

@@ -126,7 +126,7 @@ export class Engine {
         }),
     };
     return this.#relief.run(
-      () => this.#attempt(kind, args, watched),
+      (isFrugal) => this.#attempt(kind, args, { ...watched, isFrugal }),
       repeatMode(kind, options),
       () => !isOut && options.signal?.aborted !== true,
     );

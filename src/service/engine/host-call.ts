@@ -2,6 +2,7 @@
 import type { DatasetContent } from '../../dataset/dataset-type.ts';
 import type { Credential, ResourceType } from '../../file/credential.ts';
 import type { MemoryFile } from '../../file/memory-scheme.ts';
+import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
 import type { WireValue } from '../../value/wire-value.ts';
 
 export type HostRequest =
@@ -10,6 +11,15 @@ export type HostRequest =
   | { readonly kind: 'memory-file-set'; readonly name: string; readonly file: MemoryFile }
   | { readonly kind: 'credential'; readonly type: ResourceType; readonly url: string }
   | { readonly kind: 'dataset-content'; readonly dataset: string }
+  | {
+      /** a column of content that was opened */
+      readonly kind: 'dataset-column';
+      readonly dataset: string;
+      readonly snapshotId: number;
+      /** the file of that content */
+      readonly file: string;
+      readonly column: number;
+    }
   | { readonly kind: 'fetch'; readonly url: string }
   /** a message of the run of that number */
   | { readonly kind: 'log'; readonly run: number; readonly message: string }
@@ -28,6 +38,7 @@ export type HostRequest =
 
 export interface HostReplies {
   'dataset-content': DatasetContent;
+  'dataset-column': ColumnSnapshot;
   fetch: { content: Uint8Array; lastModified: number } | { error: string };
   script: WireValue[];
   'run-script': string | undefined;

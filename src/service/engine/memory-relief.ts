@@ -40,22 +40,25 @@ export class MemoryRelief {
   }
 
   /**
-   * @param attempt a task that leaves nothing behind when it fails
+   * @param attempt a task that leaves nothing behind when it fails; it is frugal when there will be no
+   *   other
    * @param mayRepeat asked after each attempt that failed
    * @throws what the attempt throws; OUT_OF_MEMORY when there is no room to be made
    */
   async run<Result>(
-    attempt: () => Promise<Result>,
+    attempt: (isFrugal: boolean) => Promise<Result>,
     mode: RepeatMode,
     mayRepeat: () => boolean,
   ): Promise<Result> {
     const startedAt = this.#options.uses.tick();
     const count = this.#count;
     try {
-      return await attempt();
+      return await attempt(false);
     } catch (thrown) {
       if (!isShortage(thrown) || !mayRepeat()) throw thrown;
-      if (mode !== 'alone') return this.#repeat(attempt, mode, mayRepeat, thrown, startedAt, count);
+      if (mode !== 'alone') {
+        return this.#repeat(attempt, mode, mayRepeat, thrown, startedAt, count);
+      }
       return this.#alone.run(() =>
         this.#repeat(attempt, mode, mayRepeat, thrown, this.#options.uses.tick(), count),
       );
@@ -63,10 +66,10 @@ export class MemoryRelief {
   }
 
   async #repeat<Result>(
-    attempt: () => Promise<Result>,
+    attempt: (isFrugal: boolean) => Promise<Result>,
     mode: RepeatMode,
     mayRepeat: () => boolean,
-    shortage: unknown,
+    shortage: RowanError,
     idleBefore: bigint,
     knownCount: number,
   ): Promise<Result> {
@@ -74,7 +77,7 @@ export class MemoryRelief {
     let thrown = shortage;
     let before = idleBefore;
     let count = knownCount;
-    for (let repeats = 1; repeats < ATTEMPT_COUNT_MAX; repeats++) {
+    for (let attempts = 1; attempts < ATTEMPT_COUNT_MAX - 1; attempts++) {
       this.#evict(before);
       // Others may have made room since the attempt began.
       if (this.#count === count) break;
@@ -82,13 +85,15 @@ export class MemoryRelief {
       before = uses.tick();
       count = this.#count;
       try {
-        return await attempt();
+        return await attempt(false);
       } catch (again) {
         if (!isShortage(again) || !mayRepeat()) throw again;
         thrown = again;
       }
     }
-    throw thrown;
+    // Rows that were too many as objects are as many in any other way.
+    if (thrown.details !== undefined && 'heldBytes' in thrown.details) throw thrown;
+    return attempt(true);
   }
 
   #evict(before: bigint): void {
@@ -97,6 +102,6 @@ export class MemoryRelief {
   }
 }
 
-function isShortage(thrown: unknown): boolean {
+function isShortage(thrown: unknown): thrown is RowanError {
   return thrown instanceof RowanError && thrown.code === 'OUT_OF_MEMORY';
 }

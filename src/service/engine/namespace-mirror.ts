@@ -10,6 +10,7 @@ import { NO_REMOTE, type RemoteAccess } from '../../remote/remote-access.ts';
 import { assert } from '../../util/assert.ts';
 import { failure, type RowanError } from '../../util/error.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import type { ColumnarSnapshot, ColumnSnapshot } from '../../value/column/snapshot.ts';
 import { entityMissing, entityNotReady } from '../entity/entity-error.ts';
 import type { TypeRegistry } from '../entity/type-registry.ts';
 import type { Role } from '../route/request.ts';
@@ -20,6 +21,7 @@ import type {
   ReadyDataset,
   ReadyFunction,
 } from './definition.ts';
+import { hasAbsentColumns, withLazyColumns } from './lazy-columns.ts';
 
 export interface LoadedDataset extends ReadyDataset {
   readonly content: DatasetContent;
@@ -53,6 +55,8 @@ export interface NamespaceMirrorOptions {
   onUse?(storeId: number): void;
   /** Reads the content of a dataset that was kept. */
   loadContent?(dataset: string): DatasetContent;
+  /** Reads a column of content that is still in its file. */
+  loadColumn?(dataset: string, snapshot: ColumnarSnapshot, column: number): ColumnSnapshot;
   /** the vector engine, where there is one */
   readonly executor?: Executor;
   /** Does work in which the service is asked for a role at most; absent where it is never asked. */
@@ -178,12 +182,23 @@ export class NamespaceMirror implements Namespace {
     if (!definition.ready) throw entityNotReady('dataset', name);
     const { loadContent, onUse } = this.#options;
     onUse?.(definition.storeId);
-    if (isLoaded(definition)) return definition;
+    if (isLoaded(definition) && !hasAbsentColumns(definition.content)) return definition;
     assert(loadContent !== undefined, 'content is read where tasks run');
-    const loaded = { ...definition, content: loadContent(name) };
+    const content = this.#readable(name, definition.content ?? loadContent(name));
+    const loaded = { ...definition, content };
     // The news that it is there has been sent, but is read after this task.
     this.#datasets.set(name, loaded);
     return loaded;
+  }
+
+  /** Content whose columns are read when they are looked at. */
+  #readable(name: string, content: DatasetContent): DatasetContent {
+    const { snapshot } = content;
+    const { loadColumn } = this.#options;
+    if (snapshot.layout !== 'columnar' || !hasAbsentColumns(content)) return content;
+    assert(loadColumn !== undefined, 'columns are read where tasks run');
+    const lazy = withLazyColumns(snapshot, (column) => loadColumn(name, snapshot, column));
+    return { ...content, snapshot: lazy };
   }
 
   findUserFunction(name: string): UserFunction | undefined {

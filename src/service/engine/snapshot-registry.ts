@@ -1,7 +1,13 @@
 // When the memory of a snapshot may be given back: no entity holds it, and every task that was
 // running when the last holder let go has ended.
+import { assert } from '../../util/assert.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
-import type { Snapshot, Span } from '../../value/column/snapshot.ts';
+import type {
+  ColumnarSnapshot,
+  ColumnSnapshot,
+  Snapshot,
+  Span,
+} from '../../value/column/snapshot.ts';
 import { freeSnapshot } from '../../value/column/snapshot-memory.ts';
 
 interface Retired {
@@ -12,7 +18,7 @@ interface Retired {
 
 export class SnapshotRegistry {
   readonly #arenas: ArenaAllocator;
-  readonly #holders = new Map<number, { readonly snapshot: Snapshot; count: number }>();
+  readonly #holders = new Map<number, { snapshot: Snapshot; count: number }>();
   readonly #running = new Set<number>();
   #retired: Retired[] = [];
   #lastTask = 0;
@@ -34,7 +40,27 @@ export class SnapshotRegistry {
     known.count--;
     if (known.count > 0) return;
     this.#holders.delete(snapshot.id);
-    this.#retire(() => freeSnapshot(snapshot, this.#arenas));
+    this.#retire(() => freeSnapshot(known.snapshot, this.#arenas));
+  }
+
+  /** Takes up a column that was read for a snapshot which somebody holds. */
+  addColumn(snapshot: ColumnarSnapshot, number: number, column: ColumnSnapshot): ColumnarSnapshot {
+    const columns = snapshot.columns.with(number, column);
+    const grown = { ...snapshot, columns };
+    const known = this.#holders.get(snapshot.id);
+    assert(known !== undefined, 'only what is held grows');
+    known.snapshot = grown;
+    return grown;
+  }
+
+  /** true: tasks run, which may read what was there when they began */
+  get hasTasks(): boolean {
+    return this.#running.size > 0;
+  }
+
+  /** Does something once every task that runs now has ended. */
+  afterTasks(work: () => void): void {
+    this.#retire(work);
   }
 
   /** Gives back memory that is no snapshot, once every task that may read it has ended. */

@@ -69,6 +69,11 @@ export class TaskContext implements CallContext {
     return this.#task?.parallel ?? serialParallel(this);
   }
 
+  /** What `Task.isFrugal` says of the running task. */
+  get isFrugal(): boolean {
+    return this.#task?.isFrugal ?? true;
+  }
+
   /** Asks the service and waits. */
   call<Kind extends HostRequest['kind']>(
     request: Extract<HostRequest, { kind: Kind }>,

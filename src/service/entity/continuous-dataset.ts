@@ -4,12 +4,17 @@
 import type { DatasetContent } from '../../dataset/dataset-type.ts';
 import type { RecordingForm } from '../../dataset/recording-json.ts';
 import { failure } from '../../util/error.ts';
-import type { Snapshot } from '../../value/column/snapshot.ts';
+import type { ColumnSnapshot, Snapshot } from '../../value/column/snapshot.ts';
 import { printTimestamp } from '../../value/timestamp.ts';
 import type { ReadyDataset } from '../engine/definition.ts';
 import { runForService, runWithAtMost } from '../route/request-context.ts';
 import { SerialQueue } from '../serial-queue.ts';
-import { DatasetEntity, type DatasetHost, type DatasetOptions } from './dataset-entity.ts';
+import {
+  DatasetEntity,
+  type DatasetHost,
+  type DatasetOptions,
+  type WantedColumn,
+} from './dataset-entity.ts';
 
 /** The pieces of a stream, as they are kept. */
 export interface Pieces {
@@ -82,6 +87,14 @@ export class ContinuousDataset extends DatasetEntity {
 
   override loaded(): Promise<DatasetContent> {
     return this.#live.loaded();
+  }
+
+  override opened(): Promise<DatasetContent> {
+    return this.#live.opened();
+  }
+
+  override column(wanted: WantedColumn): Promise<ColumnSnapshot> {
+    return this.#live.column(wanted);
   }
 
   override status(): unknown {

@@ -5,10 +5,12 @@ import { decodeBatch } from '../../dataset/recorded-batch.ts';
 import type { RecordingForm } from '../../dataset/recording-json.ts';
 import { assert } from '../../util/assert.ts';
 import { failure } from '../../util/error.ts';
-import { snapshotSize } from '../../value/column/snapshot-memory.ts';
+import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
+import { columnSpans, snapshotSize } from '../../value/column/snapshot-memory.ts';
 import { Path } from '../../value/path.ts';
 import type { ReadyDataset } from '../engine/definition.ts';
 import type { Engine } from '../engine/engine.ts';
+import { hasAbsentColumns } from '../engine/lazy-columns.ts';
 import type { Role } from '../route/request.ts';
 import { SerialQueue } from '../serial-queue.ts';
 import type { LiveEntity } from './collection.ts';
@@ -37,8 +39,18 @@ export interface DatasetHost {
 export interface ContentSource {
   /** what the type tells of it; undefined: not known before it is read */
   readonly status: unknown;
-  /** @throws DATA_ERROR, OUT_OF_MEMORY */
-  load(): Promise<DatasetContent>;
+  /**
+   * @param isWhole false: values of columns may stay in the file until a thread looks at them
+   * @throws DATA_ERROR, OUT_OF_MEMORY
+   */
+  load(isWhole: boolean): Promise<DatasetContent>;
+}
+
+/** A column of content that was opened, and the file of that content. */
+export interface WantedColumn {
+  readonly snapshotId: number;
+  readonly file: string;
+  readonly column: number;
 }
 
 export interface DatasetOptions {
@@ -68,6 +80,8 @@ export class DatasetEntity implements LiveEntity {
   #content: DatasetContent | undefined;
   #source: ContentSource | undefined;
   #loading: Promise<DatasetContent> | undefined;
+  /** columns that are being read, by snapshot and number */
+  readonly #readings = new Map<string, Promise<ColumnSnapshot>>();
   /** what the type remembers, with the rows that are not committed */
   #state: unknown;
   #pending: Uint8Array[] = [];
@@ -107,21 +121,69 @@ export class DatasetEntity implements LiveEntity {
     return this.#content;
   }
 
-  /** Reads the content unless it is there. @throws DATA_ERROR, OUT_OF_MEMORY */
-  loaded(): Promise<DatasetContent> {
+  /** Reads all content unless it is there. @throws DATA_ERROR, OUT_OF_MEMORY */
+  async loaded(): Promise<DatasetContent> {
+    for (;;) {
+      const content = await this.#read(true);
+      if (!hasAbsentColumns(content)) return content;
+    }
+  }
+
+  /** Reads the content unless it is there; columns may stay in the file. */
+  opened(): Promise<DatasetContent> {
+    return this.#read(false);
+  }
+
+  #read(isWhole: boolean): Promise<DatasetContent> {
     this.#host.engine.uses.mark(this.storeId);
-    if (this.#content !== undefined) return Promise.resolve(this.#content);
-    this.#loading ??= this.#load().finally(() => {
+    const known = this.#content;
+    if (known !== undefined && !(isWhole && hasAbsentColumns(known))) return Promise.resolve(known);
+    this.#loading ??= this.#load(isWhole).finally(() => {
       this.#loading = undefined;
     });
     return this.#loading;
   }
 
-  async #load(): Promise<DatasetContent> {
+  /** A column of content that was opened, read unless it is there. @throws DATA_ERROR, OUT_OF_MEMORY */
+  column(wanted: WantedColumn): Promise<ColumnSnapshot> {
+    const known = this.#openedColumn(wanted);
+    if (known !== undefined && known.isAbsent !== true) return Promise.resolve(known);
+    const key = `${wanted.snapshotId} ${wanted.column}`;
+    let reading = this.#readings.get(key);
+    if (reading === undefined) {
+      reading = this.#readColumn(wanted).finally(() => this.#readings.delete(key));
+      this.#readings.set(key, reading);
+    }
+    return reading;
+  }
+
+  async #readColumn(wanted: WantedColumn): Promise<ColumnSnapshot> {
+    const { engine } = this.#host;
+    const args = { file: wanted.file, number: wanted.column };
+    const column = await engine.run('column', args, { isUrgent: true });
+    const content = this.#content;
+    if (this.#openedColumn(wanted)?.isAbsent === true && content?.snapshot.layout === 'columnar') {
+      const snapshot = engine.snapshots.addColumn(content.snapshot, wanted.column, column);
+      this.#content = { ...content, snapshot };
+    } else {
+      // The content has given way; the tasks that read it still may.
+      engine.snapshots.retireSpans(columnSpans(column));
+    }
+    return column;
+  }
+
+  /** What is known of a column; undefined: that content is not there any more */
+  #openedColumn({ snapshotId, column }: WantedColumn): ColumnSnapshot | undefined {
+    const snapshot = this.#content?.snapshot;
+    const isSame = snapshot?.layout === 'columnar' && snapshot.id === snapshotId;
+    return isSame && !this.#isDisposed ? snapshot.columns[column] : undefined;
+  }
+
+  async #load(isWhole: boolean): Promise<DatasetContent> {
     assert(this.#source !== undefined, 'content that is not there has a source');
     let content: DatasetContent;
     try {
-      content = await this.#source.load();
+      content = await this.#source.load(isWhole);
     } catch (thrown) {
       this.#host.unreadable(this, thrown);
       throw thrown;
@@ -132,8 +194,10 @@ export class DatasetEntity implements LiveEntity {
       snapshots.release(content.snapshot);
       throw entityMissing('dataset', this.id);
     }
+    const opened = this.#content;
     this.#content = content;
     this.#publish();
+    if (opened !== undefined) snapshots.release(opened.snapshot);
     return content;
   }
 

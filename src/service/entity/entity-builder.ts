@@ -242,11 +242,17 @@ export class EntityBuilder {
   ): ContentSource {
     return {
       status: kept.status,
-      load: async () => {
+      load: async (isWhole) => {
         const known = last?.get(storeId);
         const { committed, isOnTop, ...parts } = kept.parts(known?.committed);
         const base = isOnTop ? known?.content : undefined;
-        const args = { type: type.name, params, base, ...parts };
+        const args = {
+          type: type.name,
+          params,
+          base,
+          isWhole: isWhole || last !== undefined,
+          ...parts,
+        };
         const content = await this.#host.engine.run('open', args, URGENT);
         last?.keep(storeId, { content, committed });
         return content;

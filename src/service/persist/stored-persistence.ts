@@ -248,9 +248,16 @@ export class StoredPersistence implements Persistence {
     });
   }
 
-  /** A file that comes back after a crash belongs to nobody, and is removed at the next start. */
+  /**
+   * Waits, without its caller, for tasks that may still read columns from the file. A file that comes
+   * back after a crash belongs to nobody, and is moved away at the next start.
+   */
   async #removeFile(file: string | undefined): Promise<void> {
-    if (file !== undefined) await removeFile(join(this.#directory, file));
+    if (file === undefined) return;
+    const path = join(this.#directory, file);
+    const snapshots = this.#engine?.snapshots;
+    if (snapshots?.hasTasks !== true) await removeFile(path);
+    else snapshots.afterTasks(() => void removeFile(path).catch(() => undefined));
   }
 
   saveRun(procedureId: string, run: RunRecord): Promise<void> {

@@ -110,56 +110,24 @@ export class ColumnBuilder {
 
   /** @param validity bit i (least significant first) says whether values[i] is one */
   appendNumbers(values: Int32Array | Float64Array, validity?: Uint8Array): void {
-    if (this.#appendValues('number', values, validity)) return;
-    values.forEach((value, i) => {
-      const isValue = validity === undefined || isBitSet(validity, i);
-      if (isValue) this.appendNumber(value);
-      else this.appendNulls(1);
-    });
-  }
-
-  /** Appends timestamps, in seconds. @param validity as of numbers */
-  appendTimestamps(seconds: Float64Array, validity?: Uint8Array): void {
-    if (this.#appendValues('timestamp', seconds, validity)) return;
-    seconds.forEach((value, i) => {
-      const isValue = validity === undefined || isBitSet(validity, i);
-      if (isValue) this.#appendSeconds(value);
-      else this.appendNulls(1);
-    });
-  }
-
-  /** @returns false when the column holds atoms of another kind */
-  #appendValues(
-    mode: 'number' | 'timestamp',
-    values: Int32Array | Float64Array,
-    validity: Uint8Array | undefined,
-  ): boolean {
-    if (this.#mode === 'null') this.#startValues(mode);
-    if (this.#mode !== mode) return false;
+    if (this.#mode === 'null') this.#startValues('number');
+    if (this.#mode !== 'number' || validity !== undefined) {
+      values.forEach((value, i) => {
+        const isValue = validity === undefined || isBitSet(validity, i);
+        if (isValue) this.appendNumber(value);
+        else this.appendNulls(1);
+      });
+      return;
+    }
     for (let from = 0; from < values.length; ) {
       const count = Math.min(values.length - from, this.#chunkRowCount - this.#pending);
       const part = values.subarray(from, from + count);
       this.#reserve(count);
       this.#values.set(part, this.#pending);
-      if (validity === undefined) fillBits(this.#validity, this.#pending, count, true);
-      else this.#copyBits(validity, from, count);
-      if (mode === 'number' && this.#allIntegers) {
-        this.#allIntegers = areIntegral(part, validity, from);
-      }
+      fillBits(this.#validity, this.#pending, count, true);
+      if (this.#allIntegers) this.#allIntegers = part.every(isIntegral);
       this.#advance(count);
       from += count;
-    }
-    return true;
-  }
-
-  #copyBits(validity: Uint8Array, from: number, count: number): void {
-    const start = this.#pending;
-    for (let i = 0; i < count; i++) {
-      if (isBitSet(validity, from + i)) setBit(this.#validity, start + i);
-      else {
-        clearBit(this.#validity, start + i);
-        this.#nullCount++;
-      }
     }
   }
 
@@ -240,14 +208,12 @@ export class ColumnBuilder {
     this.#advance(1);
   }
 
-  /** Appends codes that `textCode` has given, or 0 for NULL. */
+  /** Appends codes that `textCode` has given, none of which is NULL. */
   appendKnownCodes(codes: Uint32Array): void {
     for (let from = 0; from < codes.length; ) {
       const count = Math.min(codes.length - from, this.#chunkRowCount - this.#pending);
       this.#reserve(count);
-      const part = codes.subarray(from, from + count);
-      this.#codes.set(part, this.#pending);
-      for (let i = 0; i < count; i++) if (part[i] === 0) this.#nullCount++;
+      this.#codes.set(codes.subarray(from, from + count), this.#pending);
       this.#advance(count);
       from += count;
     }
@@ -371,18 +337,6 @@ const CAPACITY_MIN = 256;
 const NO_VALUES = new Float64Array(0);
 const NO_BYTES = new Uint8Array(0);
 const NO_CODES = new Uint32Array(0);
-
-function areIntegral(
-  values: Int32Array | Float64Array,
-  validity: Uint8Array | undefined,
-  from: number,
-): boolean {
-  for (let i = 0; i < values.length; i++) {
-    const isValue = validity === undefined || isBitSet(validity, from + i);
-    if (isValue && !isIntegral(values[i] as number)) return false;
-  }
-  return true;
-}
 
 function isBitSet(bitmap: Uint8Array, index: number): boolean {
   return ((bitmap[index >> 3] as number) & (1 << (index & 7))) !== 0;

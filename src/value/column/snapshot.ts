@@ -74,6 +74,8 @@ export interface ColumnSnapshot {
   /** present when any chunk has codes: one dictionary for all chunks of the column */
   readonly dictionary?: DictionarySnapshot;
   readonly nullCount: number;
+  /** true: its chunks and its dictionary are still in the file of the snapshot */
+  readonly isAbsent?: boolean;
 }
 
 /** Row timestamps: one for all, or one per row (Float64 per chunk). */
@@ -100,6 +102,8 @@ export interface ColumnarSnapshot {
   readonly columns: readonly ColumnSnapshot[];
   readonly rowNames: RowNames;
   readonly timestamps: RowTimestamps;
+  /** where columns that are absent are read from */
+  readonly file?: string;
   /** of embeddings that are searched approximately */
   readonly graph?: GraphSnapshot;
 }

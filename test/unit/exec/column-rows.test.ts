@@ -1,13 +1,7 @@
 // Rows in columns read as the rows that they stand for, in every format.
-import { tableFromIPC } from 'apache-arrow';
 import { expect, test } from 'vitest';
-import { ColumnPieces, ColumnRows } from '../../../src/exec/column-rows.ts';
-import {
-  contentTypeOf,
-  type FormatName,
-  loadFormat,
-  writeRows,
-} from '../../../src/exec/output/format.ts';
+import { ColumnRows } from '../../../src/exec/column-rows.ts';
+import { contentTypeOf, type FormatName, writeRows } from '../../../src/exec/output/format.ts';
 import { DEFAULT_OUTPUT, type OutputOptions } from '../../../src/exec/output/options.ts';
 import type { RelationRow } from '../../../src/plan/namespace.ts';
 import type { Atom } from '../../../src/value/atom.ts';
@@ -78,30 +72,4 @@ test('no rows have no header', () => {
   const none = new ColumnRows(0, rows.columns, rows.nameAt);
   const options = { ...DEFAULT_OUTPUT, knownColumns: none.printedNames };
   expect(textOf(none, 'table', options)).toBe(textOf([], 'table', options));
-});
-
-const inPieces = () =>
-  new ColumnPieces(() => [rows.slice(0, 0), rows.slice(0, 2), rows.slice(2, 3), rows.slice(3, 5)]);
-
-test.each(['full', 'table', 'aos', 'soa', 'sparse', 'csv', 'ndjson'] as const)(
-  '%s has the same text for rows that come in pieces',
-  (format) => {
-    for (const headers of [true, false]) {
-      const options = { ...DEFAULT_OUTPUT, headers, rowNames: headers };
-      const pieces = inPieces();
-      expect(textOf(pieces, format, options)).toBe(textOf(rows, format, options));
-      expect(pieces.rowCount).toBe(5);
-      const none = new ColumnPieces(() => [rows.slice(0, 0), rows.slice(0, 0)]);
-      expect(textOf(none, format, options)).toBe(textOf(rows.slice(0, 0), format, options));
-    }
-  },
-);
-
-test('arrow has the same table for rows that come in pieces', async () => {
-  await loadFormat('arrow');
-  const tableOf = (relation: Iterable<RelationRow>) => {
-    const table = tableFromIPC(Buffer.from(textOf(relation, 'arrow', DEFAULT_OUTPUT), 'hex'));
-    return [String(table.schema), table.toArray().map(String)];
-  };
-  expect(tableOf(inPieces())).toEqual(tableOf(rows));
 });

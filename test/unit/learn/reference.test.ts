@@ -111,7 +111,6 @@ test('singular values of columns of variance 1 are roots of the eigenvalues of t
   const { singularValues } = fitSvd(context, columns, wine.length, {
     numSingularValues: 100,
     numDenseBasisVectors: 2000,
-    withRows: false,
   });
   expectClose(singularValues, reference.svd.singularValues, 1e-9);
 });

@@ -11,7 +11,12 @@ import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { readDatasetFile, writeDatasetFile } from '../../../src/store/dataset-file.ts';
+import {
+  openDatasetFile,
+  readDatasetColumn,
+  readDatasetFile,
+  writeDatasetFile,
+} from '../../../src/store/dataset-file.ts';
 import { type FileSystem, nodeFileSystem } from '../../../src/store/durable-file.ts';
 import { failure } from '../../../src/util/error.ts';
 import { ArenaSet } from '../../../src/value/column/arena-set.ts';
@@ -40,7 +45,24 @@ function expectRoundTrip(snapshot: Snapshot): void {
   expect(snapshotTexts(read, arenas)).toEqual(snapshotTexts(snapshot, arenas));
   expect(read.id).not.toBe(snapshot.id);
   freeSnapshot(read, arenas);
+  const parts = readInParts();
+  expect(snapshotTexts(parts, arenas)).toEqual(snapshotTexts(snapshot, arenas));
+  freeSnapshot(parts, arenas);
   freeSnapshot(snapshot, arenas);
+}
+
+/** The file opened, and then each column read on its own, the last one first. */
+function readInParts(): Snapshot {
+  const opened = openDatasetFile(path, arenas);
+  if (opened.layout === 'sparse') return opened;
+  expect(opened.columns.every(({ isAbsent, chunks }) => isAbsent && chunks.length === 0)).toBe(
+    true,
+  );
+  const columns = [...opened.columns.keys()]
+    .reverse()
+    .map((number) => readDatasetColumn(path, number, arenas))
+    .reverse();
+  return { ...opened, columns };
 }
 
 /** What other tools see. */

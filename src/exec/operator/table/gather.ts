@@ -28,6 +28,7 @@ interface GatherArgs {
 
 const gatherJob = registerParallelJob<GatherArgs, ChunkSnapshot[]>({
   name: 'operator.gather',
+  discard: freeChunks,
   execute({ arena, flat, rows, form, chunkRowCounts, ranges }, unit, scope) {
     const scratch = new Scratch(arena);
     const { from, to } = ranges[unit] as ChunkRange;

@@ -8,12 +8,17 @@ import { pipeline } from 'node:stream/promises';
 import type { DatasetContent, Params } from '../../../dataset/dataset-type.ts';
 import type { Task } from '../../../exec/task.ts';
 import { ByteReader, type ByteStream } from '../../../file/byte-stream.ts';
-import { readDatasetFile, writeDatasetFile } from '../../../store/dataset-file.ts';
+import {
+  openDatasetFile,
+  readDatasetColumn,
+  readDatasetFile,
+  writeDatasetFile,
+} from '../../../store/dataset-file.ts';
 import { nodeFileSystem } from '../../../store/durable-file.ts';
 import { assert } from '../../../util/assert.ts';
 import { failure, RowanError } from '../../../util/error.ts';
 import { type ArenaAllocator, ArenaLease } from '../../../value/column/arena-set.ts';
-import type { Snapshot } from '../../../value/column/snapshot.ts';
+import type { ColumnSnapshot, Snapshot } from '../../../value/column/snapshot.ts';
 import { freeSnapshot, snapshotSpans } from '../../../value/column/snapshot-memory.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import type { WorkerContext } from '../worker-context.ts';
@@ -48,14 +53,15 @@ function cancellableFiles(task: Task): typeof nodeFileSystem {
 }
 
 export function openTask(
-  { type, params, base, file, fileState, batches, state }: EngineTasks['open']['args'],
+  { type, params, base, isWhole, file, fileState, batches, state }: EngineTasks['open']['args'],
   task: Task,
   context: WorkerContext,
 ): DatasetContent {
+  // Batches are added to values, and indexes are made of them.
+  const needsValues = batches.length > 0 || context.types.datasetType(type).recording?.index;
+  const read = isWhole || needsValues ? readDatasetFile : openDatasetFile;
   const inFile =
-    file === undefined
-      ? undefined
-      : { snapshot: readDatasetFile(file, context.arenas), state: fileState };
+    file === undefined ? undefined : { snapshot: read(file, context.arenas), state: fileState };
   const content = base ?? inFile;
   if (content !== undefined && batches.length === 0) {
     return inFile === undefined ? content : indexed(inFile, type, params, task, context);
@@ -65,6 +71,14 @@ export function openTask(
   } finally {
     if (inFile !== undefined) freeSnapshot(inFile.snapshot, context.arenas);
   }
+}
+
+export function columnTask(
+  { file, number }: EngineTasks['column']['args'],
+  _task: Task,
+  { arenas }: WorkerContext,
+): ColumnSnapshot {
+  return readDatasetColumn(file, number, arenas);
 }
 
 /** Content as it was read, with what the type adds to it. */

@@ -7,7 +7,7 @@ import type { Atom } from '../../../../src/value/atom.ts';
 import { reversedContext, testContext } from '../support.ts';
 
 const context = testContext();
-const DEFAULTS: SvdOptions = { numSingularValues: 100, numDenseBasisVectors: 2000, withRows: true };
+const DEFAULTS: SvdOptions = { numSingularValues: 100, numDenseBasisVectors: 2000 };
 
 function columnsOf(rows: readonly Readonly<Record<string, Atom>>[]): CellColumn[] {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];

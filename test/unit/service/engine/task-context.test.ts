@@ -19,6 +19,7 @@ function taskCancelledAt(lookMax: number): Task {
   return {
     checkCancelled,
     parallel,
+    isFrugal: true,
     progress: unused,
     emit: unused,
     emitLast: unused,

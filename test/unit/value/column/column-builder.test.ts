@@ -166,41 +166,6 @@ describe('ColumnBuilder', () => {
     free(column);
   });
 
-  test('batches of numbers, times and codes go on over the ends of chunks', () => {
-    const bits = Uint8Array.of(0b0110_1101, 0b1);
-    const isThere = (i: number) => ((bits[i >> 3] as number) & (1 << (i & 7))) !== 0;
-    for (const chunkRowCount of [2, 5, 64]) {
-      const numbers = new ColumnBuilder(['x'], arenas, chunkRowCount);
-      const times = new ColumnBuilder(['x'], arenas, chunkRowCount);
-      const texts = new ColumnBuilder(['x'], arenas, chunkRowCount);
-      const values = Float64Array.from({ length: 9 }, (_, i) => i / 2);
-      const codes = ['b', 'a'].map((text) => texts.textCode(Buffer.from(text), 0, 1));
-      for (let round = 0; round < 2; round++) {
-        numbers.appendNumbers(values, bits);
-        times.appendTimestamps(values, bits);
-        texts.appendKnownCodes(
-          Uint32Array.from(values, (_, i) => (isThere(i) ? (codes[i % 2] as number) : 0)),
-        );
-      }
-      times.append('text');
-      times.appendTimestamps(values, bits);
-      const all = [...values, ...values];
-      const atomsOf = (of: (value: number, i: number) => Atom) =>
-        all.map((value, i) => (isThere(i % 9) ? of(value, i % 9) : null));
-      const seconds = atomsOf((value) => new Timestamp(value));
-      const expected = [
-        [numbers, atomsOf((value) => value)],
-        [times, [...seconds, 'text', ...seconds.slice(9)]],
-        [texts, atomsOf((_value, i) => (i % 2 === 0 ? 'b' : 'a'))],
-      ] as const;
-      for (const [builder, atoms] of expected) {
-        const column = builder.seal();
-        expectAtoms(column, atoms);
-        free(column);
-      }
-    }
-  });
-
   test('codes of several dictionaries are united', () => {
     const dictionaries = [
       ['a', 'b'],
