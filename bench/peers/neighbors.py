@@ -3,7 +3,7 @@
     python3 bench/peers/neighbors.py points.f32 dimension neighbors queries recall
 
 prints one line of JSON: CPU seconds of one thread, and the recall that was reached. Points are little-endian
-floats, row by row; the first ones are the queries.
+floats, row by row; the queries are taken from all over.
 """
 
 import json
@@ -20,7 +20,7 @@ from sklearn.neighbors import NearestNeighbors
 path, (dimension, k, query_count) = sys.argv[1], map(int, sys.argv[2:5])
 wanted = float(sys.argv[5])
 points = numpy.fromfile(path, dtype="<f4").reshape(-1, dimension)
-queries = points[:query_count]
+queries = points[numpy.arange(query_count) * len(points) // query_count]
 
 
 def seconds_of(work, repeats=3):

@@ -45,7 +45,9 @@ export async function prepare({ rowCount: wanted }) {
   console.log(`  ${count} points; rowan: recall ${recall.toFixed(3)} with ef ${ef}`);
   if (peer) console.log(`  hnswlib: recall ${peer.recall.toFixed(3)} with ef ${peer.ef}`);
   const searchAll = (searched, options) => () => {
-    for (let row = 0; row < QUERY_COUNT; row++) {
+    for (let i = 0; i < QUERY_COUNT; i++) {
+      // Points that came first have more links, so queries come from all over.
+      const row = Math.floor((i * count) / QUERY_COUNT);
       const query = points.subarray(row * WIDTH, (row + 1) * WIDTH);
       searched.search(query, NEIGHBOR_COUNT, Number.POSITIVE_INFINITY, options);
     }
