@@ -6,7 +6,7 @@ import { datasetType, type ViewContext } from './dataset-type.ts';
 import { quoteName } from './parameter.ts';
 import { BatchEncoder, decodeBatch } from './recorded-batch.ts';
 import type { RecordedRow } from './recorded-row.ts';
-import { recordedRows, viewContent } from './view-content.ts';
+import { ownRowsContent, recordedRows, viewContent } from './view-content.ts';
 
 const SEED_COUNT = 2 ** 32;
 
@@ -58,7 +58,10 @@ export const sampled = datasetType({
     }
   },
   view: {
-    build: (context) => viewContent(context, drawRows(context), null),
+    build: (context) =>
+      context.params.withReplacement
+        ? ownRowsContent(context, drawRows(context))
+        : viewContent(context, drawRows(context), null),
   },
   status: () => null,
 });

@@ -1,6 +1,8 @@
 // Views hold what they were bound to: their rows are taken over once, when they are created.
 import type { RelationRow } from '../plan/namespace.ts';
 import { NO_REMOTE } from '../remote/remote-access.ts';
+import { every } from '../util/every.ts';
+import { SparseBuilder } from '../value/column/sparse-builder.ts';
 import type { DatasetContent, ViewContext } from './dataset-type.ts';
 import { cellsOfRow, type RecordedRow } from './recorded-row.ts';
 import { openSparseWriter } from './sparse-writer.ts';
@@ -34,6 +36,24 @@ export function viewContent(
     }
   }
   return { snapshot: writer.finish(state), state };
+}
+
+/** As `viewContent`, of rows of which each is one of its own: several may have the same name. */
+export function ownRowsContent(
+  { arenas, checkCancelled }: Pick<ViewContext, 'arenas' | 'checkCancelled'>,
+  rows: Iterable<RecordedRow>,
+): DatasetContent {
+  const builder = new SparseBuilder(arenas);
+  const look = every(CELLS_PER_CHECK, checkCancelled);
+  for (const { name, cells } of rows) {
+    look();
+    builder.beginOwnRow(name);
+    for (const [column, atom, ts] of cells) {
+      look();
+      builder.addCell(builder.columnId(column), atom, ts);
+    }
+  }
+  return { snapshot: builder.seal(checkCancelled), state: null };
 }
 
 /** Rows of a relation in the form in which rows are recorded, nested values flattened. */

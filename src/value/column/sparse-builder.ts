@@ -37,6 +37,8 @@ export class SparseBuilder {
   readonly #baseRowCount: number;
   readonly #baseColumnCount: number;
   readonly #points: PointSegments;
+  /** rows that were added beside those of `#newRows` */
+  #repeatedCount = 0;
   #heap: DictionaryBuilder | undefined;
   // Recorded rows, in the order of recording: the row, and its first point.
   #recordedRows = new Uint32Array(1024);
@@ -65,7 +67,7 @@ export class SparseBuilder {
   }
 
   get rowCount(): number {
-    return this.#baseRowCount + this.#newRows.count;
+    return this.#baseRowCount + this.#newRows.count + this.#repeatedCount;
   }
 
   /** A number for `addCell`, valid in this builder only. */
@@ -95,12 +97,25 @@ export class SparseBuilder {
 
   /** The cells that follow belong to this row; without any the row exists all the same. */
   beginRow(name: Path): void {
+    this.#begin(this.#rowIndex(name));
+  }
+
+  /** As `beginRow`, of a row that is one of its own whatever its name; then all rows are begun so. */
+  beginOwnRow(name: Path): void {
+    assert(this.#newRows.count === 0, 'all rows are merged by their names, or none');
+    const row = this.rowCount;
+    this.#rowNames.add(name);
+    this.#repeatedCount++;
+    this.#begin(row);
+  }
+
+  #begin(row: number): void {
     const count = this.#recordedCount;
     if (count === this.#recordedRows.length) {
       this.#recordedRows = grown(this.#recordedRows, new Uint32Array(count * 2));
       this.#recordedStarts = grown(this.#recordedStarts, new Float64Array(count * 2));
     }
-    this.#recordedRows[count] = this.#rowIndex(name);
+    this.#recordedRows[count] = row;
     this.#recordedStarts[count] = this.#points.count;
     this.#recordedCount++;
   }
