@@ -233,16 +233,44 @@ export function readColumnarOutline(
   return { ...frame, columns, file: file.path };
 }
 
-/** Reads one column of a file whose outline was read. @throws DATA_ERROR, OUT_OF_MEMORY */
-export function readColumn(
+/**
+ * Reads columns of a file whose outline was read: the first of `wanted`, and those behind it as long as
+ * they take less than `sizeBytes` together. @throws DATA_ERROR, OUT_OF_MEMORY
+ */
+export function readColumns(
   file: ArrowFileReader,
   description: ColumnarDescription,
-  number: number,
+  wanted: readonly number[],
+  sizeBytes: number,
+  allocator: ArenaAllocator,
+): ReadColumn[] {
+  const places = columnPlaces(description);
+  const read: ReadColumn[] = [];
+  let size = 0;
+  for (const number of wanted) {
+    const column = description.columns[number];
+    const place = places[number];
+    if (column === undefined || place === undefined)
+      throw damaged(file.path, 'a column is missing');
+    size += sizeOf(column);
+    if (read.length > 0 && size > sizeBytes) break;
+    read.push({ number, column: readColumn(file, column, place, allocator) });
+  }
+  return read;
+}
+
+/** A column and its number. */
+export interface ReadColumn {
+  readonly number: number;
+  readonly column: ColumnSnapshot;
+}
+
+function readColumn(
+  file: ArrowFileReader,
+  column: ColumnDescription,
+  place: ColumnPlace,
   allocator: ArenaAllocator,
 ): ColumnSnapshot {
-  const column = description.columns[number];
-  const place = columnPlaces(description)[number];
-  if (column === undefined || place === undefined) throw damaged(file.path, 'a column is missing');
   const dictionary = readDictionary(file, column, place, allocator);
   const { firstBuffer } = place;
   const wanted = column.encoding === 'null' ? [] : [firstBuffer, firstBuffer + 1];
@@ -255,6 +283,25 @@ export function readColumn(
     ),
   );
   return columnSnapshot(column, chunks, dictionary);
+}
+
+/** Bytes of the chunks of a column in memory, about. */
+function sizeOf({ chunks }: ColumnDescription): number {
+  return chunks.reduce((sum, chunk) => sum + chunk.rowCount * widthOf(chunk), 0);
+}
+
+function widthOf(chunk: ChunkDescription): number {
+  switch (chunk.kind) {
+    case 'constant':
+    case 'sparse':
+      return 0;
+    case 'codes':
+      return chunk.width;
+    case 'int32':
+      return 4;
+    default:
+      return 8;
+  }
 }
 
 function columnSnapshot(

@@ -1,14 +1,15 @@
 // Committed dataset versions on disk: Arrow IPC files that other tools can open as they are.
 import type { ArenaAllocator } from '../value/column/arena-set.ts';
 import { ArenaLease } from '../value/column/arena-set.ts';
-import type { ColumnSnapshot, Snapshot } from '../value/column/snapshot.ts';
+import type { Snapshot } from '../value/column/snapshot.ts';
 import { columnSpans, snapshotSpans } from '../value/column/snapshot-memory.ts';
 import { ArrowFileReader } from './arrow-file-reader.ts';
 import {
   type ColumnarDescription,
-  readColumn,
+  type ReadColumn,
   readColumnar,
   readColumnarOutline,
+  readColumns,
   writeColumnar,
 } from './columnar-file.ts';
 import { damaged, type FileSystem, nodeFileSystem, writeFileDurably } from './durable-file.ts';
@@ -54,7 +55,7 @@ export function readDatasetFile(path: string, arenas: ArenaAllocator): Snapshot 
 
 /**
  * As `readDatasetFile`, but of content in columns the values stay in the file until
- * `readDatasetColumn` reads them. The checksums of all of them are verified now.
+ * `readDatasetColumns` reads them. The checksums of all of them are verified now.
  */
 export function openDatasetFile(path: string, arenas: ArenaAllocator): Snapshot {
   return readFrom(path, arenas, (file, description, scope) => {
@@ -67,17 +68,21 @@ export function openDatasetFile(path: string, arenas: ArenaAllocator): Snapshot 
   });
 }
 
-/** Reads a column of a file that was opened, by its number. @throws DATA_ERROR, OUT_OF_MEMORY */
-export function readDatasetColumn(
+/**
+ * Reads columns of a file that was opened: the first of `wanted`, and those behind it as long as they
+ * take less than `sizeBytes` together. @throws DATA_ERROR, OUT_OF_MEMORY
+ */
+export function readDatasetColumns(
   path: string,
-  number: number,
+  wanted: readonly number[],
+  sizeBytes: number,
   arenas: ArenaAllocator,
-): ColumnSnapshot {
+): ReadColumn[] {
   return readFrom(path, arenas, (file, description, scope) => {
     if (description.layout !== 'columnar') throw damaged(path, 'it holds no columns');
-    const column = readColumn(file, description, number, scope);
-    scope.keep(columnSpans(column));
-    return column;
+    const read = readColumns(file, description, wanted, sizeBytes, scope);
+    for (const { column } of read) scope.keep(columnSpans(column));
+    return read;
   });
 }
 

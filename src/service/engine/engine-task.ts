@@ -8,7 +8,7 @@ import type { FunctionRouteAnswer, LoadedArtifact } from '../../function/functio
 import type { ValueType } from '../../plan/type/type.ts';
 import type { ProcedureResult, RunEffects } from '../../procedure/procedure-type.ts';
 import type { ColumnProfile } from '../../procedure/statistics/column-summary.ts';
-import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
+import type { ReadColumn } from '../../store/columnar-file.ts';
 import type { WireValue } from '../../value/wire-value.ts';
 import type { ContentParts } from '../persist/kept-content.ts';
 
@@ -143,10 +143,10 @@ export interface EngineTasks {
     } & Omit<ContentParts, 'committed' | 'isOnTop'>;
     result: DatasetContent;
   };
-  /** Reads a column of content that was opened. */
-  column: {
-    args: { readonly file: string; readonly number: number };
-    result: ColumnSnapshot;
+  /** Reads columns of content that was opened: one, and others while all take less than that size. */
+  columns: {
+    args: { readonly file: string; readonly wanted: readonly number[]; readonly sizeBytes: number };
+    result: readonly ReadColumn[];
   };
   /** Builds the content of a view. */
   view: {
@@ -246,7 +246,7 @@ export const REPEATABLE_TASKS: ReadonlySet<keyof EngineTasks> = new Set([
   'record',
   'commit',
   'open',
-  'column',
+  'columns',
   'view',
   'read',
   'profile',

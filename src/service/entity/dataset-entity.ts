@@ -46,6 +46,11 @@ export interface ContentSource {
   load(isWhole: boolean): Promise<DatasetContent>;
 }
 
+/** Bytes of the columns that are read at once, and their share of the budget. */
+const READ_SIZE_MAX = 16 * 2 ** 20;
+const READ_SHARE_MAX = 1 / 16;
+const READ_COUNT_MAX = 4096;
+
 /** A column of content that was opened, and the file of that content. */
 export interface WantedColumn {
   readonly snapshotId: number;
@@ -159,17 +164,36 @@ export class DatasetEntity implements LiveEntity {
 
   async #readColumn(wanted: WantedColumn): Promise<ColumnSnapshot> {
     const { engine } = this.#host;
-    const args = { file: wanted.file, number: wanted.column };
-    const column = await engine.run('column', args, { isUrgent: true });
+    const { file, column: number } = wanted;
+    const sizeBytes = Math.min(READ_SIZE_MAX, engine.arenas.budgetBytes * READ_SHARE_MAX);
+    const args = { file, wanted: [number, ...this.#absentBehind(wanted)], sizeBytes };
+    const read = await engine.run('columns', args, { isUrgent: true });
+    for (const each of read) this.#addColumn({ ...wanted, column: each.number }, each.column);
+    // One that another thread had read before stays; its content may have given way, too.
+    return this.#openedColumn(wanted) ?? (read[0]?.column as ColumnSnapshot);
+  }
+
+  /** Columns that are read along with one: many small ones one by one would take long. */
+  #absentBehind({ snapshotId, file, column }: WantedColumn): readonly number[] {
+    const behind: number[] = [];
+    for (let number = column + 1; behind.length < READ_COUNT_MAX; number++) {
+      const known = this.#openedColumn({ snapshotId, file, column: number });
+      if (known === undefined) break;
+      if (known.isAbsent === true) behind.push(number);
+    }
+    return behind;
+  }
+
+  #addColumn(wanted: WantedColumn, column: ColumnSnapshot): void {
+    const { snapshots } = this.#host.engine;
     const content = this.#content;
     if (this.#openedColumn(wanted)?.isAbsent === true && content?.snapshot.layout === 'columnar') {
-      const snapshot = engine.snapshots.addColumn(content.snapshot, wanted.column, column);
+      const snapshot = snapshots.addColumn(content.snapshot, wanted.column, column);
       this.#content = { ...content, snapshot };
     } else {
-      // The content has given way; the tasks that read it still may.
-      engine.snapshots.retireSpans(columnSpans(column));
+      // The content has given way, or another thread was first; the tasks that read it still may.
+      snapshots.retireSpans(columnSpans(column));
     }
-    return column;
   }
 
   /** What is known of a column; undefined: that content is not there any more */

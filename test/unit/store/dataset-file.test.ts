@@ -13,7 +13,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import {
   openDatasetFile,
-  readDatasetColumn,
+  readDatasetColumns,
   readDatasetFile,
   writeDatasetFile,
 } from '../../../src/store/dataset-file.ts';
@@ -51,17 +51,22 @@ function expectRoundTrip(snapshot: Snapshot): void {
   freeSnapshot(snapshot, arenas);
 }
 
-/** The file opened, and then each column read on its own, the last one first. */
+/** The file opened, two columns read together, and each other one on its own, the last one first. */
 function readInParts(): Snapshot {
   const opened = openDatasetFile(path, arenas);
   if (opened.layout === 'sparse') return opened;
   expect(opened.columns.every(({ isAbsent, chunks }) => isAbsent && chunks.length === 0)).toBe(
     true,
   );
-  const columns = [...opened.columns.keys()]
+  const numbers = [...opened.columns.keys()];
+  const first = readDatasetColumns(path, numbers.slice(0, 2), Number.POSITIVE_INFINITY, arenas);
+  expect(first.map(({ number }) => number)).toEqual(numbers.slice(0, 2));
+  const others = numbers
+    .slice(2)
     .reverse()
-    .map((number) => readDatasetColumn(path, number, arenas))
+    .flatMap((number) => readDatasetColumns(path, [number, 0], 0, arenas))
     .reverse();
+  const columns = [...first, ...others].map(({ column }) => column);
   return { ...opened, columns };
 }
 

@@ -8,9 +8,10 @@ import { pipeline } from 'node:stream/promises';
 import type { DatasetContent, Params } from '../../../dataset/dataset-type.ts';
 import type { Task } from '../../../exec/task.ts';
 import { ByteReader, type ByteStream } from '../../../file/byte-stream.ts';
+import type { ReadColumn } from '../../../store/columnar-file.ts';
 import {
   openDatasetFile,
-  readDatasetColumn,
+  readDatasetColumns,
   readDatasetFile,
   writeDatasetFile,
 } from '../../../store/dataset-file.ts';
@@ -18,7 +19,7 @@ import { nodeFileSystem } from '../../../store/durable-file.ts';
 import { assert } from '../../../util/assert.ts';
 import { failure, RowanError } from '../../../util/error.ts';
 import { type ArenaAllocator, ArenaLease } from '../../../value/column/arena-set.ts';
-import type { ColumnSnapshot, Snapshot } from '../../../value/column/snapshot.ts';
+import type { Snapshot } from '../../../value/column/snapshot.ts';
 import { freeSnapshot, snapshotSpans } from '../../../value/column/snapshot-memory.ts';
 import type { EngineTasks } from '../engine-task.ts';
 import type { WorkerContext } from '../worker-context.ts';
@@ -73,12 +74,12 @@ export function openTask(
   }
 }
 
-export function columnTask(
-  { file, number }: EngineTasks['column']['args'],
+export function columnsTask(
+  { file, wanted, sizeBytes }: EngineTasks['columns']['args'],
   _task: Task,
   { arenas }: WorkerContext,
-): ColumnSnapshot {
-  return readDatasetColumn(file, number, arenas);
+): readonly ReadColumn[] {
+  return readDatasetColumns(file, wanted, sizeBytes, arenas);
 }
 
 /** Content as it was read, with what the type adds to it. */

@@ -35,8 +35,8 @@ export const TASKS: {
   loadExternal: loadExternalTask,
   save: async (args, task, context) => (await loadFileTasks(context)).saveTask(args, task, context),
   open: async (args, task, context) => (await loadFileTasks(context)).openTask(args, task, context),
-  column: async (args, task, context) =>
-    (await loadFileTasks(context)).columnTask(args, task, context),
+  columns: async (args, task, context) =>
+    (await loadFileTasks(context)).columnsTask(args, task, context),
   saveUrl: async (args, task, context) =>
     (await loadFileTasks(context)).saveUrlTask(args, task, context),
   loadUrl: async (args, task, context) =>
