@@ -64,7 +64,7 @@ function readInParts(): Snapshot {
   const others = numbers
     .slice(2)
     .reverse()
-    .flatMap((number) => readDatasetColumns(path, [number, 0], 0, arenas))
+    .flatMap((number) => readDatasetColumns(path, [number], 0, arenas))
     .reverse();
   const columns = [...first, ...others].map(({ column }) => column);
   return { ...opened, columns };
