@@ -1,11 +1,10 @@
 // Joins whose rows come in the order of the values that are equal. Where only the first rows are
-// wanted, counts of the values on both sides tell how far these reach, and nothing else is joined.
+// wanted, counts of the first values on both sides tell how far these reach, and no other is joined.
 import type { BoundExpression } from '../../../plan/expression.ts';
 import type { JoinNode } from '../../../plan/plan.ts';
 import { BOOLEAN_TYPE } from '../../../plan/type/operator-type.ts';
 import { every } from '../../../util/every.ts';
 import { type Atom, compareAtoms } from '../../../value/atom.ts';
-import { keyOfAtom } from '../../../value/canonical-key.ts';
 import { ColumnView } from '../../../value/column/column-view.ts';
 import type { ColumnSnapshot } from '../../../value/column/snapshot.ts';
 import { comparePaths, type Path } from '../../../value/path.ts';
@@ -14,9 +13,10 @@ import { atomOfGroup, type GroupColumn } from '../../vector/group/group-column.t
 import { groupResolved } from '../aggregate.ts';
 import { materializeRows, type OperatorContext } from '../materialize.ts';
 import { NotSuited, suited } from '../not-suited.ts';
-import type { Pipeline } from '../pipeline.ts';
+import { both, type Pipeline } from '../pipeline.ts';
+import { selectRows } from '../select-rows.ts';
 import { pickRows } from '../slice.ts';
-import { joinPipelines, withOutputNames } from './join.ts';
+import { joinPipelines, settle, withOutputNames } from './join.ts';
 
 interface Sides {
   readonly left: Pipeline;
@@ -25,12 +25,15 @@ interface Sides {
 
 /** Only for fewer rows than this it is worth finding out how far they reach. */
 const FIRST_MAX = 65_536;
+/** How many values of the shorter side are tried at first, and by how much more when too few. */
+const VALUES_AT_FIRST = 16;
+const VALUE_GROWTH = 32;
 const COMPARISONS_PER_CHECK = 4096;
 
 /** @param first only so many first rows are read; undefined: all. @throws NotSuited */
 export function orderedJoin(
   node: JoinNode,
-  { left, right }: Sides,
+  sides: Sides,
   first: number | undefined,
   context: OperatorContext,
 ): Pipeline {
@@ -39,18 +42,8 @@ export function orderedJoin(
     throw new NotSuited();
   const { own, residual } = node;
   const isWhole = own.left === undefined && own.right === undefined && residual === undefined;
-  if (first !== undefined && first <= FIRST_MAX && isWhole) {
-    const leftKey = suited(left.resolve(equality.left));
-    const rightKey = suited(right.resolve(equality.right));
-    const last = lastValue(
-      [countValues(left, leftKey, context), countValues(right, rightKey, context)],
-      first,
-    );
-    if (last !== undefined) {
-      addUpperBound(left, leftKey, last);
-      addUpperBound(right, rightKey, last);
-    }
-  }
+  const isShort = first !== undefined && first <= FIRST_MAX && isWhole;
+  const { left, right } = isShort ? firstRows(equality, sides, first, context) : sides;
   const { pipeline, sideName } = joinPipelines(node, left, right, context);
   const key = suited(pipeline.resolve(keyOfJoin(node, equality.left)));
   const list = suited(pipeline.outputs.list());
@@ -80,16 +73,79 @@ interface ValueCounts {
   readonly count: number;
 }
 
-/** How often each value occurs, in ascending order. */
+interface KeyedSide {
+  readonly pipeline: Pipeline;
+  /** about the rows of the pipeline */
+  readonly key: BoundExpression;
+}
+
+/**
+ * The rows of both sides that the first pairs are made of. Of the shorter side the first values are
+ * counted, then of the longer one what can be equal to them; when these do not suffice, more.
+ */
+function firstRows(
+  equality: JoinNode['equalities'][number],
+  { left, right }: Sides,
+  wanted: number,
+  context: OperatorContext,
+): Sides {
+  const leftSide = { pipeline: left, key: equality.left };
+  const rightSide = { pipeline: right, key: equality.right };
+  const isLeftShorter = left.base.rowCount <= right.base.rowCount;
+  const [short, long] = isLeftShorter ? [leftSide, rightSide] : [rightSide, leftSide];
+  for (let keep = VALUES_AT_FIRST; ; keep *= VALUE_GROWTH) {
+    const few = countValues(short, keep, context);
+    const bound = few.count === 0 ? null : atomOfGroup(few.values, few.count - 1);
+    if (bound !== null) {
+      const reached = { ...long, pipeline: rowsUpTo(long, bound, context) };
+      const last = lastValue(few, countValues(reached, undefined, context), wanted);
+      if (last !== undefined) {
+        const ofShort = rowsUpTo(short, last, context);
+        const ofLong = rowsUpTo(reached, last, context);
+        return isLeftShorter ? { left: ofShort, right: ofLong } : { left: ofLong, right: ofShort };
+      }
+    }
+    if (few.count < keep) return { left, right };
+  }
+}
+
+/** The rows with a value that comes no later; the pipeline itself stays as it is. */
+function rowsUpTo({ pipeline, key }: KeyedSide, value: Atom, context: OperatorContext): Pipeline {
+  const { start, end, type } = key;
+  const truth = pipeline.lowering.truth({
+    ...{ kind: 'comparison', operator: '<=', left: suited(pipeline.resolve(key)) },
+    right: { kind: 'constant', value: constant(value), type, start, end },
+    ...{ type: BOOLEAN_TYPE, start, end },
+  });
+  const before = pipeline.filter;
+  const filter = both(before, suited(truth));
+  if (pipeline.isPlain) {
+    return pickRows(pipeline, selectRows(pipeline, filter, context.engine), context);
+  }
+  pipeline.filter = filter;
+  try {
+    return settle(pipeline, context);
+  } finally {
+    pipeline.filter = before;
+  }
+}
+
+/** How often values occur, in ascending order. @param keep so many first ones; undefined: all */
 function countValues(
-  pipeline: Pipeline,
-  key: BoundExpression,
+  { pipeline, key }: KeyedSide,
+  keep: number | undefined,
   context: OperatorContext,
 ): ValueCounts {
   const one: BoundExpression = { ...key, kind: 'constant', value: constant(1) } as BoundExpression;
   const { start, end } = key;
   const call = { name: 'count', args: [one], surface: 'count(*)', start, end };
-  const grouping = { keys: [key], aggregates: [call], explicit: true, isOrdered: true };
+  const grouping = {
+    keys: [suited(pipeline.resolve(key))],
+    aggregates: [call],
+    explicit: true,
+    isOrdered: true,
+    keep,
+  };
   const groups = groupResolved(grouping, pipeline, context);
   const [values] = groups.keys;
   const [counts] = groups.aggregates;
@@ -100,34 +156,22 @@ function countValues(
   };
 }
 
-/** The value at which so many pairs are complete; undefined when there are not more than these. */
-function lastValue([a, b]: readonly [ValueCounts, ValueCounts], wanted: number): Atom | undefined {
-  const partners = new Map<unknown, number>();
-  const [few, many] = a.count <= b.count ? [a, b] : [b, a];
-  for (let i = 0; i < few.count; i++) {
-    const value = atomOfGroup(few.values, i);
-    if (value !== null) partners.set(keyOfAtom(value), atomOfGroup(few.counts, i) as number);
-  }
+/** The value at which so many pairs are complete, of values in ascending order on both sides. */
+function lastValue(few: ValueCounts, many: ValueCounts, wanted: number): Atom | undefined {
   let pairCount = 0;
-  for (let i = 0; i < many.count; i++) {
-    const value = atomOfGroup(many.values, i);
-    if (value === null) continue;
-    const partnerCount = partners.get(keyOfAtom(value));
-    if (partnerCount === undefined) continue;
-    pairCount += partnerCount * (atomOfGroup(many.counts, i) as number);
-    if (pairCount >= wanted) return value;
+  for (let i = 0, j = 0; i < few.count && j < many.count; ) {
+    const value = atomOfGroup(few.values, i);
+    const other = atomOfGroup(many.values, j);
+    const order = compareAtoms(value, other);
+    if (order === 0 && value !== null) {
+      const counts = [atomOfGroup(few.counts, i), atomOfGroup(many.counts, j)] as [number, number];
+      pairCount += counts[0] * counts[1];
+      if (pairCount >= wanted) return value;
+    }
+    if (order <= 0) i++;
+    if (order >= 0) j++;
   }
   return undefined;
-}
-
-function addUpperBound(pipeline: Pipeline, key: BoundExpression, value: Atom): void {
-  const { start, end, type } = key;
-  const truth = pipeline.lowering.truth({
-    ...{ kind: 'comparison', operator: '<=', left: key },
-    right: { kind: 'constant', value: constant(value), type, start, end },
-    ...{ type: BOOLEAN_TYPE, start, end },
-  });
-  pipeline.addFilter(suited(truth));
 }
 
 /** Rows by their key, then by the names of the rows of the left and the right side. */
