@@ -83,6 +83,8 @@ export interface Learner<Schema extends TObject = TObject> {
   readonly coding: 'rank' | 'each' | 'none';
   /** has a learner inside, `weak_learner`, whose coding is its own */
   readonly isCommittee?: boolean;
+  /** reads the sparse columns of a matrix, where it is the whole of a recipe */
+  readonly takesSparse?: boolean;
   /** understands `pairs` */
   readonly takesPairs?: boolean;
   /** codes a feature has at most, where the options say */

@@ -142,7 +142,7 @@ export function subtreeJob(workspace: Workspace): LearnJob<SubtreeArgs, Decision
       scope.checkCancelled();
       return withGrower(workspace, task, (grower) => {
         const builder = new TreeBuilder(widthOf(task));
-        grower.grow(builder, ranges[unit] as NodeRange);
+        grower.grow(builder, ranges[unit] as NodeRange, scope);
         return builder.build();
       });
     },
@@ -186,8 +186,9 @@ function growTree(context: FitContext, grower: Grower, rowCount: number): Decisi
     return node;
   };
   const whole = { from: 0, count: rowCount, depth: 0 };
-  if (rowCount < SUBTREE_ROW_COUNT) {
-    grower.grow(builder, whole);
+  // Nodes cost what their rows have where columns are sparse, which is not worth sharing out.
+  if (rowCount < SUBTREE_ROW_COUNT || task.matrix.sparse !== undefined) {
+    grower.grow(builder, whole, context);
     return builder.build();
   }
   growLarge(whole);
@@ -271,6 +272,7 @@ export const decisionTreeLearner: Learner<typeof OPTIONS> = {
   modes: ['boolean', 'regression', 'categorical'],
   coding: 'each',
   takesPairs: true,
+  takesSparse: true,
   options: OPTIONS,
   fit(context, data, { options }, seed) {
     const updateAlgorithm = options.update_alg;

@@ -2,7 +2,9 @@
 import { assert } from '../../util/assert.ts';
 import { CATEGORIES_PER_COLUMN, type NumericFeature } from '../feature/feature.ts';
 import type { FeatureMatrix, MatrixColumn } from '../feature/matrix.ts';
-import { Layout, type Workspace } from '../workspace.ts';
+import type { SparseCodes } from '../feature/sparse-codes.ts';
+import { type JobContext, Layout, NEVER_CANCELLED, type Workspace } from '../workspace.ts';
+import { NodeEntries, sparseCode } from './node-entries.ts';
 import {
   TEST_EQUAL,
   TEST_LESS,
@@ -64,6 +66,14 @@ export interface NodeStats {
 
 const CODE_COUNT_MAX = 256;
 
+/** Columns that are searched between two looks at the cancel flag. */
+const COLUMNS_PER_CHECK = 256;
+
+interface CellTotals {
+  readonly sums: Float64Array;
+  readonly counts: Uint32Array;
+}
+
 /** Scores that differ by less than this share of the node's weight, or variance, are a tie. */
 const TIE_SHARE = 1e-12;
 
@@ -75,6 +85,8 @@ export class Grower {
   readonly #search: number;
   readonly #result: number;
   readonly #cellSize: number;
+  readonly #denseColumns: readonly number[];
+  readonly #entries: NodeEntries | undefined;
 
   constructor(workspace: Workspace, task: GrowTask, scratch: number) {
     this.task = task;
@@ -84,6 +96,16 @@ export class Grower {
     this.#cells = layout.take(CODE_COUNT_MAX * this.#cellSize);
     this.#search = layout.take((CODE_COUNT_MAX + 4) * this.#cellSize + CODE_COUNT_MAX * 8);
     this.#result = layout.take(Math.max(64, this.#cellSize));
+    const { columns, sparse } = task.matrix;
+    if (sparse === undefined) {
+      this.#denseColumns = task.columns;
+      return;
+    }
+    assert(!task.hasPairs, 'pairs need codes of all rows');
+    const isDense = (index: number) => columns[index]?.isSparse === false;
+    this.#denseColumns = task.columns.filter(isDense);
+    const kept = task.columns.filter((index) => !isDense(index));
+    this.#entries = new NodeEntries(workspace, sparse, columns.length, kept);
   }
 
   static scratchSize(task: Pick<GrowTask, 'labelCount' | 'hasPairs'>): number {
@@ -91,19 +113,49 @@ export class Grower {
   }
 
   /** Grows the whole subtree of a range into `builder`. @returns its root */
-  grow(builder: TreeBuilder, range: NodeRange): number {
+  grow(builder: TreeBuilder, range: NodeRange, scope: JobContext = NEVER_CANCELLED): number {
+    scope.checkCancelled();
     const stats = this.stats(range);
     const node = builder.addLeaf(stats.output, range.count);
     if (!this.maySplit(range, stats)) return node;
     let best: SplitCandidate | undefined;
-    for (const column of this.task.columns) {
-      best = this.betterOf(best, this.search(range, stats, column), stats);
-    }
+    this.searchAll(range, stats, scope, (candidate) => {
+      best = this.betterOf(best, candidate, stats);
+    });
     if (best === undefined) return node;
     for (const [outcome, child] of this.split(builder, node, range, stats, best).entries()) {
-      if (child.count > 0) builder.setChild(node, outcome, this.grow(builder, child));
+      if (child.count > 0) builder.setChild(node, outcome, this.grow(builder, child, scope));
     }
     return node;
+  }
+
+  /** Visits the best test of each column that has one, columns ascending. */
+  searchAll(
+    range: NodeRange,
+    stats: NodeStats,
+    scope: JobContext,
+    visit: (candidate: SplitCandidate) => void,
+  ): void {
+    const entries = this.#entries;
+    const rows = this.#rowsOf(range);
+    const found = entries?.gather(rows) ?? [];
+    const all = entries === undefined ? undefined : this.#rowTotals(rows, stats);
+    const dense = this.#denseColumns;
+    for (let d = 0, s = 0; d < dense.length || s < found.length; ) {
+      if ((d + s) % COLUMNS_PER_CHECK === 0) scope.checkCancelled();
+      const next = dense[d] ?? Number.POSITIVE_INFINITY;
+      const sparse = found[s] ?? Number.POSITIVE_INFINITY;
+      let candidate: SplitCandidate | undefined;
+      if (next < sparse) {
+        candidate = this.search(range, stats, next);
+        d++;
+      } else {
+        this.#fillSparseCells(sparse, all as CellTotals, stats);
+        candidate = this.#searchCells(stats, sparse);
+        s++;
+      }
+      if (candidate !== undefined) visit(candidate);
+    }
   }
 
   maySplit(range: NodeRange, stats: NodeStats): boolean {
@@ -157,7 +209,7 @@ export class Grower {
     const { task } = this;
     const column = this.#column(columnIndex);
     const { labelCount, targets, weights } = task;
-    const { f64, i32, u8 } = this.#memory;
+    const { u8 } = this.#memory;
     const kernels = this.#kernels;
     const rows = task.rows + range.from * 4;
     const cells = this.#cells;
@@ -172,8 +224,75 @@ export class Grower {
     } else {
       kernels.splitHistogram(rows, range.count, column.offset, targets, weights, labelCount, cells);
     }
+    return this.#searchCells(stats, columnIndex);
+  }
+
+  /** What the rows of a node add up to, as a cell does. */
+  #rowTotals(rows: Uint32Array, stats: NodeStats): CellTotals {
+    const sums = new Float64Array(Math.max(2, this.task.labelCount));
+    const counts = new Uint32Array(sums.length);
+    for (const row of rows) this.#addRow({ sums, counts }, row, stats.mean);
+    return { sums, counts };
+  }
+
+  /** Classes: weight and rows of each; regression: weight, weight x (target - mean). */
+  #addRow({ sums, counts }: CellTotals, row: number, mean: number): void {
+    const { labelCount, targets, weights } = this.task;
+    const { f64, u16 } = this.#memory;
+    const weight = f64[(weights >>> 3) + row] as number;
+    const label = labelCount === 0 ? 0 : (u16[(targets >>> 1) + row] as number);
+    sums[label] = (sums[label] as number) + weight;
+    counts[label] = (counts[label] as number) + 1;
+    if (labelCount > 0) return;
+    const distance = (f64[(targets >>> 3) + row] as number) - mean;
+    sums[1] = (sums[1] as number) + weight * distance;
+    counts[1] = (counts[1] as number) + 1;
+  }
+
+  /** The histogram of a column that few rows have; all others are missing. */
+  #fillSparseCells(columnIndex: number, all: CellTotals, { mean }: NodeStats): void {
+    const { labelCount, targets, weights } = this.task;
+    const { f64, u16 } = this.#memory;
+    const width = this.#cellSize >>> 3;
+    const cells = this.#cells >>> 3;
+    f64.fill(0, cells, cells + this.#column(columnIndex).codeCount * width);
+    const { rows, codes } = (this.#entries as NodeEntries).entriesOf(columnIndex);
+    const sums = all.sums.slice();
+    const counts = all.counts.slice();
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i] as number;
+      const cell = cells + (codes[i] as number) * width;
+      const weight = f64[(weights >>> 3) + row] as number;
+      const label = labelCount === 0 ? 0 : (u16[(targets >>> 1) + row] as number);
+      f64[cell + label] = (f64[cell + label] as number) + weight;
+      sums[label] = (sums[label] as number) - weight;
+      counts[label] = (counts[label] as number) - 1;
+      if (labelCount === 0) {
+        const sum = weight * ((f64[(targets >>> 3) + row] as number) - mean);
+        f64[cell + 1] = (f64[cell + 1] as number) + sum;
+        sums[1] = (sums[1] as number) - sum;
+        counts[1] = (counts[1] as number) - 1;
+      }
+      f64[cell + width - 1] = (f64[cell + width - 1] as number) + 1;
+    }
+    let missing = 0;
+    for (let part = 0; part < width - 1; part++) {
+      // A difference of sums is not exact, and no rows weigh exactly 0.
+      f64[cells + part] = counts[part] === 0 ? 0 : (sums[part] as number);
+      if (labelCount > 0 || part === 0) missing += counts[part] as number;
+    }
+    f64[cells + width - 1] = missing;
+  }
+
+  /** The best test by the histogram of a column. */
+  #searchCells(stats: NodeStats, columnIndex: number): SplitCandidate | undefined {
+    const { task } = this;
+    const column = this.#column(columnIndex);
+    const { labelCount } = task;
+    const { f64, i32 } = this.#memory;
+    const cells = this.#cells;
     const isOrdered = task.matrix.features[column.feature]?.kind === 'numeric' ? 1 : 0;
-    kernels.splitSearch(
+    this.#kernels.splitSearch(
       cells,
       column.codeCount,
       task.hasPairs ? -labelCount : labelCount,
@@ -215,22 +334,13 @@ export class Grower {
     stats: NodeStats,
     candidate: SplitCandidate,
   ): readonly NodeRange[] {
-    const { task } = this;
     const column = this.#column(candidate.column);
     const { first, last, operand } = this.testOf(candidate);
     const score = this.#scoreOf(candidate, stats);
     builder.setTest(node, candidate.test, column.feature, operand, score);
-    this.#kernels.splitRows(
-      task.rows + range.from * 4,
-      range.count,
-      column.offset,
-      first,
-      last,
-      task.spare + range.from * 4,
-      this.#result,
-    );
-    const at = this.#result >>> 2;
-    const counts = Array.from(this.#memory.i32.subarray(at, at + 3));
+    const counts = column.isSparse
+      ? this.#partSparse(range, candidate.column, first, last)
+      : this.#partDense(range, column, first, last);
     // A test for presence decides every row: what is missing is not present.
     if (candidate.test === TEST_PRESENT) counts.splice(1, 2, counts[2] as number, 0);
     let from = range.from;
@@ -239,6 +349,37 @@ export class Grower {
       from += count;
       return child;
     });
+  }
+
+  /** @returns how many rows are true, false and missing, in which order they now are */
+  #partDense(range: NodeRange, { offset }: MatrixColumn, first: number, last: number): number[] {
+    const rows = this.task.rows + range.from * 4;
+    const spare = this.task.spare + range.from * 4;
+    this.#kernels.splitRows(rows, range.count, offset, first, last, spare, this.#result);
+    const at = this.#result >>> 2;
+    return Array.from(this.#memory.i32.subarray(at, at + 3));
+  }
+
+  #partSparse(range: NodeRange, column: number, first: number, last: number): number[] {
+    const { sparse } = this.task.matrix;
+    const rows = this.#rowsOf(range);
+    const parts: [number[], number[], number[]] = [[], [], []];
+    for (const row of rows) {
+      const code = sparseCode(this.#workspace, sparse as SparseCodes, row, column);
+      const isTrue = code >= first && code <= last;
+      parts[code === 0 ? 2 : isTrue ? 0 : 1].push(row);
+    }
+    let from = 0;
+    for (const part of parts) {
+      rows.set(part, from);
+      from += part.length;
+    }
+    return parts.map(({ length }) => length);
+  }
+
+  #rowsOf({ from, count }: NodeRange): Uint32Array {
+    const at = (this.task.rows >>> 2) + from;
+    return this.#memory.u32.subarray(at, at + count);
   }
 
   /** Codes that pass the test, and the operand that the tree keeps. */

@@ -30,6 +30,12 @@ import {
   numericCode,
 } from './feature.ts';
 import { categoryOf, denseSource, numberOf, type SourceColumn } from './source.ts';
+import {
+  type ScarceColumn,
+  type SparseCodes,
+  scarceColumns,
+  writeSparseCodes,
+} from './sparse-codes.ts';
 
 /** One column of codes, a byte a row. */
 export interface MatrixColumn {
@@ -37,8 +43,10 @@ export interface MatrixColumn {
   readonly feature: number;
   /** which of the feature's columns it is */
   readonly part: number;
-  /** byte offset in the matrix's arena */
+  /** byte offset in the matrix's arena; 0 when sparse */
   readonly offset: number;
+  /** its codes are among the sparse ones of the matrix */
+  readonly isSparse: boolean;
   /** highest code + 1 */
   readonly codeCount: number;
 }
@@ -46,8 +54,10 @@ export interface MatrixColumn {
 /** Plain data: can be posted to other threads, which see the same memory. */
 export interface FeatureMatrix {
   readonly rowCount: number;
-  /** holds all columns */
+  /** holds all columns but the sparse ones */
   readonly span: Span;
+  /** columns that few rows have; only for learners that take them */
+  readonly sparse?: SparseCodes;
   readonly features: readonly Feature[];
   readonly columns: readonly MatrixColumn[];
 }
@@ -58,14 +68,17 @@ export function allocateMatrix(
   features: readonly Feature[],
   rowCount: number,
   arena?: number,
+  isScarce: readonly boolean[] = [],
 ): FeatureMatrix {
   const layout = new Layout();
   const columns: MatrixColumn[] = [];
   for (const [index, feature] of features.entries()) {
     for (let part = 0; part < columnCountOf(feature); part++) {
       const codeCount = codeCountOf(feature, part);
+      const isSparse = isScarce[index] === true;
       // Kernels may read a little past the last code.
-      columns.push({ feature: index, part, offset: layout.take(rowCount + 16), codeCount });
+      const offset = isSparse ? 0 : layout.take(rowCount + 16);
+      columns.push({ feature: index, part, offset, codeCount, isSparse });
     }
   }
   const { memory } = workspace;
@@ -75,7 +88,9 @@ export function allocateMatrix(
     rowCount,
     span,
     features,
-    columns: columns.map((column) => ({ ...column, offset: span.offset + column.offset })),
+    columns: columns.map((column) =>
+      column.isSparse ? column : { ...column, offset: span.offset + column.offset },
+    ),
   };
 }
 
@@ -85,6 +100,14 @@ export interface MatrixOptions {
   readonly arena: number;
   /** buckets of a number at most; default 255 */
   readonly bucketCountMax?: number | undefined;
+  /** many columns that few rows have are kept by their entries */
+  readonly keepsSparse?: boolean;
+}
+
+/** Gives the memory of all columns back. */
+export function freeMatrix({ memory }: Workspace, { span, sparse }: FeatureMatrix): void {
+  memory.free(span);
+  if (sparse !== undefined) memory.free(sparse.span);
 }
 
 /** Describes and encodes all columns in the calling thread, which looks up between them. */
@@ -92,7 +115,7 @@ export function buildMatrix(
   workspace: Workspace,
   sources: readonly SourceColumn[],
   rows: RowTargets,
-  { coding, arena, bucketCountMax }: MatrixOptions,
+  { coding, arena, bucketCountMax, keepsSparse = false }: MatrixOptions,
   scope: JobContext = NEVER_CANCELLED,
 ): FeatureMatrix {
   const features = sources.map((source) => {
@@ -102,17 +125,35 @@ export function buildMatrix(
     return describeFeature(workspace, source, rows, { coding: codes, arena, ...limit }, scope);
   });
   const coded = coding === 'none' ? [] : features;
-  const matrix = { ...allocateMatrix(workspace, coded, rows.rowCount, arena), features };
+  const isScarce = keepsSparse ? scarceColumns(sources, coded) : [];
+  const matrix = { ...allocateMatrix(workspace, coded, rows.rowCount, arena, isScarce), features };
   if (coding === 'none') return matrix;
   try {
     for (const [index, source] of sources.entries()) {
+      if (isScarce[index] === true) continue;
       encodeFeature(workspace, matrix, index, source, 0, rows.rowCount, scope);
     }
+    const scarce = scarceOf(matrix, sources);
+    if (scarce.length === 0) return matrix;
+    const sparse = writeSparseCodes(workspace, scarce, rows.rowCount, arena, scope);
+    return { ...matrix, sparse };
   } catch (thrown) {
     workspace.memory.free(matrix.span);
     throw thrown;
   }
-  return matrix;
+}
+
+function scarceOf(
+  { columns, features }: FeatureMatrix,
+  sources: readonly SourceColumn[],
+): ScarceColumn[] {
+  const scarce: ScarceColumn[] = [];
+  for (const [column, { feature: index, isSparse }] of columns.entries()) {
+    const source = sources[index];
+    if (!isSparse || source?.kind !== 'sparse') continue;
+    scarce.push({ column, feature: features[index] as Feature, source });
+  }
+  return scarce;
 }
 
 /**

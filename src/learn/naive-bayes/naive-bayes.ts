@@ -2,8 +2,9 @@
 
 import { Type } from 'typebox';
 import { Grower, type GrowTask, type SplitCandidate } from '../decision-tree/grow.ts';
+import { NodeEntries } from '../decision-tree/node-entries.ts';
 import { TEST_LESS, TEST_PRESENT } from '../decision-tree/tree.ts';
-import type { Feature } from '../feature/feature.ts';
+import { type Feature, MISSING_CODE } from '../feature/feature.ts';
 import { type Learner, TRACE, type TrainingData } from '../learner.ts';
 import { Random } from '../random.ts';
 import { type FitContext, Layout, withScratch } from '../workspace.ts';
@@ -26,8 +27,6 @@ export function fitNaiveBayes(
   const { matrix, target, weights } = data;
   if (target.kind !== 'classes') throw new Error('naive Bayes needs classes');
   const { labelCount, labels } = target;
-  const rowCount = weights.reduce((count, weight) => count + Number(weight > 0), 0);
-  const floor = 1 / (rowCount * labelCount);
   const random = Random.of(seed, STREAM_FEATURES);
   const kept = matrix.features.map(
     () => featureProportion === 1 || random.uniform() < featureProportion,
@@ -38,6 +37,18 @@ export function fitNaiveBayes(
     totals[label] = (totals[label] as number) + weight;
   }
   const tests: BayesTest[] = [];
+  const rows = Uint32Array.from([...weights.keys()].filter((row) => (weights[row] as number) > 0));
+  const floor = 1 / (rows.length * labelCount);
+  const labelCounts = new Uint32Array(labelCount);
+  for (const row of rows) {
+    const label = labels[row] as number;
+    labelCounts[label] = (labelCounts[label] as number) + 1;
+  }
+  const { sparse } = matrix;
+  const sparseColumns = [...matrix.columns.keys()].filter((i) => matrix.columns[i]?.isSparse);
+  const entries =
+    sparse && new NodeEntries(context.workspace, sparse, matrix.columns.length, sparseColumns);
+  entries?.gather(rows);
   for (const found of bestTests(context, data)) {
     context.checkCancelled();
     if (kept[found.feature] !== true) continue;
@@ -45,13 +56,33 @@ export function fitNaiveBayes(
     const column = matrix.columns[found.column] as (typeof matrix.columns)[number];
     const sums = new Float64Array(3 * labelCount);
     let hasMissing = false;
-    for (const [row, weight] of weights.entries()) {
-      if (weight === 0) continue;
-      const code = u8[column.offset + row] as number;
-      const outcome = outcomeOf(code, found);
-      hasMissing ||= outcome === 2;
-      const cell = outcome * labelCount + (labels[row] as number);
-      sums[cell] = (sums[cell] as number) + weight;
+    if (column.isSparse && entries !== undefined) {
+      const own = entries.entriesOf(found.column);
+      const absent = labelCounts.slice();
+      const rest = totals.slice();
+      for (let i = 0; i < own.rows.length; i++) {
+        const row = own.rows[i] as number;
+        const label = labels[row] as number;
+        const weight = weights[row] as number;
+        const cell = outcomeOf(own.codes[i] as number, found) * labelCount + label;
+        sums[cell] = (sums[cell] as number) + weight;
+        rest[label] = (rest[label] as number) - weight;
+        absent[label] = (absent[label] as number) - 1;
+      }
+      const outcome = outcomeOf(MISSING_CODE, found);
+      for (let label = 0; label < labelCount; label++) {
+        // A difference of sums is not exact, and no rows weigh exactly 0.
+        if (absent[label] === 0) continue;
+        hasMissing ||= outcome === 2;
+        sums[outcome * labelCount + label] = rest[label] as number;
+      }
+    } else {
+      for (const row of rows) {
+        const outcome = outcomeOf(u8[column.offset + row] as number, found);
+        hasMissing ||= outcome === 2;
+        const cell = outcome * labelCount + (labels[row] as number);
+        sums[cell] = (sums[cell] as number) + (weights[row] as number);
+      }
     }
     const logs = sums.map((sum, cell) => {
       const label = cell % labelCount;
@@ -115,12 +146,11 @@ function bestTests(context: FitContext, { matrix, target, weights }: TrainingDat
     const range = { from: 0, count: rows.length, depth: 0 };
     const stats = grower.stats(range);
     const best = new Map<number, SplitCandidate>();
-    for (const [index, { feature }] of matrix.columns.entries()) {
-      context.checkCancelled();
-      const found = grower.search(range, stats, index);
+    grower.searchAll(range, stats, context, (found) => {
+      const { feature } = matrix.columns[found.column] as (typeof matrix.columns)[number];
       const better = grower.betterOf(best.get(feature), found, stats);
       if (better !== undefined) best.set(feature, better);
-    }
+    });
     return [...best].map(([feature, candidate]) => {
       const { first, last, operand } = grower.testOf(candidate);
       const { column, test } = candidate;
@@ -160,6 +190,7 @@ export const naiveBayesLearner: Learner<typeof OPTIONS> = {
   summary: 'features read one by one, as if they were independent given the label',
   modes: ['boolean', 'categorical'],
   coding: 'each',
+  takesSparse: true,
   options: OPTIONS,
   fit: (context, data, { options }, seed) =>
     fitNaiveBayes(context, data, options.feature_prop, seed),

@@ -1,6 +1,6 @@
 // Training a classifier on data that was read: labels become targets, rows get weights, and a
 // learner fits.
-import { buildMatrix, type FeatureMatrix } from '../../learn/feature/matrix.ts';
+import { buildMatrix, type FeatureMatrix, freeMatrix } from '../../learn/feature/matrix.ts';
 import { gatherSource, type SourceColumn } from '../../learn/feature/source.ts';
 import { labelList, labelPositions, type Mode } from '../../learn/label.ts';
 import type { Iteration, LearnContext, Recipe, Target } from '../../learn/learner.ts';
@@ -75,6 +75,7 @@ export function trainClassifier(
       coding: learner.coding,
       arena: 0,
       bucketCountMax: learner.bucketCountMax?.(inner.options),
+      keepsSparse: keepsSparse(order.recipe, problem),
     },
     context,
   );
@@ -90,8 +91,13 @@ export function trainClassifier(
       },
     };
   } finally {
-    context.arenas.free(matrix.span);
+    freeMatrix(learning.workspace, matrix);
   }
+}
+
+/** Committees and labels one by one read codes of all rows. */
+function keepsSparse({ learner }: Recipe, { sets }: Problem): boolean {
+  return learner.takesSparse === true && sets === undefined;
 }
 
 /** Rows as a learner sees them. */
