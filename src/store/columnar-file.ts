@@ -244,45 +244,53 @@ export function readColumns(
   sizeBytes: number,
   allocator: ArenaAllocator,
 ): ReadColumn[] {
-  const places = columnPlaces(description);
-  const read: ReadColumn[] = [];
-  let size = 0;
-  for (const number of wanted) {
+  const chosen = firstOfSize(description, wanted, sizeBytes).map((number) => {
     const column = description.columns[number];
-    const place = places[number];
-    if (column === undefined || place === undefined)
-      throw damaged(file.path, 'a column is missing');
-    size += sizeOf(column);
-    if (read.length > 0 && size > sizeBytes) break;
-    read.push({ number, column: readColumn(file, column, place, allocator) });
+    if (column === undefined) throw damaged(file.path, 'a column is missing');
+    return { number, column, chunks: [] as ChunkSnapshot[] };
+  });
+  const places = columnPlaces(description);
+  const dictionaries = chosen.map(({ number, column }) =>
+    readDictionary(file, column, places[number] as ColumnPlace, allocator),
+  );
+  // Of each batch only these columns are read, but its head as a whole: once for all of them.
+  const buffers = chosen.flatMap(({ number }) => {
+    const { firstBuffer } = places[number] as ColumnPlace;
+    return [firstBuffer, firstBuffer + 1];
+  });
+  for (let index = 0; index < description.chunkRowCounts.length; index++) {
+    const read = file.readBatchBuffers(index, buffers);
+    chosen.forEach(({ column, chunks }, position) => {
+      const chunk = column.chunks[index] as ChunkDescription;
+      const own = column.encoding === 'null' ? [] : read.slice(2 * position, 2 * position + 2);
+      chunks.push(readChunk(column, chunk, fieldBuffers(own, 0), allocator));
+    });
   }
-  return read;
+  return chosen.map(({ number, column, chunks }, position) => ({
+    number,
+    column: columnSnapshot(column, chunks, dictionaries[position]),
+  }));
+}
+
+/** The first of these columns, and those behind it while all take less than that size. */
+function firstOfSize(
+  { columns }: ColumnarDescription,
+  wanted: readonly number[],
+  sizeBytes: number,
+): readonly number[] {
+  let size = 0;
+  const count = wanted.findIndex((number, position) => {
+    const column = columns[number];
+    size += column === undefined ? 0 : sizeOf(column);
+    return position > 0 && size > sizeBytes;
+  });
+  return count === -1 ? wanted : wanted.slice(0, count);
 }
 
 /** A column and its number. */
 export interface ReadColumn {
   readonly number: number;
   readonly column: ColumnSnapshot;
-}
-
-function readColumn(
-  file: ArrowFileReader,
-  column: ColumnDescription,
-  place: ColumnPlace,
-  allocator: ArenaAllocator,
-): ColumnSnapshot {
-  const dictionary = readDictionary(file, column, place, allocator);
-  const { firstBuffer } = place;
-  const wanted = column.encoding === 'null' ? [] : [firstBuffer, firstBuffer + 1];
-  const chunks = column.chunks.map((chunk, index) =>
-    readChunk(
-      column,
-      chunk,
-      fieldBuffers(wanted.length === 0 ? [] : file.readBatchBuffers(index, wanted), 0),
-      allocator,
-    ),
-  );
-  return columnSnapshot(column, chunks, dictionary);
 }
 
 /** Bytes of the chunks of a column in memory, about. */
