@@ -3,6 +3,7 @@
 // prints milliseconds of wall clock and processor, peak memory, and what a query then says.
 
 import { join } from 'node:path';
+import { peakMemory } from './peak-memory.mjs';
 
 const [engine, path, folder] = process.argv.slice(2);
 const QUERY = 'SELECT count(*) AS n, sum(Distance) AS s FROM flights';
@@ -57,5 +58,5 @@ const ms = performance.now() - start;
 const { user, system } = process.cpuUsage(cpu);
 const answer = await check();
 await close();
-const peakBytes = process.resourceUsage().maxRSS * 1024;
+const peakBytes = peakMemory();
 console.log(JSON.stringify({ ms, cpuMs: (user + system) / 1000, peakBytes, answer }));

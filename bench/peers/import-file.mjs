@@ -3,6 +3,7 @@
 // prints milliseconds of processor time, peak memory in bytes, and the rows that there are then.
 
 import { availableParallelism } from 'node:os';
+import { peakMemory } from './peak-memory.mjs';
 
 const [engine, type, path] = process.argv.slice(2);
 const threads = availableParallelism();
@@ -43,5 +44,5 @@ await load();
 const { user, system } = process.cpuUsage(before);
 const rowCount = Number(await count());
 await close();
-const peakBytes = process.resourceUsage().maxRSS * 1024;
+const peakBytes = peakMemory();
 console.log(JSON.stringify({ cpuMs: (user + system) / 1000, peakBytes, rowCount }));

@@ -7,7 +7,7 @@ import csv
 import json
 import multiprocessing
 import os
-import resource
+import re
 import sys
 import time
 
@@ -18,6 +18,12 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 import numpy
 from sklearn.metrics import roc_auc_score
+
+
+def peak_memory():
+    """Bytes. ru_maxrss would begin with what the process that started this one had."""
+    with open("/proc/self/status") as status:
+        return int(re.search(r"VmHWM:\s+(\d+)", status.read())[1]) * 1024
 
 ROUNDS, DEPTH, SHAP_ROWS = 100, 6, 10_000
 
@@ -92,7 +98,7 @@ model.fit(x, y)
 found = {
     "seconds": time.perf_counter() - start,
     "cpuSeconds": time.process_time() - cpu,
-    "peakBytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    "peakBytes": peak_memory(),
 }
 start = time.perf_counter()
 probabilities = model.predict_proba(test_x)[:, 1]

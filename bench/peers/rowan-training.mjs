@@ -4,6 +4,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { open } from '../../build/js/index.js';
+import { peakMemory } from './peak-memory.mjs';
 
 const { files, runs, quality } = JSON.parse(process.argv[2]);
 const rowan = await open({ dataDir: null });
@@ -44,10 +45,4 @@ async function measureQuality({ of, test, model }) {
   }
   const { singularValues } = JSON.parse(readFileSync(new URL(model), 'utf8'));
   return singularValues.reduce((sum, value) => sum + value * value, 0);
-}
-
-function peakMemory() {
-  if (process.platform !== 'linux') return process.resourceUsage().maxRSS * 1024;
-  const [, kilobytes] = /VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'));
-  return Number(kilobytes) * 1024;
 }
