@@ -43,14 +43,7 @@ export function writeDatasetFile(
  * @throws DATA_ERROR naming the file when it is missing or damaged, OUT_OF_MEMORY
  */
 export function readDatasetFile(path: string, arenas: ArenaAllocator): Snapshot {
-  return readFrom(path, arenas, (file, description, scope) => {
-    const snapshot =
-      description.layout === 'columnar'
-        ? readColumnar(file, description, scope)
-        : readSparse(file, description, scope);
-    scope.keep(snapshotSpans(snapshot));
-    return snapshot;
-  });
+  return readSnapshot(path, arenas, readColumnar);
 }
 
 /**
@@ -58,10 +51,18 @@ export function readDatasetFile(path: string, arenas: ArenaAllocator): Snapshot 
  * `readDatasetColumns` reads them. The checksums of all of them are verified now.
  */
 export function openDatasetFile(path: string, arenas: ArenaAllocator): Snapshot {
+  return readSnapshot(path, arenas, readColumnarOutline);
+}
+
+function readSnapshot(
+  path: string,
+  arenas: ArenaAllocator,
+  readColumnarContent: typeof readColumnar,
+): Snapshot {
   return readFrom(path, arenas, (file, description, scope) => {
     const snapshot =
       description.layout === 'columnar'
-        ? readColumnarOutline(file, description, scope)
+        ? readColumnarContent(file, description, scope)
         : readSparse(file, description, scope);
     scope.keep(snapshotSpans(snapshot));
     return snapshot;
