@@ -1,5 +1,5 @@
 import type { RelationColumn, RelationRow } from '../../plan/namespace.ts';
-import type { NeededColumns } from '../../plan/needed-columns.ts';
+import { isColumnNeeded, type NeededColumns } from '../../plan/needed-columns.ts';
 import type { AskNode, PlanNode } from '../../plan/plan.ts';
 import { atomType, type RowMember, type ValueType } from '../../plan/type/type.ts';
 import { failure } from '../../util/error.ts';
@@ -139,13 +139,13 @@ export class ClickhouseRelation extends RemoteRelation {
       }
     }
     for (const [name, { text, kind }] of Object.entries(asked.computed)) {
-      if (!isNeeded(name, needed)) continue;
+      if (!isColumnNeeded(needed, name)) continue;
       const isInstant = kind === 'instant';
       outputs.push({ sql: text, output: { kind: 'cell', path: [name], isInstant } });
     }
     if (asked.groups === undefined) {
       for (const { name, type } of this.#cells()) {
-        if (!isNeeded(name, needed)) continue;
+        if (!isColumnNeeded(needed, name)) continue;
         const sql = columnSql({ name, type });
         const isInstant = sql?.kind === 'instant';
         // A value of few bits is the double that it is there, not the one that its text is.
@@ -229,8 +229,4 @@ export class ClickhouseRelation extends RemoteRelation {
       request,
     };
   }
-}
-
-function isNeeded(name: string, needed: NeededColumns): boolean {
-  return needed === 'all' || needed.some(({ elements }) => elements[0] === name);
 }

@@ -1,5 +1,5 @@
 import type { RelationColumn } from '../../plan/namespace.ts';
-import type { NeededColumns } from '../../plan/needed-columns.ts';
+import { isColumnNeeded, type NeededColumns } from '../../plan/needed-columns.ts';
 import { atomType, type RowMember, type ValueType } from '../../plan/type/type.ts';
 import { comparePaths, Path } from '../../value/path.ts';
 import type { Condition } from '../condition.ts';
@@ -89,10 +89,7 @@ export class PostgresqlRelation extends RemoteRelation {
   #select(needed: NeededColumns, where: PostgresqlCondition | undefined): string {
     const { schema, tableName, primaryKey } = this.#place;
     const names = this.#table().columns.map(({ name }) => name);
-    const read =
-      needed === 'all'
-        ? names
-        : names.filter((name) => needed.some(({ elements }) => elements[0] === name));
+    const read = names.filter((name) => isColumnNeeded(needed, name));
     const columns = [`${quoteIdentifier(primaryKey)}::text`, ...read.map(quoteIdentifier)];
     const from = `${quoteIdentifier(schema)}.${quoteIdentifier(tableName)}`;
     const select = `SELECT ${columns.join(', ')} FROM ${from}`;
