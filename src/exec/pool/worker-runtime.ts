@@ -222,7 +222,7 @@ const PROGRESS_INTERVAL_MS = 50;
 
 class WorkerTask implements Task {
   readonly parallel: Parallel;
-  readonly isFrugal: boolean;
+  isFrugal: boolean;
   readonly #id: number;
   readonly #start: WorkerStart;
   lastBytes: Uint8Array | undefined;
@@ -277,6 +277,8 @@ class WorkerTask implements Task {
       Atomics.wait(control, cell, inFlight, WAIT_TIMEOUT_MS);
     }
     Atomics.add(control, cell, 1);
+    // A task of whose result a part is out cannot begin anew.
+    this.isFrugal = true;
     const owned = ownBytes(bytes);
     this.#start.mainPort.postMessage({ type: 'chunk', id: this.#id, bytes: owned }, [
       owned.buffer as ArrayBuffer,
