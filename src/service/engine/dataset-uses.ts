@@ -1,7 +1,7 @@
-// When datasets were last used, in memory that all threads share. Told from when to when content
-// lay idle, eviction takes what nobody has needed for longest.
+// When datasets were last used, in memory that all threads share: content that was not used for the
+// longest time is evicted first.
 
-/** Datasets whose numbers are equal modulo this share a cell: the hint is then late, never early. */
+/** Datasets whose numbers are equal modulo this share a cell, and count as used when one of them is. */
 const CELL_COUNT = 16_384;
 
 /** A clock that every task moves, and its reading at the last use of each dataset. */
@@ -20,7 +20,7 @@ export class DatasetUses {
     return Atomics.add(this.#times, 0, 1n) + 1n;
   }
 
-  /** A thread needs the content of this dataset now. */
+  /** Notes that the content of this dataset is used now. */
   mark(storeId: number): void {
     Atomics.store(this.#times, cellOf(storeId), Atomics.load(this.#times, 0));
   }

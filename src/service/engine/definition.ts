@@ -12,7 +12,7 @@ export interface ReadyDataset {
   readonly params: Readonly<Record<string, unknown>>;
   /** its number in the store */
   readonly storeId: number;
-  /** undefined: it is kept, and read when somebody needs it */
+  /** undefined: it is kept, and read when a task needs it */
   readonly content: DatasetContent | undefined;
   /** a message instead of content: why it cannot be read yet or at all */
   readonly unreadable?: string;
