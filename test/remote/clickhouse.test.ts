@@ -7,6 +7,7 @@ import {
   startClickhouse,
 } from '../support/clickhouse.ts';
 import { openRowan, type TestService } from '../support/rowan.ts';
+import { serviceCalls } from '../support/service-calls.ts';
 import { canTest } from '../support/services.ts';
 
 const HOSTILE = [
@@ -73,16 +74,7 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('ClickHouse', () => {
     await Promise.all(servers.map((each) => each.stop()));
   });
 
-  async function perform(verb: string, path: string, body?: unknown) {
-    const reply = await rowan.perform(verb, `/v1/${path}`, { body });
-    return { status: reply.status, json: reply.text === '' ? undefined : JSON.parse(reply.text) };
-  }
-
-  async function put(path: string, body: unknown) {
-    const { status, json } = await perform('PUT', path, body);
-    expect(json.error ?? status).toBe(201);
-    return json;
-  }
+  const { perform, put } = serviceCalls(() => rowan);
 
   async function query(q: string) {
     const { json } = await perform('GET', 'query', { q, format: 'aos' });

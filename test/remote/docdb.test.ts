@@ -7,6 +7,7 @@ import {
   startDocumentDatabase,
 } from '../support/document-database.ts';
 import { openRowan, type TestService } from '../support/rowan.ts';
+import { serviceCalls } from '../support/service-calls.ts';
 import { canTest } from '../support/services.ts';
 
 const IDS = Array.from(
@@ -62,16 +63,7 @@ describe.runIf(canTest('document database', findDocumentDatabase()))('document d
     await database?.stop();
   });
 
-  async function perform(verb: string, path: string, body?: unknown) {
-    const reply = await rowan.perform(verb, `/v1/${path}`, { body });
-    return { status: reply.status, json: reply.text === '' ? undefined : JSON.parse(reply.text) };
-  }
-
-  async function put(path: string, body: unknown) {
-    const { status, json } = await perform('PUT', path, body);
-    expect(json.error ?? status).toBe(201);
-    return json;
-  }
+  const { perform, put } = serviceCalls(() => rowan);
 
   async function names(where: string): Promise<number[]> {
     const q = `SELECT rowName() AS name FROM things WHERE ${where}`;
