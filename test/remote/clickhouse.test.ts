@@ -317,7 +317,10 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('ClickHouse', () => {
         includeKeyColumns: false,
       },
     });
-    const { json } = await perform('GET', 'query', { q: 'SELECT * FROM kinds', format: 'full' });
+    const { json } = await perform('GET', 'query', {
+      q: 'SELECT * FROM kinds ORDER BY rowName()',
+      format: 'full',
+    });
     const [row, second] = json;
     expect(row.rowName).toBe('"a.b"');
     expect(
