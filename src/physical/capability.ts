@@ -43,6 +43,19 @@ export function isQuantile({ name, args, modifiers }: AggregateCall): boolean {
   return name === 'median' ? args.length === 1 : args[1]?.kind === 'constant';
 }
 
+/** Whether an aggregate that kernels accumulate takes each value once. */
+export function isDistinct({ name, args, modifiers }: AggregateCall): boolean {
+  if (args.length !== 1 || !AGGREGATE_NAMES.has(name)) return false;
+  if (modifiers === undefined) return name === 'count_distinct';
+  return modifiers.distinct && modifiers.orderBy.length === 0;
+}
+
+/** The same call about values of which no two are the same. */
+export function withoutDistinct(call: AggregateCall): AggregateCall {
+  const name = call.name === 'count_distinct' ? 'count' : call.name;
+  return { ...call, name, modifiers: undefined };
+}
+
 /** Whether FILTER is all that the modifiers of a call say. */
 export function isOnlyFiltered({ modifiers }: AggregateCall): boolean {
   return modifiers === undefined || (!modifiers.distinct && modifiers.orderBy.length === 0);

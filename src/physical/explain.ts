@@ -5,8 +5,8 @@ import { printExpression } from '../plan/explain-expression.ts';
 import type { BoundExpression, ProjectItem, SubqueryExpression } from '../plan/expression.ts';
 import { expressionsOf, inputsOf } from '../plan/map-plan.ts';
 import type { Namespace } from '../plan/namespace.ts';
-import type { AggregateNode, JoinNode, PlanNode, QueryPlan } from '../plan/plan.ts';
-import { distinctCount, shareOfRows } from '../plan/rule/estimate.ts';
+import type { JoinNode, PlanNode, QueryPlan } from '../plan/plan.ts';
+import { estimateGroups, shareOfRows } from '../plan/rule/estimate.ts';
 import type { Planner } from './choice/choice.ts';
 import type { PhysicalNode } from './physical.ts';
 import { planQuery } from './planner.ts';
@@ -209,23 +209,6 @@ function describeItem(item: ProjectItem): string {
     case 'column-expression':
       return 'COLUMN EXPR';
   }
-}
-
-/** Of keys of which nothing is known. */
-const GROUP_FRACTION = 1 / 10;
-
-/** As many groups as there are combinations of the values of the keys, as far as there are rows. */
-function estimateGroups(
-  { keys, input }: AggregateNode,
-  rowCount: number,
-  namespace: Namespace,
-): number {
-  let count = 1;
-  for (const key of keys) {
-    if (key.kind !== 'column') return rowCount * GROUP_FRACTION;
-    count *= distinctCount(input, key.path, namespace);
-  }
-  return Math.min(count, rowCount);
 }
 
 function estimateRows(node: PlanNode, namespace: Namespace): number | null {

@@ -13,6 +13,8 @@ export type Method =
   | 'plain'
   /** rows of groups, in the order of aggregates or keys, of which only the first are read */
   | 'sorted groups'
+  /** distinct values are grouped with the keys, and then counted by the keys */
+  | 'grouped twice'
   /** columns of a dataset as they lie: nothing is copied */
   | 'stored columns'
   /** the least row of each group, found in one pass */

@@ -36,10 +36,10 @@ import type { GroupTable } from '../vector/group/group-table.ts';
 import { NumberedRows } from '../vector/numbered-rows.ts';
 import { RowReader } from '../vector/row-reader.ts';
 import { VectorTable } from '../vector/table.ts';
-import { groupPipeline } from './aggregate.ts';
 import { arenaOf } from './build.ts';
-import { pipelineOfGroups } from './group-pipeline.ts';
-import { groupingSets } from './grouping-sets.ts';
+import { groupPipeline } from './group/aggregate.ts';
+import { pipelineOfGroups } from './group/group-pipeline.ts';
+import { groupingSets } from './group/grouping-sets.ts';
 import { fullJoin } from './join/full-join.ts';
 import { joinPipelines, settle, withOutputNames } from './join/join.ts';
 import { orderedJoin } from './join/ordered-join.ts';
@@ -138,7 +138,17 @@ export class PlanRunner {
     if (!isOfGroups(input) || !items.every(isGroupItem)) return undefined;
     const names = new Set(items.map(({ path }) => path[0]));
     if (names.size < items.length) return undefined;
-    return this.groups(input, first).detached().project(items);
+    return this.#firstGroups(input, first)?.detached().project(items);
+  }
+
+  /** Undefined when aggregates are not sorted where they are accumulated. */
+  #firstGroups(physical: PhysicalNode, first?: number): GroupTable | undefined {
+    try {
+      return this.groups(physical, first);
+    } catch (thrown) {
+      if (thrown instanceof NotSuited) return undefined;
+      throw thrown;
+    }
   }
 
   /** Groups in their order. @param first only so many first ones are read */
@@ -166,11 +176,12 @@ export class PlanRunner {
     return this.#group(physical, { sortKeys: [], isOrdered: true, keep: finite(first) });
   }
 
-  #group({ logical: node, inputs }: PhysicalNode, selection: GroupSelection): GroupTable {
+  #group(physical: PhysicalNode, selection: GroupSelection): GroupTable {
+    const { logical: node, inputs, method } = physical;
     if (node.kind !== 'aggregate') throw new NotSuited();
     const wanted = { named: false, first: undefined, isOrdered: false };
     const input = this.#open(suited(inputs[0]), wanted);
-    return groupPipeline(node, input, this.#context, selection);
+    return groupPipeline(node, input, this.#context, selection, method === 'grouped twice');
   }
 
   /** Rows of a dataset in the order of their numbers, made when they are read. */
@@ -426,13 +437,17 @@ export class PlanRunner {
     return setOperation(node, open(0), open(1), named, this.#context);
   }
 
-  #groupingSets(node: GroupingSetsNode, { inputs }: PhysicalNode, { named }: Wanted): Pipeline {
+  #groupingSets(
+    node: GroupingSetsNode,
+    { inputs, method }: PhysicalNode,
+    { named }: Wanted,
+  ): Pipeline {
     const input = this.#open(suited(inputs[0]), {
       named: false,
       first: undefined,
       isOrdered: false,
     });
-    return groupingSets(node, input, named, this.#context);
+    return groupingSets(node, input, { named, isTwice: method === 'grouped twice' }, this.#context);
   }
 
   /** The same expression with sub-selects as constants or as columns of the pipeline. */
@@ -468,8 +483,10 @@ export class PlanRunner {
     const { inputs, method } = physical;
     const input = suited(inputs[0]);
     if (method === 'sorted groups' && input.logical.kind === 'aggregate') {
-      const groups = this.groups(physical);
-      return pipelineOfGroups(input.logical, groups, named, this.#context);
+      const groups = this.#firstGroups(physical);
+      if (groups !== undefined) {
+        return pipelineOfGroups(input.logical, groups, named, this.#context);
+      }
     }
     const isOrdered = node.ties === 'input-order';
     const pipeline = this.#open(input, { named: true, first: undefined, isOrdered });

@@ -7,7 +7,7 @@ import { BOOLEAN_TYPE } from '../../plan/type/operator-type.ts';
 import { NULL_VALUE, Scalar, type Value } from '../../value/value.ts';
 import { latestAmong, valuesAt } from '../general/call/lookup.ts';
 import { truthValue } from '../general/logic.ts';
-import { groupResolved } from './aggregate.ts';
+import { groupResolved } from './group/accumulate.ts';
 import { settle } from './join/join.ts';
 import { lowerKeys } from './join/join-keys.ts';
 import { addMark } from './join/semi-join.ts';

@@ -5,6 +5,7 @@ import type { BoundExpression } from '../../plan/expression.ts';
 import { expressionsOf, inputsOf } from '../../plan/map-plan.ts';
 import { isWholeRow } from '../../plan/pattern.ts';
 import type {
+  AggregateCall,
   AggregateNode,
   GroupingSetsNode,
   JoinNode,
@@ -13,7 +14,14 @@ import type {
   SortNode,
   WindowPlanNode,
 } from '../../plan/plan.ts';
-import { isKernelAggregate, isOnlyFiltered, isQuantile, opaquePart } from '../capability.ts';
+import { distinctCount, estimateGroups, estimateRows } from '../../plan/rule/estimate.ts';
+import {
+  isDistinct,
+  isKernelAggregate,
+  isOnlyFiltered,
+  isQuantile,
+  opaquePart,
+} from '../capability.ts';
 import type { Method, PhysicalNode } from '../physical.ts';
 import { type Choice, type Planner, whyNoColumns, whyTooSmall } from './choice.ts';
 import { whyNotFirst } from './row-numbers.ts';
@@ -49,7 +57,7 @@ function whyNoRoot(node: PlanNode, planner: Planner): string | undefined {
     case 'project':
       return whyNoSelectList(node, planner);
     case 'sort':
-      return isSortOfGroups(node) ? undefined : whyNoRoot(node.input, planner);
+      return isSortOfGroups(node, planner) ? undefined : whyNoRoot(node.input, planner);
     case 'limit':
       return whyNoRoot(node.input, planner);
     default:
@@ -110,12 +118,16 @@ function gathersRows(node: PlanNode): boolean {
 }
 
 /** ORDER BY over groups, by their keys and aggregates. */
-export function isSortOfGroups(node: SortNode): node is SortNode & { input: AggregateNode } {
+function isSortOfGroups(
+  node: SortNode,
+  planner: Planner,
+): node is SortNode & { input: AggregateNode } {
   return (
     !node.late &&
     node.ties === 'input-order' &&
     node.input.kind === 'aggregate' &&
     !node.input.aggregates.some((call) => isQuantile({ ...call, modifiers: undefined })) &&
+    groupMethod(node.input, planner) === 'plain' &&
     node.keys.every(
       ({ expression, nulls }) =>
         nulls === undefined &&
@@ -165,7 +177,10 @@ function gather(node: PlanNode, planner: Planner): PhysicalNode | string {
   switch (node.kind) {
     case 'aggregate':
     case 'grouping-sets':
-      return whyNoGroups(node, planner) ?? withInputs(node, 'plain', [node.input], planner);
+      return (
+        whyNoGroups(node, planner) ??
+        withInputs(node, groupMethod(node, planner), [node.input], planner)
+      );
     case 'join': {
       const method = joinMethod(node);
       if ('because' in method) return method.because;
@@ -175,7 +190,7 @@ function gather(node: PlanNode, planner: Planner): PhysicalNode | string {
       return withInputs(node, 'plain', [node.input], planner);
     case 'sort': {
       if (node.late) return 'a sort key reads the output';
-      const isOfGroups = isSortOfGroups(node) && !planner.isWithout('first-groups');
+      const isOfGroups = isSortOfGroups(node, planner) && !planner.isWithout('first-groups');
       return withInputs(node, isOfGroups ? 'sorted groups' : 'plain', [node.input], planner);
     }
     case 'distinct-on':
@@ -222,13 +237,34 @@ function whyNoGroups(
   if (node.kind === 'grouping-sets' && exactTimestamps) return 'timestamps are looked at';
   for (const call of node.aggregates) {
     const plain = { ...call, modifiers: undefined };
-    const isCounted = node.kind === 'aggregate' && !exactTimestamps && isQuantile(plain);
-    const isKnown = isOnlyFiltered(call) && (isKernelAggregate(plain) || isCounted);
+    const isTimeless = isQuantile(plain) || isDistinct(call);
+    const isKnown =
+      (isOnlyFiltered(call) && isKernelAggregate(plain)) || (!exactTimestamps && isTimeless);
     if (!isKnown) return `no kernel accumulates ${call.surface}`;
   }
   return expressionsOf(node)
     .map((expression) => opaquePart(expression))
     .find((reason) => reason !== undefined);
+}
+
+/** Marks of which group has met which value, that kernels keep. */
+const MARK_COUNT_MAX = 1 << 22;
+
+/** Whether each group marks the values that it has met, or values are grouped too. */
+function groupMethod(
+  node: AggregateNode | GroupingSetsNode,
+  { namespace, exactTimestamps, isWithout }: Planner,
+): Method {
+  const distinct = node.aggregates.filter(isDistinct);
+  if (exactTimestamps || distinct.length === 0) return 'plain';
+  if (distinct.some(({ name }) => name !== 'count_distinct')) return 'grouped twice';
+  if (isWithout('grouped-twice')) return 'plain';
+  const rowCount = estimateRows(node.input, namespace);
+  const groupCount = estimateGroups(node, rowCount, namespace);
+  const isMany = ({ args: [value] }: AggregateCall) =>
+    value?.kind === 'column' &&
+    distinctCount(node.input, value.path, namespace) * groupCount > MARK_COUNT_MAX;
+  return distinct.some(isMany) ? 'grouped twice' : 'plain';
 }
 
 function whyNoWindow({ calls }: WindowPlanNode): string | undefined {

@@ -5,8 +5,13 @@ import type { Namespace } from '../../plan/namespace.ts';
 import type { PlanNode, ScanNode } from '../../plan/plan.ts';
 import type { PhysicalNode, Refusal } from '../physical.ts';
 
-/** `first-groups` and `stored-columns` are choices of operators over batches. */
-export type ChoiceName = 'batches' | 'row-numbers' | 'first-groups' | 'stored-columns';
+/** Those behind the second are choices of operators over batches. */
+export type ChoiceName =
+  | 'batches'
+  | 'row-numbers'
+  | 'first-groups'
+  | 'grouped-twice'
+  | 'stored-columns';
 
 /** Takes a node and what it reads. */
 export interface Choice {

@@ -5,7 +5,7 @@ import { conjunctsOf } from '../conjunction.ts';
 import type { BoundExpression, ComparisonExpression } from '../expression.ts';
 import { inputsOf } from '../map-plan.ts';
 import type { Namespace } from '../namespace.ts';
-import type { PlanNode } from '../plan.ts';
+import type { AggregateNode, PlanNode } from '../plan.ts';
 
 /** Rows of parts that say nothing of their size. */
 const UNKNOWN_ROW_COUNT = 1000;
@@ -24,7 +24,7 @@ export function estimateRows(node: PlanNode, namespace: Namespace): number {
       return estimateRows(node.input, namespace) * share;
     }
     case 'aggregate':
-      return node.keys.length === 0 ? 1 : estimateRows(node.input, namespace) / 4;
+      return estimateGroups(node, estimateRows(node.input, namespace), namespace);
     case 'limit':
       return Math.min(node.limit ?? Number.POSITIVE_INFINITY, estimateRows(node.input, namespace));
     case 'values':
@@ -39,6 +39,23 @@ export function estimateRows(node: PlanNode, namespace: Namespace): number {
       return input === undefined ? UNKNOWN_ROW_COUNT : estimateRows(input, namespace);
     }
   }
+}
+
+/** Of rows, where nothing is known of the keys. */
+const GROUP_SHARE = 1 / 10;
+
+/** As many groups as there are combinations of the values of the keys, as far as there are rows. */
+export function estimateGroups(
+  { keys, input }: Pick<AggregateNode, 'keys' | 'input'>,
+  rowCount: number,
+  namespace: Namespace,
+): number {
+  let count = 1;
+  for (const key of keys) {
+    if (key.kind !== 'column') return rowCount * GROUP_SHARE;
+    count *= distinctCount(input, key.path, namespace);
+  }
+  return Math.min(count, rowCount);
 }
 
 /** The share of the rows of a node for which a condition holds. */
@@ -152,6 +169,11 @@ export function distinctCount(
     case 'filter':
     case 'sort':
       return distinctCount(node.input, path, namespace);
+    case 'join': {
+      const side = [node.left, node.right].find(({ alias }) => alias === path[0]);
+      if (side === undefined) return Math.max(1, estimateRows(node, namespace));
+      return distinctCount(side.input, path.slice(1), namespace);
+    }
     case 'project': {
       const item = node.items.find(
         (candidate) => candidate.kind === 'named' && candidate.path[0] === path[0],

@@ -10,7 +10,7 @@ import type { ColumnSnapshot } from '../../../value/column/snapshot.ts';
 import { comparePaths, type Path } from '../../../value/path.ts';
 import { constant } from '../../../value/value.ts';
 import { atomOfGroup, type GroupColumn } from '../../vector/group/group-column.ts';
-import { groupResolved } from '../aggregate.ts';
+import { groupResolved } from '../group/accumulate.ts';
 import { materializeRows, type OperatorContext } from '../materialize.ts';
 import { NotSuited, suited } from '../not-suited.ts';
 import { both, type Pipeline } from '../pipeline.ts';

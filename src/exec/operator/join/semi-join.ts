@@ -3,8 +3,8 @@
 import type { BoundExpression } from '../../../plan/expression.ts';
 import type { JoinNode } from '../../../plan/plan.ts';
 import { BOOLEAN_TYPE } from '../../../plan/type/operator-type.ts';
-import { groupResolved } from '../aggregate.ts';
-import { pipelineOfGroups } from '../group-pipeline.ts';
+import { groupResolved } from '../group/accumulate.ts';
+import { pipelineOfGroups } from '../group/group-pipeline.ts';
 import type { OperatorContext } from '../materialize.ts';
 import { NotSuited, suited } from '../not-suited.ts';
 import { keyName, tableColumn } from '../outputs.ts';

@@ -73,6 +73,39 @@ const OPERATOR_QUERIES = [
   'SELECT t, i FROM data WHERE j > 2 LIMIT 4 OFFSET 3',
 ];
 
+/** Each distinct value of a group counts once: nobody looks at timestamps. */
+const DISTINCT_QUERIES = [
+  'SELECT t, count(DISTINCT d) AS n FROM data GROUP BY t',
+  'SELECT count(DISTINCT d) AS n FROM data',
+  'SELECT count(DISTINCT d) AS n FROM data WHERE j > 40',
+  'SELECT sum(DISTINCT i) AS n, count(*) AS m FROM data WHERE j > 9',
+  'SELECT sum(DISTINCT i) AS n FROM data WHERE j > 40',
+  'SELECT t, sum(DISTINCT i) AS a, avg(DISTINCT j) AS b, sum(j) AS c, count(DISTINCT s) AS e FROM data GROUP BY t',
+  'SELECT t, i, count(DISTINCT j) AS a, sum(DISTINCT j) AS b, min(DISTINCT d) AS c FROM data GROUP BY t, i',
+  'SELECT t, sum(DISTINCT i) FILTER (WHERE j > 3) AS a, max(j) FILTER (WHERE i > 3) AS b FROM data GROUP BY t',
+  'SELECT t, median(j) AS m, sum(DISTINCT j) AS a FROM data GROUP BY t ORDER BY a DESC, t LIMIT 2',
+  'SELECT t, count(DISTINCT d) AS n FROM data GROUP BY t ORDER BY n DESC, t LIMIT 2',
+  'SELECT t, count(DISTINCT d) AS n, count(*) AS m FROM data GROUP BY t ORDER BY n DESC, m, t',
+  'SELECT other.t AS t, sum(DISTINCT data.j) AS s FROM data JOIN other ON data.j = other.i GROUP BY other.t',
+  'SELECT t, s, sum(DISTINCT j) AS a, count(*) AS n FROM data GROUP BY ROLLUP (t, s)',
+];
+
+test.each(DISTINCT_QUERIES)('%s', (sql) => {
+  fc.assert(
+    fc.property(table, table, (rows, others) =>
+      bothAgree(rows, sql, { others, exactTimestamps: false }),
+    ),
+    { numRuns: 6 },
+  );
+});
+
+test.each(DISTINCT_QUERIES.slice(0, 12))('timestamps are those of the reference: %s', (sql) => {
+  fc.assert(
+    fc.property(table, table, (rows, others) => bothAgree(rows, sql, { others, isCounted: false })),
+    { numRuns: 3 },
+  );
+});
+
 test.each(OPERATOR_QUERIES)('%s', (sql) => {
   fc.assert(
     fc.property(table, table, fc.boolean(), (rows, others, exactTimestamps) =>
@@ -114,22 +147,25 @@ test.each(MIXED_QUERIES)('%s', (sql) => {
   );
 });
 
-test.each(OPERATOR_QUERIES)('no row is made, whoever does which part, for %s', (sql) => {
-  const make = (seed: number): TableRow[] =>
-    Array.from({ length: 50 }, (_, n) => ({
-      i: n % 7 === 0 ? null : (n * seed) % 9,
-      j: (n * seed) % 11,
-      d: n / 4,
-      s: n % 5 === 0 ? null : 'abc'.slice(n % 3),
-      t: ['a', 'abc', 'zoé'][n % 3] as string,
-    }));
-  const options = { exactTimestamps: false, others: make(7) };
-  const expected = run(make(5), sql, { accelerated: false, ...options });
-  for (const threadCount of [1, 3]) {
-    const accelerated = { accelerated: true, mayScan: false, threadCount } as const;
-    expect(run(make(5), sql, { ...accelerated, ...options })).toEqual(expected);
-  }
-});
+test.each([...OPERATOR_QUERIES, ...DISTINCT_QUERIES])(
+  'no row is made, whoever does which part, for %s',
+  (sql) => {
+    const make = (seed: number): TableRow[] =>
+      Array.from({ length: 50 }, (_, n) => ({
+        i: n % 7 === 0 ? null : (n * seed) % 9,
+        j: (n * seed) % 11,
+        d: n / 4,
+        s: n % 5 === 0 ? null : 'abc'.slice(n % 3),
+        t: ['a', 'abc', 'zoé'][n % 3] as string,
+      }));
+    const options = { exactTimestamps: false, others: make(7) };
+    const expected = run(make(5), sql, { accelerated: false, ...options });
+    for (const threadCount of [1, 3]) {
+      const accelerated = { accelerated: true, mayScan: false, threadCount } as const;
+      expect(run(make(5), sql, { ...accelerated, ...options })).toEqual(expected);
+    }
+  },
+);
 
 const SELECTIVE_QUERIES = [
   'SELECT count(*) AS n, sum(j) AS s, min(d) AS m FROM data WHERE i > 7',

@@ -1,13 +1,13 @@
 // Quantiles of groups: values are grouped with the keys and counted, so each distinct value is sorted
 // once, and counts tell where in the order a share of the rows lies.
-import { numberAtom } from '../../builtin/conversion.ts';
-import type { BoundExpression } from '../../plan/expression.ts';
-import type { AggregateCall } from '../../plan/plan.ts';
-import { MINUS_INFINITY } from '../../value/timestamp.ts';
-import { constant, Scalar } from '../../value/value.ts';
-import { atomOfGroup, type GroupColumn } from '../vector/group/group-column.ts';
-import type { GroupTable } from '../vector/group/group-table.ts';
-import { NotSuited, suited } from './not-suited.ts';
+import { numberAtom } from '../../../builtin/conversion.ts';
+import type { BoundExpression } from '../../../plan/expression.ts';
+import type { AggregateCall } from '../../../plan/plan.ts';
+import { MINUS_INFINITY } from '../../../value/timestamp.ts';
+import { constant, Scalar } from '../../../value/value.ts';
+import { atomOfGroup, type GroupColumn } from '../../vector/group/group-column.ts';
+import type { GroupTable } from '../../vector/group/group-table.ts';
+import { NotSuited, suited } from '../not-suited.ts';
 
 /** Values of one group, ascending, and how many rows there are up to each of them. */
 interface CountedValues {

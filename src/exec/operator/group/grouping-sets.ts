@@ -1,24 +1,24 @@
 // GROUPING SETS: the rows are put into a table once, every set groups it, and the groups of all sets
 // stand behind each other.
-import type { BoundExpression } from '../../plan/expression.ts';
-import type { GroupingSetsNode } from '../../plan/plan.ts';
-import { atomType } from '../../plan/type/type.ts';
-import { constant } from '../../value/value.ts';
-import type { GroupColumn } from '../vector/group/group-column.ts';
-import { GroupTable } from '../vector/group/group-table.ts';
-import { groupResolved, resolveCalls } from './aggregate.ts';
+import type { BoundExpression } from '../../../plan/expression.ts';
+import type { GroupingSetsNode } from '../../../plan/plan.ts';
+import { atomType } from '../../../plan/type/type.ts';
+import { constant } from '../../../value/value.ts';
+import type { GroupColumn } from '../../vector/group/group-column.ts';
+import { GroupTable } from '../../vector/group/group-table.ts';
+import { materialize, type OperatorContext } from '../materialize.ts';
+import { NotSuited, suited } from '../not-suited.ts';
+import { groupOutputs, HIDDEN, tableColumn } from '../outputs.ts';
+import { Pipeline } from '../pipeline.ts';
+import { concatenate, namedColumns, type Part } from '../table/concatenate.ts';
+import { groupCalls, resolveCalls } from './aggregate.ts';
 import { pipelineOfGroups } from './group-pipeline.ts';
-import { materialize, type OperatorContext } from './materialize.ts';
-import { NotSuited, suited } from './not-suited.ts';
-import { groupOutputs, HIDDEN, tableColumn } from './outputs.ts';
-import { Pipeline } from './pipeline.ts';
-import { concatenate, namedColumns, type Part } from './table/concatenate.ts';
 
 /** @throws NotSuited */
 export function groupingSets(
   node: GroupingSetsNode,
   input: Pipeline,
-  named: boolean,
+  { named, isTwice }: { readonly named: boolean; readonly isTwice: boolean },
   context: OperatorContext,
 ): Pipeline {
   if (context.exactTimestamps) throw new NotSuited();
@@ -40,7 +40,7 @@ export function groupingSets(
     const again = new Pipeline(table.base, table.outputs, table.namer, context.tables);
     const own = set.map((index) => storedKeys[index] as BoundExpression);
     const grouping = { keys: own, aggregates, explicit: true, isOrdered: true };
-    const groups = withAllKeys(groupResolved(grouping, again, context), set, keys.length);
+    const groups = withAllKeys(groupCalls(grouping, again, context, isTwice), set, keys.length);
     const pipeline = pipelineOfGroups(node, groups, named, context);
     const marks = keys.map((_, index) => ({
       name: groupingName(index),

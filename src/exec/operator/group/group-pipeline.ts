@@ -1,12 +1,12 @@
 // Groups as the rows of a pipeline.
-import type { AggregateNode } from '../../plan/plan.ts';
-import { namedRow } from '../general/row.ts';
-import type { GroupTable } from '../vector/group/group-table.ts';
-import type { OperatorContext } from './materialize.ts';
-import { aggregateName, groupOutputs, keyName } from './outputs.ts';
-import { Pipeline } from './pipeline.ts';
-import { chunksOf, MadeTable } from './table/batch-table.ts';
-import { encodeGroupColumn } from './table/encode-column.ts';
+import type { AggregateNode } from '../../../plan/plan.ts';
+import { namedRow } from '../../general/row.ts';
+import type { GroupTable } from '../../vector/group/group-table.ts';
+import type { OperatorContext } from '../materialize.ts';
+import { aggregateName, groupOutputs, keyName } from '../outputs.ts';
+import { Pipeline } from '../pipeline.ts';
+import { chunksOf, MadeTable } from '../table/batch-table.ts';
+import { encodeGroupColumn } from '../table/encode-column.ts';
 
 const CHUNK_ROW_COUNT = 65_536;
 
