@@ -1,10 +1,11 @@
 // file://: two slashes are relative to the working directory, three absolute.
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { failure, RowanError } from '../util/error.ts';
 import { LocalAccess, type LocalAccessOptions } from './local-access.ts';
+import { makeFolders } from './make-folders.ts';
 import type { FileFacts, FileSink, Listing, Scheme, SourceFile } from './scheme.ts';
 import type { FileUrl } from './url.ts';
 import { decodePercent, fileUrlOf } from './url.ts';
@@ -54,7 +55,7 @@ export class LocalScheme implements Scheme {
     const path = pathOf(url);
     try {
       await this.#access.checkWrite(path, url.text);
-      await mkdir(dirname(path), { recursive: true });
+      await makeFolders(dirname(path));
       const existing = await stat(path).catch(() => undefined);
       if (existing?.isDirectory()) {
         throw failure('INVALID_URL', `cannot write ${url.text}: ${path} is a directory`, {
@@ -73,7 +74,7 @@ export class LocalScheme implements Scheme {
     const path = pathOf(url);
     try {
       await this.#access.checkWrite(path, url.text);
-      await mkdir(dirname(path), { recursive: true });
+      await makeFolders(dirname(path));
     } catch (error) {
       throw localFailure(error, path, url);
     }

@@ -34,7 +34,10 @@ export interface FunctionType<Schema extends TObject = TObject> extends EntityTy
     artifact?: LoadedArtifact['data'],
   ): CompiledFunction;
   /** the type-specific member `status`, beside `info` */
-  status?(params: ParamsOf<Schema>): Readonly<Record<string, unknown>>;
+  status?(
+    params: ParamsOf<Schema>,
+    artifact?: LoadedArtifact['data'],
+  ): Readonly<Record<string, unknown>>;
   /** What POST …/routes/<name> answers, by name. */
   readonly routes?: Readonly<Record<string, FunctionRoute>>;
   /**

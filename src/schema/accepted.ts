@@ -31,8 +31,9 @@ function membersText(member: SchemaData | undefined): string {
 }
 
 /** ` from 0 to 5`, ` above 0`. */
-function rangeText({ minimum, exclusiveMinimum, maximum }: SchemaData): string {
+function rangeText({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: SchemaData): string {
   const above = exclusiveMinimum === undefined ? '' : ` above ${exclusiveMinimum}`;
   const from = minimum === undefined ? above : ` from ${minimum}`;
-  return maximum === undefined ? from : `${from} to ${maximum}`;
+  if (maximum !== undefined) return `${from} to ${maximum}`;
+  return exclusiveMaximum === undefined ? from : `${from} and below ${exclusiveMaximum}`;
 }

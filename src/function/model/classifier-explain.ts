@@ -9,7 +9,7 @@ import { scoreCountOf } from '../../learn/model/classifier.ts';
 import { ANY_TYPE, atomType, OPEN_ROW_TYPE } from '../../plan/type/type.ts';
 import { choice, inputQuery, url } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
-import { type Atom, isTrue } from '../../value/atom.ts';
+import type { Atom } from '../../value/atom.ts';
 import { atomToJsonText } from '../../value/json.ts';
 import { Path } from '../../value/path.ts';
 import { Row, RowBuilder, Scalar, type Value } from '../../value/value.ts';
@@ -88,15 +88,17 @@ export const classifierExplain = functionType({
       }
       return new Row(['bias', 'explanation'], [new Scalar(bias, ts), explanation.build()]);
     };
+    const explainAgainst = (background: readonly Values[]) =>
+      compileExplainer(workspace, model.algorithm, shape, { method, background }, scope.callScope);
     const makeExplainer = () => {
       const text = backgroundData && queryTextOf(backgroundData);
       const background =
         method === 'interventional' && text !== undefined ? readBackground(text, names, scope) : [];
-      const options = { method, background };
-      return compileExplainer(workspace, model.algorithm, shape, options, scope.callScope);
+      return explainAgainst(background);
     };
-    // What cannot be explained is refused when the function is made.
-    if (method !== 'interventional') explainer = makeExplainer();
+    // What cannot be explained is refused when the function is made; the background is read later.
+    if (method === 'interventional') explainAgainst([names.map(() => undefined)]);
+    else explainer = makeExplainer();
     return {
       input: [
         {
@@ -167,12 +169,19 @@ function labelOf(input: Value): Atom {
 function labelIndex({ mode, labels }: ClassifierModel, label: Atom): number {
   if (mode === 'regression') return 0;
   if (label === null) throw failure('DATA_ERROR', 'a label to explain is needed');
-  if (mode === 'boolean') return isTrue(label) ? 1 : 0;
+  if (mode === 'boolean') {
+    if (label === 0 || label === 1) return label;
+    throw unknownLabel(label, ['0', '1']);
+  }
   const index = labels.indexOf(atomToJsonText(label));
   if (index >= 0) return index;
-  throw failure(
+  throw unknownLabel(label, labels);
+}
+
+function unknownLabel(label: Exclude<Atom, null>, known: readonly string[]): Error {
+  return failure(
     'DATA_ERROR',
-    `label ${atomToJsonText(label)} is not known to the model; it knows ${labels.slice(0, 10).join(', ')}`,
+    `label ${atomToJsonText(label)} is not known to the model; it knows ${known.slice(0, 10).join(', ')}`,
   );
 }
 

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { workspaceOf } from '../../exec/thread-memory.ts';
 import { type ClassifierModel, hasUsableFeature } from '../../learn/model/classifier.ts';
 import { classifierFromJson } from '../../learn/model/classifier-json.ts';
-import { modelDocument } from '../../learn/model/document.ts';
+import { modelDocument, modelSummary } from '../../learn/model/document.ts';
 import { type Prepared, prepare, preparedSpans } from '../../learn/model/prepare.ts';
 import { compileModelScorer } from '../../learn/model/score.ts';
 import type { JobContext, Workspace } from '../../learn/workspace.ts';
@@ -32,6 +32,10 @@ export const classifier = functionType({
   }),
   binding: () => 'creation',
   load: ({ modelFileUrl }, context) => loadClassifier(modelFileUrl, context),
+  status(_params, artifact) {
+    const { model } = artifact as LoadedClassifier;
+    return { summary: modelSummary(model), mode: model.mode };
+  },
   compile(_params, { arenas, callScope }, artifact) {
     return compileClassifier(artifact as LoadedClassifier, workspaceOf(arenas), callScope);
   },

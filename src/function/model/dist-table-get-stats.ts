@@ -36,6 +36,7 @@ interface Observation {
 /** The statistics of keys that experimental.distTable.train made. */
 export const distTableGetStats = functionType({
   name: 'experimental.distTable.getStats',
+  aliases: ['distTable.getStats'],
   summary: 'Gives the statistics of outcomes for the values of a row.',
   parameters: Type.Object({
     distTableFileUrl: url({ description: 'the tables that experimental.distTable.train saved' }),

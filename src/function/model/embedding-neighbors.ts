@@ -85,6 +85,9 @@ export const embeddingNeighbors = functionType({
       apply(input) {
         const coords = memberOf(input, 'coords');
         const count = numberOf(memberOf(input, 'numNeighbors')) ?? params.defaultNumNeighbors;
+        if (!(count >= 0)) {
+          throw failure('SQL_EXECUTION', `numNeighbors must be at least 0; got ${count}`);
+        }
         const distance =
           numberOf(memberOf(input, 'maxDistance')) ??
           params.defaultMaxDistance ??

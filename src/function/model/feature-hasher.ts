@@ -14,6 +14,7 @@ const DENSE_BITS_MAX = 16;
 /** Columns of any names as a fixed number of columns. */
 export const featureHasher = functionType({
   name: 'feature_hasher',
+  aliases: ['experimental.featureGenerator.hashedColumn'],
   summary: 'Maps columns of any names to a fixed number of columns by their hashes.',
   parameters: Type.Object({
     numBits: Type.Integer({

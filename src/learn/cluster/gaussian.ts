@@ -8,7 +8,7 @@ import {
   type Workspace,
   withScratch,
 } from '../workspace.ts';
-import { farApart } from './kmeans.ts';
+import { checkClusterCount, farApart } from './kmeans.ts';
 
 export interface GaussianOptions {
   readonly numClusters: number;
@@ -47,6 +47,7 @@ export function fitGaussians(
   points: Points,
   { numClusters, maxIterations, randomSeed }: GaussianOptions,
 ): GaussianFit {
+  checkClusterCount(points, numClusters);
   const { dimension } = points;
   let clusters: Gaussian[] = farApart(context, points, numClusters, randomSeed).map((mean) => ({
     mean,

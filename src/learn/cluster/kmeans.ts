@@ -51,13 +51,7 @@ export function fitKmeans(
   points: Points,
   { numClusters, maxIterations, metric, randomSeed }: KmeansOptions,
 ): KmeansFit {
-  const { rowCount } = points;
-  if (rowCount < numClusters) {
-    throw failure(
-      'DATA_ERROR',
-      `there are ${rowCount} datapoints for numClusters ${numClusters}; at least one for each cluster is needed`,
-    );
-  }
+  checkClusterCount(points, numClusters);
   const { workspace } = context;
   const scaled = metric === 'cosine' ? unitPoints(workspace, points) : undefined;
   try {
@@ -68,6 +62,15 @@ export function fitKmeans(
   } finally {
     if (scaled !== undefined) workspace.memory.free(scaled.points.span);
   }
+}
+
+/** @throws DATA_ERROR when there are fewer points than clusters */
+export function checkClusterCount({ rowCount }: Points, numClusters: number): void {
+  if (rowCount >= numClusters) return;
+  throw failure(
+    'DATA_ERROR',
+    `there are ${rowCount} datapoints for numClusters ${numClusters}; at least one for each cluster is needed`,
+  );
 }
 
 /**

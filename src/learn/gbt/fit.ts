@@ -349,7 +349,13 @@ export const gbtLearner: Learner<typeof GBT_OPTIONS> = {
   coding: 'rank',
   options: GBT_OPTIONS,
   bucketCountMax: (options) => options.max_bins,
-  check({ options }, mode) {
+  check({ options, path }, mode) {
+    if (options.max_depth === 0) {
+      throw failure(
+        'INVALID_PARAMETER',
+        `max_depth must be -1 or at least 1; at '${path}' it is 0`,
+      );
+    }
     objectiveOf(gbtOptions(options), mode);
   },
   fit: (context, data, { options }, seed) =>

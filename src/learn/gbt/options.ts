@@ -104,7 +104,7 @@ export const GBT_OPTIONS = Type.Object({
   objective_alpha: Type.Number({
     description: 'quantile: which one; huber: where errors begin to count linearly',
     exclusiveMinimum: 0,
-    maximum: 1,
+    exclusiveMaximum: 1,
     default: 0.9,
   }),
   early_stopping_rounds: count(

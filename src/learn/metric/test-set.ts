@@ -7,6 +7,7 @@ export function checkTestSet(rowCount: number, scores: Float64Array): void {
   if (scores.includes(Number.NaN)) throw failure('DATA_ERROR', 'Classifier returned a NaN score');
 }
 
-export function emptyTestSet(): Error {
-  return failure('DATA_ERROR', 'Cannot run classifier.test procedure on empty test set');
+/** @param procedure the type that was to run */
+export function emptyTestSet(procedure = 'classifier.test'): Error {
+  return failure('DATA_ERROR', `Cannot run ${procedure} procedure on empty test set`);
 }

@@ -31,6 +31,32 @@ export function modelDocument(workspace: Workspace, model: ClassifierModel): Jso
   return algorithmDocument(workspace, model, model.algorithm);
 }
 
+/** A line about a model: what it is made of, and how many features and labels it knows. */
+export function modelSummary({ algorithm, features, labels }: ClassifierModel): string {
+  const known = [countOf(features.length, 'feature')];
+  if (labels.length > 0) known.push(countOf(labels.length, 'label'));
+  return `${partsOf(algorithm)}, ${known.join(', ')}`;
+}
+
+function partsOf(algorithm: Algorithm): string {
+  switch (algorithm.type) {
+    case 'random_forest':
+    case 'gbt':
+      return `${algorithm.type} of ${countOf(algorithm.ensemble.trees.length, 'tree')}`;
+    case 'boosted_stumps':
+      return `${algorithm.type} of ${countOf(algorithm.committee.members.length, 'stump')}`;
+    case 'committee':
+    case 'one_vs_all':
+      return `${algorithm.type} of ${countOf(algorithm.members.length, 'model')} of type ${algorithm.members[0]?.type}`;
+    default:
+      return algorithm.type;
+  }
+}
+
+function countOf(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
 function algorithmDocument(
   workspace: Workspace,
   model: ClassifierModel,

@@ -15,7 +15,7 @@ import {
   readText,
 } from '../model/container.ts';
 import { columnFinder } from './svd.ts';
-import type { VirtualColumn } from './virtual-column.ts';
+import { infiniteValue, type VirtualColumn } from './virtual-column.ts';
 
 const KIND = 'svd.embedRow';
 const VERSION = 1;
@@ -114,6 +114,7 @@ export function rowEmbedder(model: SvdModel, options: EmbedOptions): RowEmbedder
       const { value, equal } = find(name);
       if (value < 0 && equal.size === 0) return;
       const number = typeof atom === 'bigint' ? Number(atom) : atom;
+      if (typeof number === 'number' && !Number.isFinite(number)) throw infiniteValue(name, number);
       const column = columns[value];
       if (column?.op === 'VALUE' && typeof number === 'number') {
         return addVector(value, (number - column.offset) * column.scale);

@@ -1,7 +1,6 @@
 // Singular value decomposition of rows of cells: numbers scaled, other values one column each.
 
 import { ROW_GROUP } from '../../kernel/generated.ts';
-import { failure } from '../../util/error.ts';
 import type { Atom } from '../../value/atom.ts';
 import { keyOfAtom } from '../../value/canonical-key.ts';
 import type { Span } from '../../value/column/snapshot.ts';
@@ -15,7 +14,12 @@ import {
   withScratch,
 } from '../workspace.ts';
 import { largestEigenpairs } from './lanczos.ts';
-import { type CellColumn, type VirtualColumn, virtualColumns } from './virtual-column.ts';
+import {
+  type CellColumn,
+  infiniteValue,
+  type VirtualColumn,
+  virtualColumns,
+} from './virtual-column.ts';
 
 export interface SvdOptions {
   /** singular values that are kept at most */
@@ -81,7 +85,7 @@ export function scaledValue(
 ): number {
   const value = Number(atom);
   if (!Number.isFinite(value)) {
-    throw failure('DATA_ERROR', `value ${value} of column '${columnName}' is not a finite number`);
+    throw infiniteValue(columnName, value);
   }
   return (value - offset) * scale;
 }

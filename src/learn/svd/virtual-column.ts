@@ -1,5 +1,6 @@
 // Columns of cells as the numeric columns of a decomposition: numbers scaled, other values one
 // column each.
+import { failure } from '../../util/error.ts';
 import type { Atom } from '../../value/atom.ts';
 import { keyOfAtom } from '../../value/canonical-key.ts';
 import { comparePaths, Path } from '../../value/path.ts';
@@ -83,11 +84,19 @@ function continuous(
   return [{ op: 'VALUE', columnName: name, offset: mean, scale, rowCount: count }];
 }
 
+/** @param column its printed path */
+export function infiniteValue(column: string, value: number): Error {
+  return failure('DATA_ERROR', `value ${value} of column '${column}' is not a finite number`);
+}
+
 function discrete({ name, atoms }: CellColumn, look: () => void): VirtualColumn[] {
   const counts = new Map<unknown, { readonly atom: Atom; count: number }>();
   for (const atom of atoms) {
     look();
     if (Number.isNaN(atom)) continue;
+    if (atom === Number.POSITIVE_INFINITY || atom === Number.NEGATIVE_INFINITY) {
+      throw infiniteValue(name, atom);
+    }
     const key = keyOfAtom(atom);
     const known = counts.get(key);
     if (known === undefined) counts.set(key, { atom, count: 1 });

@@ -65,7 +65,7 @@ export const probabilizerTrain = workerProcedure({
       async (save) => {
         steps.next();
         const rows = readTestRows(context, params.trainingData, 'boolean');
-        if (rows.length === 0) throw emptyTestSet();
+        if (rows.length === 0) throw emptyTestSet(TYPE);
         steps.next();
         const model = fit(context, rows, params);
         steps.next();

@@ -26,16 +26,11 @@ const flag = (description: string, value: 0 | 1) =>
   Type.Union([Type.Boolean(), Type.Literal(0), Type.Literal(1)], { description, default: value });
 
 const OPTIONS = {
-  kernel: Type.Union(
-    [
-      ...SVM_KERNELS.map((name) => Type.Literal(name)),
-      ...SVM_KERNELS.map((_, index) => Type.Literal(index)),
-    ],
-    {
-      description: `${SVM_KERNELS.join(', ')}, or its number from 0`,
-      default: 'rbf',
-    },
-  ),
+  kernel: Type.Unsafe<(typeof SVM_KERNELS)[number] | number>({
+    description: `${SVM_KERNELS.join(', ')}, or its number from 0`,
+    enum: [...SVM_KERNELS, ...SVM_KERNELS.keys()],
+    default: 'rbf',
+  }),
   degree: Type.Integer({ description: 'of poly', minimum: 0, default: 3 }),
   gamma: Type.Number({
     description: 'of poly, rbf and sigmoid; 0: 1 / number of coordinates',

@@ -1,14 +1,15 @@
 // Reads what a test query selects: scores, labels and weights, row by row.
 
-import type { Mode } from '../../learn/label.ts';
+import { type Mode, regressionTarget } from '../../learn/label.ts';
 import { childrenOf } from '../../plan/children.ts';
 import type { BoundExpression } from '../../plan/expression.ts';
 import type { InputQuery } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
 import { parseJson } from '../../util/exact-json.ts';
 import { type Atom, isTrue } from '../../value/atom.ts';
+import { atomToJsonText } from '../../value/json.ts';
 import type { Path } from '../../value/path.ts';
-import { cellsOf, latestOf, type Row, Scalar, type Value } from '../../value/value.ts';
+import { cellsOf, latestOf, Row, Scalar, type Value } from '../../value/value.ts';
 import type { ProcedureContext } from '../procedure-type.ts';
 
 export interface LabelledScores {
@@ -85,6 +86,7 @@ function readLabel(
 ): { readonly atom: Atom; readonly names: readonly string[] } | undefined {
   if (mode !== 'multilabel') {
     const atom = scalarOf(row, 'label');
+    if (mode === 'regression' && atom !== null && typeof atom !== 'number') regressionTarget(atom);
     return atom === null ? undefined : { atom, names: [] };
   }
   const names = row
@@ -102,17 +104,34 @@ function readWeight(row: Row): number {
 }
 
 function readScore(row: Row, mode: Mode): number {
+  for (const value of row.all('score')) if (value instanceof Row) refuseSeveral(value);
   const atom = scalarOf(row, 'score');
   if (typeof atom === 'number') return atom;
   if (mode === 'regression' && atom === null) return Number.NaN;
   throw failure('DATA_ERROR', 'Classifier returned a NaN score: the score must be a number');
 }
 
+/** @throws DATA_ERROR when a row is there instead of a score, and it has several columns */
+function refuseSeveral(row: Row): void {
+  const names = new Set(cellsOf(row).map(({ path }) => path.toString()));
+  if (names.size <= 1) return;
+  const shown = [...names].slice(0, 5).join(', ');
+  throw failure('DATA_ERROR', `the score must be a number, not a row of columns ${shown}`);
+}
+
 /** A score a label; only the last element of each column counts, and it is the label's JSON. */
 function readScores(row: Row): LabelledScores[] {
   return row
     .all('score')
-    .flatMap(cellsOf)
+    .flatMap((value) => {
+      if (value instanceof Scalar) {
+        throw failure(
+          'DATA_ERROR',
+          `the score must be a row with a column for each label, not ${atomToJsonText(value.atom)}`,
+        );
+      }
+      return cellsOf(value);
+    })
     .map(({ path, atom }) => {
       const column = path.elements.at(-1) ?? '';
       if (typeof atom !== 'number' || Number.isNaN(atom)) {

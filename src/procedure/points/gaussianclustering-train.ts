@@ -4,12 +4,10 @@ import { gaussiansToJson } from '../../learn/model/points-model.ts';
 import { outputDataset } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
 import { Path } from '../../value/path.ts';
-import { checkFunctionUrl } from '../classifier/model-parameter.ts';
 import { workerProcedure } from '../procedure-type.ts';
-import { checkTrainingQuery } from '../training/training-query.ts';
 import { recordClusters, recordNumberedRows } from './cluster-output.ts';
 import { clusterParameters } from './kmeans-train.ts';
-import { trainOnPoints } from './point-training.ts';
+import { checkPointParameters, trainOnPoints } from './point-training.ts';
 
 const TYPE = 'gaussianclustering.train';
 
@@ -29,8 +27,7 @@ export const gaussianClusteringTrain = workerProcedure({
     ),
   }),
   check(params) {
-    checkFunctionUrl(TYPE, params);
-    checkTrainingQuery(params.trainingData, { type: TYPE, shape: 'any' });
+    checkPointParameters(TYPE, params);
     if (params.numClusters < 2) {
       throw failure('INVALID_PARAMETER', "EM with less than 2 clusters doesn't make any sense!");
     }

@@ -3,11 +3,9 @@ import { CLUSTER_METRICS, fitKmeans } from '../../learn/cluster/kmeans.ts';
 import { kmeansToJson } from '../../learn/model/points-model.ts';
 import { choice, outputDataset } from '../../schema/declare.ts';
 import { Path } from '../../value/path.ts';
-import { checkFunctionUrl } from '../classifier/model-parameter.ts';
 import { workerProcedure } from '../procedure-type.ts';
-import { checkTrainingQuery } from '../training/training-query.ts';
 import { recordClusters, recordNumberedRows } from './cluster-output.ts';
-import { pointParameters, trainOnPoints } from './point-training.ts';
+import { checkPointParameters, pointParameters, trainOnPoints } from './point-training.ts';
 
 const TYPE = 'kmeans.train';
 
@@ -39,8 +37,7 @@ export const kmeansTrain = workerProcedure({
     ),
   }),
   check(params) {
-    checkFunctionUrl(TYPE, params);
-    checkTrainingQuery(params.trainingData, { type: TYPE, shape: 'any' });
+    checkPointParameters(TYPE, params);
   },
   run(context, params) {
     const { metric, outputDataset: output, centroidsDataset } = params;

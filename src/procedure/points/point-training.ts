@@ -3,7 +3,9 @@ import { Type } from 'typebox';
 import type { JsonObject } from '../../learn/model/container.ts';
 import type { FitContext } from '../../learn/workspace.ts';
 import { type InputQuery, inputQuery } from '../../schema/declare.ts';
+import { failure } from '../../util/error.ts';
 import {
+  checkFunctionUrl,
   functionName,
   optionalModelFileUrl,
   randomSeed,
@@ -14,6 +16,7 @@ import type { ProcedureContext, ProcedureResult } from '../procedure-type.ts';
 import { fitContext } from '../training/fit-context.ts';
 import { makeModelCard, pointFeatures, trainingOptions } from '../training/model-card.ts';
 import { withModelFileIfAny } from '../training/model-file.ts';
+import { checkTrainingQuery } from '../training/training-query.ts';
 import { TRAINING_STEPS } from '../training/training-steps.ts';
 import { type PointRows, readPoints } from './point-rows.ts';
 
@@ -31,6 +34,18 @@ export const pointParameters = {
   randomSeed,
   ...runOnCreation,
 };
+
+/** @throws INVALID_PARAMETER for parameters that contradict one another or the query */
+export function checkPointParameters(type: string, params: PointParams): void {
+  checkFunctionUrl(type, params);
+  checkTrainingQuery(params.trainingData, { type, shape: 'any' });
+  if (params.numInputDimensions === 0) {
+    throw failure(
+      'INVALID_PARAMETER',
+      'numInputDimensions must be -1, for all, or at least 1; params.numInputDimensions is 0',
+    );
+  }
+}
 
 interface PointParams {
   readonly trainingData: InputQuery;

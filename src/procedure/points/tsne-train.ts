@@ -5,11 +5,9 @@ import { fitTsne, usedPerplexity } from '../../learn/layout/tsne.ts';
 import { pointColumns } from '../../learn/points.ts';
 import { outputDataset } from '../../schema/declare.ts';
 import { NOT_A_DATE } from '../../value/timestamp.ts';
-import { checkFunctionUrl } from '../classifier/model-parameter.ts';
 import { workerProcedure } from '../procedure-type.ts';
-import { checkTrainingQuery } from '../training/training-query.ts';
 import { pointsByRow, recordLayout } from './layout-output.ts';
-import { pointParameters, trainOnPoints } from './point-training.ts';
+import { checkPointParameters, pointParameters, trainOnPoints } from './point-training.ts';
 
 const TYPE = 'tsne.train';
 
@@ -54,8 +52,7 @@ export const tsneTrain = workerProcedure({
     }),
   }),
   check(params) {
-    checkFunctionUrl(TYPE, params);
-    checkTrainingQuery(params.trainingData, { type: TYPE, shape: 'any' });
+    checkPointParameters(TYPE, params);
   },
   run(context, params) {
     return trainOnPoints(context, params, {

@@ -6,11 +6,9 @@ import { unitVector } from '../../learn/layout/umap-embed.ts';
 import { pointColumns } from '../../learn/points.ts';
 import { choice, outputDataset } from '../../schema/declare.ts';
 import { NOT_A_DATE } from '../../value/timestamp.ts';
-import { checkFunctionUrl } from '../classifier/model-parameter.ts';
 import { workerProcedure } from '../procedure-type.ts';
-import { checkTrainingQuery } from '../training/training-query.ts';
 import { pointsByRow, recordLayout } from './layout-output.ts';
-import { pointParameters, trainOnPoints } from './point-training.ts';
+import { checkPointParameters, pointParameters, trainOnPoints } from './point-training.ts';
 
 const TYPE = 'umap.train';
 
@@ -47,10 +45,9 @@ export const umapTrain = workerProcedure({
       default: 1,
     }),
     metric: choice(UMAP_METRICS, { description: 'distance of two points', default: 'euclidean' }),
-    numEpochs: Type.Integer({
-      description: 'passes over the edges; 0: 500 below 10,000 rows, else 200',
-      minimum: 0,
-      default: 0,
+    numEpochs: Type.Union([Type.Literal('auto'), Type.Integer({ minimum: 0 })], {
+      description: 'passes over the edges; auto, or 0: 500 below 10,000 rows, else 200',
+      default: 'auto',
     }),
     learningRate: Type.Number({
       description: 'size of the first steps',
@@ -71,14 +68,15 @@ export const umapTrain = workerProcedure({
     }),
   }),
   check(params) {
-    checkFunctionUrl(TYPE, params);
-    checkTrainingQuery(params.trainingData, { type: TYPE, shape: 'any' });
+    checkPointParameters(TYPE, params);
   },
   run(context, params) {
+    const { numEpochs } = params;
+    const options = { ...params, numEpochs: numEpochs === 'auto' ? 0 : numEpochs };
     return trainOnPoints(context, params, {
       functionType: 'umap.embedRow',
       noRows: 'umap training requires at least 1 datapoint. Did the query select any rows?',
-      fit: (learning, { points }) => ({ ...fitUmap(learning, points, params), points }),
+      fit: (learning, { points }) => ({ ...fitUmap(learning, points, options), points }),
       toJson({ positions, points, meanDistance }, columnNames) {
         const columns = pointColumns(workspaceOf(context.arenas), points);
         const rows = pointsByRow(columns, points.rowCount);

@@ -18,7 +18,7 @@ import { failure } from '../../util/error.ts';
 import type { Atom } from '../../value/atom.ts';
 import { Path } from '../../value/path.ts';
 import { checkFunctionUrl, functionName } from '../classifier/model-parameter.ts';
-import { outcomes } from '../classifier/outcome-parameter.ts';
+import { checkOutcomes, outcomes } from '../classifier/outcome-parameter.ts';
 import { type OutcomeRow, outcomeRows } from '../classifier/outcome-rows.ts';
 import { runOnCreation } from '../parameter.ts';
 import { workerProcedure } from '../procedure-type.ts';
@@ -32,6 +32,7 @@ const TYPE = 'experimental.distTable.train';
 /** Statistics of numbers by the values of columns, before each row and after all. */
 export const distTableTrain = workerProcedure({
   name: TYPE,
+  aliases: ['distTable.train'],
   summary: 'Keeps statistics of numeric outcomes for each value of some columns.',
   parameters: Type.Object({
     trainingData: inputQuery({
@@ -60,6 +61,7 @@ export const distTableTrain = workerProcedure({
     ...runOnCreation,
   }),
   check(params) {
+    checkOutcomes(params.outcomes);
     checkFunctionUrl(TYPE, { ...params, modelFileUrl: params.distTableFileUrl });
     const rules = { type: TYPE, shape: 'any', allowsGroupBy: true } as const;
     checkTrainingQuery(params.trainingData, rules);

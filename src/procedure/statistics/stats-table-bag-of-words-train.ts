@@ -11,7 +11,7 @@ import { failure } from '../../util/error.ts';
 import { isTrue } from '../../value/atom.ts';
 import { Path } from '../../value/path.ts';
 import { checkFunctionUrl, functionName } from '../classifier/model-parameter.ts';
-import { outcomes } from '../classifier/outcome-parameter.ts';
+import { checkOutcomes, outcomes } from '../classifier/outcome-parameter.ts';
 import { outcomeRows } from '../classifier/outcome-rows.ts';
 import { runOnCreation } from '../parameter.ts';
 import { workerProcedure } from '../procedure-type.ts';
@@ -49,6 +49,7 @@ export const statsTableBagOfWordsTrain = workerProcedure({
     ...runOnCreation,
   }),
   check(params) {
+    checkOutcomes(params.outcomes);
     checkFunctionUrl(TYPE, { ...params, modelFileUrl: params.statsTableFileUrl });
     const rules = { type: TYPE, shape: 'any', allowsGroupBy: true } as const;
     checkTrainingQuery(params.trainingData, rules);

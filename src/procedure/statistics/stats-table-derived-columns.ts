@@ -11,6 +11,7 @@ import { workerProcedure } from '../procedure-type.ts';
 /** Makes a function that computes the same columns from the counts of each table. */
 export const statsTableDerivedColumns = workerProcedure({
   name: 'experimental.statsTable.derivedColumnsGenerator',
+  aliases: ['statsTable.derivedColumnsGenerator'],
   summary: 'Makes an SQL function that computes columns from the counts of every table.',
   parameters: Type.Object({
     functionId: Type.String({ description: 'id of the function to make or replace', minLength: 1 }),

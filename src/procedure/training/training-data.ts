@@ -18,7 +18,7 @@ import {
 } from '../../learn/label.ts';
 import { rowWeight } from '../../learn/weight.ts';
 import { childrenOf } from '../../plan/children.ts';
-import type { BoundExpression, ProjectItem } from '../../plan/expression.ts';
+import type { BoundExpression, ProjectItem, RowExpression } from '../../plan/expression.ts';
 import { inputsOf } from '../../plan/map-plan.ts';
 import type { PlanNode } from '../../plan/plan.ts';
 import type { InputQuery } from '../../schema/declare.ts';
@@ -524,6 +524,36 @@ function refuseLabelFeatures(prepared: PreparedQuery, context: ProcedureContext)
     const found = probe(path);
     if (found) throw labelAmongFeatures(path.toString());
   }
+  if (label.kind === 'row') refuseLabelWildcards(label, probe, project, context);
+}
+
+/** Columns that a wildcard of the label takes must not be features. @throws DATA_ERROR */
+function refuseLabelWildcards(
+  label: RowExpression,
+  isFeature: (column: Path) => boolean,
+  project: PlanNode,
+  context: ProcedureContext,
+): void {
+  const scanned = scannedDataset(project);
+  if (scanned === undefined) return;
+  for (const item of label.items) {
+    if (item.kind !== 'wildcard' || item.source !== 'input') continue;
+    const { exact, prefix } = item.pattern;
+    const isLabel = compileRowItems({ ...label, items: [item] }, context);
+    for (const { path } of context.namespace.dataset(scanned).columns()) {
+      if (!exact.every((element, index) => path.elements[index] === element)) continue;
+      if (!isLabel(path) || !isFeature(path)) continue;
+      const printed = new Path(prefix === '' ? exact : [...exact, prefix]).toString();
+      throw labelAmongFeatures(path.toString(), printed);
+    }
+  }
+}
+
+/** The dataset whose rows a project reads, where it reads one. */
+function scannedDataset(node: PlanNode): string | undefined {
+  if (node.kind === 'scan') return node.dataset;
+  const inputs = inputsOf(node);
+  return inputs.length === 1 ? scannedDataset(inputs[0] as PlanNode) : undefined;
 }
 
 /** What the query selects as label, in its own words. */

@@ -76,7 +76,7 @@ export class FunctionEntity implements LiveEntity {
   status(): unknown {
     const known = this.interface ?? this.#lastInterface;
     return {
-      ...this.functionType.status?.(this.params),
+      ...this.functionType.status?.(this.params, this.#artifact?.data),
       ...(known === undefined ? {} : { info: functionInfo(known) }),
     };
   }

@@ -96,6 +96,16 @@ describe('file://', () => {
     expect(readFileSync(path, 'utf8')).toBe('newer');
   });
 
+  test.skipIf(process.platform !== 'linux')(
+    'says so where a file system has no folder to make',
+    async () => {
+      await expect(files.create('file:///proc/nowhere/made/x.csv')).rejects.toMatchObject({
+        message: expect.stringContaining('No such file or directory'),
+        httpCode: 400,
+      });
+    },
+  );
+
   test('compresses by suffix and tells plain files from compressed ones', async () => {
     await write(`file://${dir}/t.csv.gz`, 'a,b\n');
     expect(readFileSync(join(dir, 't.csv.gz'))[0]).toBe(0x1f);

@@ -168,6 +168,17 @@ export const FUNCTION_ROUTES: readonly Route[] = [
   }),
   route({
     verb: 'GET',
+    path: '/v1/functions/:id/status',
+    summary: 'What the type of a function tells of it, for instance a summary of its model',
+    role: 'reader',
+    async handle(request, { functions }) {
+      const entity = functions.get(request.params.id as string);
+      await entity.refresh();
+      return jsonReply(entity.status());
+    },
+  }),
+  route({
+    verb: 'GET',
     path: '/v1/functions/:id/card',
     summary: 'The card of a model: from what and how it was trained, and its last test',
     role: 'reader',

@@ -53,3 +53,47 @@ test('explains against rows of a query, once for each thread', async () => {
   expect(output.bias).toBeCloseTo(4, 4);
   expect(output.bias + contribution).toBeCloseTo(7, 4);
 });
+
+test('a label that a model of two classes does not know is refused', async () => {
+  await perform('PUT', '/v1/procedures/fit', {
+    type: 'classifier.train',
+    params: {
+      trainingData: 'SELECT {x} AS features, y > 3 AS label FROM line',
+      algorithm: 'naive_bayes',
+      configuration: { naive_bayes: { type: 'naive_bayes' }, dt: { type: 'decision_tree' } },
+      modelFileUrl: 'mem://bayes.cls',
+      runOnCreation: true,
+    },
+  });
+  await perform('POST', '/v1/procedures/fit/runs', {
+    params: { algorithm: 'dt', modelFileUrl: 'mem://tree.cls' },
+  });
+  await perform('PUT', '/v1/functions/tree', {
+    type: 'classifier.explain',
+    params: { modelFileUrl: 'mem://tree.cls' },
+  });
+  const application = '/v1/functions/tree/application';
+  for (const label of ['yes', 2]) {
+    const body = { input: { features: { x: 3 }, label } };
+    const reply = await rowan.perform('GET', application, { body });
+    expect([reply.status, reply.text]).toEqual([400, expect.stringContaining('it knows 0, 1')]);
+  }
+});
+
+test.each(['path', 'treeshap', 'interventional'])(
+  'method %s is refused where the model has no explanations, before any call',
+  async (method) => {
+    const params = {
+      modelFileUrl: 'mem://bayes.cls',
+      method,
+      backgroundData: 'SELECT x FROM line',
+    };
+    const reply = await rowan.perform('PUT', '/v1/functions/none', {
+      body: { type: 'classifier.explain', params },
+    });
+    expect([reply.status, reply.text]).toEqual([
+      400,
+      expect.stringContaining('is not available for naive_bayes'),
+    ]);
+  },
+);

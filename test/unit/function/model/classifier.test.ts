@@ -73,3 +73,12 @@ test('a classifier takes what is no features for none', async () => {
     expect(await rowan.functions.get('model').apply(input)).toEqual(none);
   }
 });
+
+test('the status of a classifier tells its mode and what it is made of', async () => {
+  const { json } = await rowan.get('/v1/functions/model/status');
+  expect(json).toMatchObject({
+    mode: 'boolean',
+    summary: 'random_forest of 100 trees, 2 features',
+  });
+  expect((await rowan.get('/v1/functions/model')).json).toMatchObject({ status: json });
+});

@@ -112,9 +112,31 @@ test.each([
     { trainingData: 'SELECT x FROM rows', numClusters: 1 },
     "doesn't make any sense",
   ],
+  [
+    'em.train',
+    { trainingData: 'SELECT x FROM rows', numClusters: 13 },
+    'there are 12 datapoints for numClusters 13',
+  ],
+  [
+    'umap.train',
+    { trainingData: 'SELECT x FROM rows', numInputDimensions: 0 },
+    'numInputDimensions must be -1, for all, or at least 1',
+  ],
   ['tsne.train', { trainingData: 'SELECT nothing FROM rows' }, "column 'nothing'"],
   ['svm.train', { trainingData: 'SELECT x, y FROM rows' }, "'label'"],
+  [
+    'svm.train',
+    { trainingData: 'SELECT x, y AS label FROM rows', configuration: { kernel: 'cubic' } },
+    '"linear", "poly", "rbf", "sigmoid", 0, 1, 2, 3',
+  ],
   ['svd.train', { trainingData: 'SELECT infinite FROM rows' }, "column 'infinite'"],
+  // One infinity everywhere is one value, and no column of numbers to scale.
+  ['svd.train', { trainingData: 'SELECT x / 0.0 AS x FROM rows WHERE x > 0' }, "column 'x'"],
+  [
+    'probabilizer.train',
+    { trainingData: 'SELECT x AS score, y AS label FROM rows WHERE x > 99' },
+    'Cannot run probabilizer.train procedure on empty test set',
+  ],
   [
     'randomforest.binary.train',
     { trainingData: 'SELECT {x} AS features, one AS label FROM rows' },
@@ -127,6 +149,55 @@ test.each([
   ],
 ])('%s %j', async (type, params, message) => {
   expect(await refused(type, params)).toContain(message);
+});
+
+test('multilabel: a column that a wildcard of the label takes cannot be a feature', async () => {
+  const tags = await rowan.createDataset({ id: 'tags', type: 'sparse.mutable' });
+  await tags.recordRow('r', [
+    ['x', 1, 0],
+    ['tag.a', 1, 0],
+  ]);
+  await tags.commit();
+  for (const features of ['{*}', '{* EXCLUDING (tag)}', '{x, tag.a}']) {
+    const trainingData = `SELECT ${features} AS features, {tag.*} AS label FROM tags`;
+    const params = { trainingData, mode: 'multilabel', configuration: TREE };
+    expect(await refused('classifier.train', params)).toContain(
+      "Dataset column 'tag.a' cannot be used in both label and feature because of label wildcard 'tag'",
+    );
+  }
+});
+
+test.each([
+  ['max_depth', 0, 'max_depth must be -1 or at least 1'],
+  ['objective_alpha', 1, 'objective_alpha'],
+])('gbt: %s %j', async (option, value, message) => {
+  const trainingData = 'SELECT {x} AS features, y AS label FROM rows';
+  const configuration = { type: 'gbt', [option]: value };
+  expect(await refused('classifier.train', { trainingData, configuration })).toContain(message);
+});
+
+test.each([
+  ['statsTable.train', ['trial'], "outcome 'trial' has the name that the counts of all rows have"],
+  ['statsTable.bagOfWords.train', ['a', 'a'], "outcome 'a' has the name that another outcome has"],
+  ['distTable.train', ['a', 'a'], "outcome 'a' has the name that another outcome has"],
+])('%s refuses outcomes that share a name: %j', async (type, names, message) => {
+  const outcomes = names.map((name) => [name, 'y']);
+  const params = { trainingData: 'SELECT x FROM rows', outcomes };
+  const reply = await rowan.put('/v1/procedures/outcomes', { type, params });
+  expect([reply.status, reply.text]).toEqual([400, expect.stringContaining(message)]);
+});
+
+test.each([
+  ['boolean', 'x, y', 'the score must be a number, not a row of columns x, y'],
+  ['categorical', undefined, 'the score must be a row with a column for each label, not 0'],
+  ['regression', undefined, 'Regression labels must not be infinite or NaN. Got \\"t1\\"'],
+])('classifier.test in mode %s says what score and label must be', async (mode, row, message) => {
+  const score = row === undefined ? 'x' : `{${row}}`;
+  const label = mode === 'regression' ? 'mixed' : 'y';
+  const testingData = `SELECT ${score} AS score, ${label} AS label FROM rows`;
+  const params = { testingData, mode, runOnCreation: true };
+  const reply = await rowan.put('/v1/procedures/tested', { type: 'classifier.test', params });
+  expect([reply.status, reply.text]).toEqual([400, expect.stringContaining(message)]);
 });
 
 test.each([
