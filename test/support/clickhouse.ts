@@ -1,10 +1,10 @@
 // ClickHouse servers of its own for a test file: Debian's, in temporary folders.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from './free-port.ts';
 import { findProgram } from './services.ts';
 
 export const PASSWORD = "lo'zenge";
@@ -117,12 +117,3 @@ const USERS = `<yandex>
   </users>
   <quotas><default></default></quotas>
 </yandex>`;
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}

@@ -1,11 +1,11 @@
 // A PostgreSQL server of its own for a test file: Debian's, in a temporary folder.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { freePort } from './free-port.ts';
 
 const VERSIONS = '/usr/lib/postgresql';
 export const PASSWORD = 'lozenge';
@@ -70,15 +70,6 @@ function unprivileged():
   if (process.getuid?.() !== 0) return { gid: process.getgid?.() ?? 0 };
   const idOf = (option: string) => Number(execFileSync('id', [option, 'postgres']));
   return { uid: idOf('-u'), gid: idOf('-g') };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 async function connected(server: ChildProcess, port: number): Promise<pg.Client> {

@@ -141,7 +141,7 @@ export class S3Server {
     });
     const next = isMore ? `<NextContinuationToken>${start + count}</NextContinuationToken>` : '';
     response.end(
-      `<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><IsTruncated>${isMore}</IsTruncated>${next}${items.join('')}</ListBucketResult>`,
+      `<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><EncodingType>url</EncodingType><IsTruncated>${isMore}</IsTruncated>${next}${items.join('')}</ListBucketResult>`,
     );
   }
 

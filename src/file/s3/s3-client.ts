@@ -148,7 +148,7 @@ function refusal({ url, status, code, method, bucket, isAnonymous }: Refusal): R
       details,
     );
   }
-  if (status === 404 && code !== 'NoSuchUpload') {
+  if (status === 404 && (code === '' || code === 'NoSuchKey')) {
     return failure(
       'FILE_NOT_FOUND',
       { url: url.text, reason: 'No such file or directory' },
@@ -171,6 +171,8 @@ function refusal({ url, status, code, method, bucket, isAnonymous }: Refusal): R
 
 const HINTS: Readonly<Record<string, string>> = {
   InvalidAccessKeyId: 'the id of its credential is unknown there',
+  // the same, as versitygw says it
+  XAdminUserNotFound: 'the id of its credential is unknown there',
   SignatureDoesNotMatch: 'the secret of its credential is wrong',
   ExpiredToken: 'the token of its credential has expired',
   InvalidToken: 'the token of its credential is wrong',

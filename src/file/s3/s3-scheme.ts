@@ -16,7 +16,7 @@ import { childrenOf, childText, type XmlElement } from './xml.ts';
 const RESUME_COUNT_MAX = 3;
 /** What S3 answers before it looks at what a key may do. */
 const WRONG_CREDENTIAL =
-  /^(InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|InvalidToken|RequestTimeTooSkewed)$/;
+  /^(InvalidAccessKeyId|XAdminUserNotFound|SignatureDoesNotMatch|ExpiredToken|InvalidToken|RequestTimeTooSkewed)$/;
 
 export interface S3SchemeOptions {
   readonly http: HttpClient;
@@ -85,9 +85,10 @@ export class S3Scheme implements Required<Scheme> {
     const facts = new Map<string, FileFacts>();
     let isThere = prefix === '';
     for await (const page of this.#pages({ bucket, key: prefix }, url, { delimiter: '/' })) {
+      const keyOf = keyReader(page);
       for (const object of childrenOf(page, 'Contents')) {
         isThere = true;
-        const name = unescapeKey(childText(object, 'Key'));
+        const name = keyOf(object, 'Key');
         // Some tools mark a folder by an object of its name.
         if (name === prefix) continue;
         const file = `s3://${bucket}/${name}`;
@@ -101,7 +102,7 @@ export class S3Scheme implements Required<Scheme> {
       }
       for (const folder of childrenOf(page, 'CommonPrefixes')) {
         isThere = true;
-        dirs.push(`s3://${bucket}/${unescapeKey(childText(folder, 'Prefix')).replace(/\/$/, '')}`);
+        dirs.push(`s3://${bucket}/${keyOf(folder, 'Prefix').replace(/\/$/, '')}`);
       }
     }
     if (!isThere) {
@@ -120,8 +121,9 @@ export class S3Scheme implements Required<Scheme> {
     const rest = prefix.slice('s3://'.length);
     const { bucket, key } = readPlace({ ...pattern, rest });
     for await (const page of this.#pages({ bucket, key }, pattern, {})) {
+      const keyOf = keyReader(page);
       for (const object of childrenOf(page, 'Contents')) {
-        yield `s3://${bucket}/${unescapeKey(childText(object, 'Key'))}`;
+        yield `s3://${bucket}/${keyOf(object, 'Key')}`;
       }
     }
   }
@@ -246,9 +248,10 @@ export class S3Scheme implements Required<Scheme> {
   }
 }
 
-/** Keys as listings write them: escaped as in a form. */
-function unescapeKey(key: string): string {
-  return decodePercent(key.replaceAll('+', ' '));
+/** Reads keys of a listing: escaped as in a form when the service says so, which not all do. */
+function keyReader(page: XmlElement): (element: XmlElement, name: string) => string {
+  if (childText(page, 'EncodingType') !== 'url') return childText;
+  return (element, name) => decodePercent(childText(element, name).replaceAll('+', ' '));
 }
 
 function optional<K extends string>(name: K, text: string): { readonly [Name in K]?: string } {
