@@ -10,6 +10,8 @@ import { Rowan } from '../../src/index.ts';
 import { parseJson } from '../../src/util/exact-json.ts';
 import { type Block, blocksOf, isAsShown, isJsonAsShown } from '../support/document.ts';
 import { projectFiles, projectRoot, readProjectFile } from '../support/project.ts';
+import { findPython, runPython } from '../support/python.ts';
+import { canTest } from '../support/services.ts';
 
 const run = promisify(execFile);
 
@@ -26,6 +28,7 @@ const NOT_RUN: readonly (readonly [document: string, start: string, why: string]
   ['README.md', 'npm run build', 'this test is a part of it'],
   ['docs/guide/1-getting-started.md', 'npm start', 'a server that stays'],
   ['docs/guide/1-getting-started.md', 'rowan serve', 'a server that stays'],
+  ['docs/guide/15-python.md', 'pip install', 'fetches packages; .ci/run does'],
   ['docs/guide/8-operation.md', 'rowan serve', 'servers that stay; test/unit/cli starts them'],
   ['docs/guide/8-operation.md', 'kill', 'ends the server; test/crash does it for real'],
   [POSTGRESQL, `curl -G ${ADDRESS}/v1/query`, 'asks a database; test/remote does'],
@@ -41,12 +44,15 @@ const NOT_RUN: readonly (readonly [document: string, start: string, why: string]
 const DOCUMENTS = projectFiles(/^(README|docs\/.+)\.md$/).filter(
   (path) => blocksOf(readProjectFile(path)).length > 0,
 );
+/** between the outputs of two blocks of Python */
+const END_OF_BLOCK = '-- end of block --';
 const MODULES = join(projectRoot, 'build/examples');
 
 describe.each(DOCUMENTS)('%s', (document) => {
   const blocks = blocksOf(readProjectFile(document));
   const stem = document.replaceAll('/', '-').replace(/\.md$/, '');
   const modules = blocks.filter(({ language }) => language === 'ts');
+  const scripts = blocks.filter(({ language }) => language === 'python');
   const home = process.cwd();
   let folder: string;
   let rowan: Rowan;
@@ -71,7 +77,7 @@ describe.each(DOCUMENTS)('%s', (document) => {
     NOT_RUN.some(([name, start]) => name === document && block.text.startsWith(start));
 
   for (const block of blocks.filter((candidate) => !isNotRun(candidate))) {
-    if (block.language === 'ts') continue;
+    if (block.language === 'ts' || block.language === 'python') continue;
     test(`line ${block.line}: ${block.text.split('\n', 1)[0]}`, () => runBlock(block), 120_000);
   }
 
@@ -95,6 +101,22 @@ describe.each(DOCUMENTS)('%s', (document) => {
         vi.unstubAllGlobals();
       }
     }, 120_000);
+
+  if (scripts.length > 0)
+    test.runIf(canTest('Python client', findPython()))(
+      'Python',
+      async () => {
+        const file = join(folder, `${stem}.py`);
+        const ends = scripts.map(({ text }) => `${place(text)}\nprint(end="${END_OF_BLOCK}")\n`);
+        await writeFile(file, ends.join(''));
+        const outputs = (await runPython([file])).split(END_OF_BLOCK);
+        for (const [index, { reply }] of scripts.entries()) {
+          const output = (outputs[index] ?? '').replace(/ +$/gm, '');
+          if (reply !== undefined) expect(output.trim()).toBe(reply.text.trim());
+        }
+      },
+      120_000,
+    );
 
   async function runBlock({ language, file, text, reply }: Block): Promise<void> {
     if (file !== undefined) {
