@@ -3,6 +3,7 @@ import type { Static, TObject } from 'typebox';
 import type { EntityType, ParamsOf } from '../dataset/entity-type.ts';
 import type { Executor } from '../exec/general/compiler.ts';
 import type { FileSystem } from '../file/file-system.ts';
+import type { ModelFormula } from '../learn/formula/formula.ts';
 import type { CallContext, ModelFeatures } from '../plan/function.ts';
 import type { Namespace } from '../plan/namespace.ts';
 import type { ValueType } from '../plan/type/type.ts';
@@ -119,6 +120,8 @@ export interface CompiledFunction {
   readonly takesAnyValue: boolean;
   /** the columns that it was trained on, for warnings about calls without them */
   readonly features?: ModelFeatures;
+  /** what other systems can compute instead of calls; undefined: it cannot be said */
+  formula?(): ModelFormula | undefined;
   /** true: a call takes microseconds and reads no data, so it may run on the main thread */
   readonly isLight: boolean;
   apply(input: Value, scope: CallContext): Value;

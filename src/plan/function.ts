@@ -1,5 +1,6 @@
 // What a function of the SQL language declares about itself. Builtins implement these interfaces;
 // binding, evaluation, documentation, tests and the console derive from the same declaration.
+import type { ModelFormula } from '../learn/formula/formula.ts';
 import type { Atom } from '../value/atom.ts';
 import type { Value } from '../value/value.ts';
 import type { ValueType } from './type/type.ts';
@@ -216,6 +217,8 @@ export interface UserFunction {
   readonly takesAnyValue: boolean;
   /** what the function was trained on; absent: it was not trained, or takes any columns */
   readonly features?: ModelFeatures | undefined;
+  /** What other systems can compute instead of calls; undefined: it cannot be said. */
+  readonly formula?: (() => ModelFormula | undefined) | undefined;
   apply(input: Value, scope: CallContext): Value;
   /** as `apply`, for several inputs at once; present where that takes less than one by one */
   readonly applyAll?:

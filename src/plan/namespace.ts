@@ -72,7 +72,7 @@ export interface RemotePushing {
    * The same rows from a plan in which the other system does more, for a node with an AskNode
    * below; undefined: the node stays as it is.
    */
-  push(node: PlanNode): PlanNode | undefined;
+  push(node: PlanNode, namespace: Namespace): PlanNode | undefined;
   rows(ask: AskNode): Iterable<RelationRow>;
   /** in the language of the other system */
   describe(ask: AskNode): string;

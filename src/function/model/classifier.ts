@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
 import { workspaceOf } from '../../exec/thread-memory.ts';
+import { classifierFormula } from '../../learn/formula/classifier-formula.ts';
+import type { ModelFormula } from '../../learn/formula/formula.ts';
 import { type ClassifierModel, hasUsableFeature } from '../../learn/model/classifier.ts';
 import { classifierFromJson } from '../../learn/model/classifier-json.ts';
 import { modelDocument, modelSummary } from '../../learn/model/document.ts';
@@ -62,11 +64,16 @@ function compileClassifier(
   scope: JobContext,
 ) {
   const { score, scoreAll, scorePlain } = compileScore(model, prepared, workspace, scope);
+  let formula: { readonly value: ModelFormula | undefined } | undefined;
   return {
     input: [rowType([{ name: 'features', type: featuresType(model) }])],
     output: outputType(model),
     takesAnyValue: false,
     features: trainedFeatures(model),
+    formula() {
+      formula ??= { value: classifierFormula(workspace, { model, prepared }) };
+      return formula.value;
+    },
     isLight: true,
     apply: (input: Value) => score(featuresOf(input)),
     applyAll: (inputs: readonly Value[]) => scoreAll(inputs.map(featuresOf)),

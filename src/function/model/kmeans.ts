@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { nearestOf } from '../../learn/cluster/nearest.ts';
+import { kmeansFormula } from '../../learn/formula/point-formulas.ts';
 import { type KmeansModel, kmeansFromJson } from '../../learn/model/points-model.ts';
 import { atomType } from '../../plan/type/type.ts';
 import { url } from '../../schema/declare.ts';
@@ -28,6 +29,7 @@ export const kmeans = functionType({
       output: outputRowType('cluster', atomType('integer')),
       takesAnyValue: false,
       features: { member: 'embedding', names: columnNames },
+      formula: () => kmeansFormula(artifact as KmeansModel),
       isLight: true,
       apply(input) {
         const { point, ts } = read(input);

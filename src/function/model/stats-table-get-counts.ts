@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { countsFormula } from '../../learn/formula/point-formulas.ts';
 import { keyText } from '../../learn/table/key.ts';
 import { countsOf, type StatsTables, statsTablesFromJson } from '../../learn/table/stats-table.ts';
 import { url } from '../../schema/declare.ts';
@@ -29,6 +30,7 @@ export const statsTableGetCounts = functionType({
       input: [{ kind: 'row', members: [{ name: 'keys', type: row }], open: false }],
       output: outputRowType('counts', row),
       takesAnyValue: false,
+      formula: () => countsFormula(tables, (column) => Path.parse(column).elements),
       isLight: true,
       apply(input) {
         const keys = input instanceof Row ? input.values[input.indexOf('keys')] : undefined;

@@ -23,7 +23,7 @@ function askFor(scan: ScanNode, context: RuleContext): PlanNode {
 
 function pushed(node: PlanNode, context: RuleContext): PlanNode | undefined {
   const ask = askBelow(node);
-  return ask && pushingOf(ask.dataset, context)?.push(node);
+  return ask && pushingOf(ask.dataset, context)?.push(node, context.namespace);
 }
 
 /** The rows that a chain of operators with one input each begins with. */

@@ -32,6 +32,14 @@ const RETRY_PAUSES_MS: readonly number[] = [100, 200, 400];
 const PARAMETERS_SINCE = 20.01;
 const UNKNOWN_TABLE = '60';
 
+/** Queries with large models are longer than servers take as long as nothing else is said. */
+const LONG_QUERY_LENGTH = 100_000;
+const OF_LONG_QUERIES = {
+  max_query_size: '16777216',
+  max_ast_elements: '2000000',
+  max_expanded_ast_elements: '8000000',
+} as const;
+
 export const clickhouseDriver: Driver = {
   async connect(connection, guard) {
     const session = new ClickhouseSession(connection, guard);
@@ -232,6 +240,7 @@ class ClickhouseSession implements Session {
           query: `${sql}\nFORMAT ${format}`,
           query_id: queryId,
           abort_signal: abort.signal,
+          ...(sql.length > LONG_QUERY_LENGTH ? { clickhouse_settings: OF_LONG_QUERIES } : {}),
           ...(parameters === undefined ? {} : { query_params: parameters }),
         }));
         return { stream, stop };

@@ -8,10 +8,12 @@ import type {
   CallExpression,
   CaseExpression,
   ComparisonExpression,
+  ExtractExpression,
   InListExpression,
 } from '../../plan/expression.ts';
 import { Scalar } from '../../value/value.ts';
 import { lowerCall } from './clickhouse-builtin.ts';
+import { lowerModelOutput } from './clickhouse-model.ts';
 import type { ClickhouseColumn } from './clickhouse-request.ts';
 import {
   choose,
@@ -101,6 +103,8 @@ export function lower(expression: BoundExpression, to: Lowering): Sql | undefine
       return caseSql(expression, to);
     case 'call':
       return callSql(expression, to);
+    case 'extract':
+      return extractSql(expression, [], to);
     default:
       return undefined;
   }
@@ -274,4 +278,16 @@ function callSql({ name, args }: CallExpression, to: Lowering): Sql | undefined 
     values.push(value);
   }
   return lowerCall(name, values, to);
+}
+
+/** What a model says: `model({…})[score]`. */
+function extractSql(
+  { operand, index }: ExtractExpression,
+  rest: readonly string[],
+  to: Lowering,
+): Sql | undefined {
+  if (index.kind !== 'member') return undefined;
+  const path = [...index.path, ...rest];
+  if (operand.kind === 'extract') return extractSql(operand, path, to);
+  return operand.kind === 'user-call' ? lowerModelOutput(operand, path, to, lower) : undefined;
 }

@@ -13,8 +13,10 @@ import type {
   ProjectNode,
   SortNode,
 } from '../../plan/plan.ts';
+import type { Span } from '../../sql/node.ts';
 import { lowerAggregate } from './clickhouse-aggregate.ts';
 import { lower } from './clickhouse-expression.ts';
+import { lowerModelOutputs } from './clickhouse-model.ts';
 import type { ClickhouseColumn } from './clickhouse-request.ts';
 import { canonical, holds, type Lowering, type Sql, truthOf } from './clickhouse-sql.ts';
 import { QueryTexts } from './clickhouse-text.ts';
@@ -47,6 +49,8 @@ export interface PushedTable {
   readonly namesRows: boolean;
   /** true: cells have timestamps of their own, which groups and computed values would lose */
   readonly hasTimestamps: boolean;
+  readonly models: NonNullable<Lowering['models']>;
+  readonly modelSizeMax: number;
 }
 
 /** More rows than these are sorted here alone. */
@@ -84,7 +88,8 @@ function asking(ask: AskNode, changes: Partial<Asked>): AskNode {
 }
 
 function loweringOf(ask: AskNode, table: PushedTable): Lowering {
-  return { columns: table.columns, texts: new QueryTexts(askedOf(ask).texts) };
+  const { columns, models, modelSizeMax } = table;
+  return { columns, texts: new QueryTexts(askedOf(ask).texts), models, modelSizeMax };
 }
 
 /** Whether rows are those of the table, perhaps not all. */
@@ -224,27 +229,37 @@ function withGroups(to: Lowering, ask: AskNode): Lowering {
 function pushProject(node: ProjectNode, ask: AskNode, table: PushedTable): PlanNode | undefined {
   const { groups, limit } = askedOf(ask);
   if (groups !== undefined || limit !== undefined || table.hasTimestamps) return undefined;
-  if (node.keepsInput || !node.items.every((item) => item.kind === 'named')) return undefined;
+  if (node.keepsInput) return undefined;
+  if (!node.items.every(({ kind }) => kind === 'named' || kind === 'spread')) return undefined;
   const to = loweringOf(ask, table);
   const computed: Record<string, Sql> = {};
+  const compute = (sql: Sql, from: Span, type: BoundExpression['type']): BoundExpression => {
+    const name = `=c${Object.keys(computed).length}`;
+    computed[name] = sql;
+    return { kind: 'column', path: [name], type, start: from.start, end: from.end };
+  };
   const replace = (expression: BoundExpression): BoundExpression => {
     if (TRIVIAL.has(expression.kind)) return expression;
     const sql = lower(expression, to);
-    if (sql === undefined) return mapChildren(expression, replace);
-    const name = `=c${Object.keys(computed).length}`;
-    computed[name] = sql;
-    return {
-      kind: 'column',
-      path: [name],
-      type: expression.type,
-      start: expression.start,
-      end: expression.end,
-    };
+    if (sql !== undefined) return compute(sql, expression, expression.type);
+    const outputs =
+      expression.kind === 'user-call' ? lowerModelOutputs(expression, to, lower) : undefined;
+    if (outputs === undefined) return mapChildren(expression, replace);
+    const { start, end, type } = expression;
+    const items = outputs.map((output) => ({
+      kind: 'named' as const,
+      path: output.path,
+      expression: compute(output.sql, expression, ANY_ATOM),
+      start,
+      end,
+    }));
+    return { kind: 'row', items, type, start, end };
   };
-  const items = node.items.map((item) => {
-    const named = item as NamedProjectItem;
-    return { ...named, expression: replace(named.expression) };
-  });
+  const items = node.items.map((item) =>
+    item.kind === 'named' || item.kind === 'spread'
+      ? { ...item, expression: replace(item.expression) }
+      : item,
+  );
   if (Object.keys(computed).length === 0) return undefined;
   const input = { ...asking(ask, { computed, texts: to.texts.all }), isStored: false };
   return { ...node, items, input };

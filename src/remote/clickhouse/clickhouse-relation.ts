@@ -1,4 +1,4 @@
-import type { RelationColumn, RelationRow } from '../../plan/namespace.ts';
+import type { Namespace, RelationColumn, RelationRow } from '../../plan/namespace.ts';
 import { isColumnNeeded, type NeededColumns } from '../../plan/needed-columns.ts';
 import type { AskNode, PlanNode } from '../../plan/plan.ts';
 import { atomType, type RowMember, type ValueType } from '../../plan/type/type.ts';
@@ -9,6 +9,7 @@ import type { RemoteAccess } from '../remote-access.ts';
 import { RemoteRelation, type RemoteScan } from '../remote-relation.ts';
 import { type ClickhousePlace, clickhouseConnection } from './clickhouse-connection.ts';
 import { columnSql } from './clickhouse-expression.ts';
+import { MODEL_SIZE_MAX, MODEL_SIZE_MAX_OF_OLD } from './clickhouse-model.ts';
 import {
   type Asked,
   conditionsOf,
@@ -57,7 +58,7 @@ export class ClickhouseRelation extends RemoteRelation {
   constructor(place: ClickhouseTablePlace, access: RemoteAccess) {
     super(access, true);
     this.#place = place;
-    const push = (node: PlanNode) => pushPart(node, this.#pushed());
+    const push = (node: PlanNode, namespace: Namespace) => pushPart(node, this.#pushed(namespace));
     this.remote = {
       ...this.remote,
       pushing: {
@@ -189,13 +190,15 @@ export class ClickhouseRelation extends RemoteRelation {
     });
   }
 
-  #pushed(): PushedTable {
+  #pushed(namespace: Namespace): PushedTable {
     const { rowNameColumn, timestampColumn } = this.#place;
     return {
       columns: new Map(this.#cells().map((column) => [column.name, column])),
       from: this.#from(),
       namesRows: rowNameColumn !== undefined,
       hasTimestamps: timestampColumn !== undefined,
+      models: (name) => namespace.findUserFunction(name)?.formula?.(),
+      modelSizeMax: this.#table().hasDateTime64 ? MODEL_SIZE_MAX : MODEL_SIZE_MAX_OF_OLD,
     };
   }
 

@@ -1,4 +1,5 @@
 // SQL of values and what is made of it: comparisons and choices as Rowan has them.
+import type { ModelFormula } from '../../learn/formula/formula.ts';
 import type { ComparisonOperator } from '../../sql/node.ts';
 import type { Atom } from '../../value/atom.ts';
 import { readTimestamp, Timestamp } from '../../value/timestamp.ts';
@@ -27,6 +28,10 @@ export interface Lowering {
   /** columns that are expressions of their own */
   readonly expressions?: ReadonlyMap<string, Sql>;
   readonly texts: QueryTexts;
+  /** trained models that can be written as formulas; absent: none are known */
+  readonly models?: (name: string) => ModelFormula | undefined;
+  /** characters of a model's output at most */
+  readonly modelSizeMax?: number;
 }
 
 /** Three-valued: `yes` and `no` are 1 where it is true and where it is false, and never null. */

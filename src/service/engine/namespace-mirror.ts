@@ -212,6 +212,7 @@ export class NamespaceMirror implements Namespace {
       outputType: compiled.output,
       takesAnyValue: compiled.takesAnyValue,
       features: compiled.features,
+      formula: compiled.formula?.bind(compiled),
       apply: (input, scope) => compiled.apply(input, scope),
       applyAll: compiled.applyAll?.bind(compiled),
     };
