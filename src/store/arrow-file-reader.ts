@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { Schema } from 'apache-arrow';
 import { type FileBlock, Footer } from 'apache-arrow/ipc/metadata/file';
 import { Message } from 'apache-arrow/ipc/metadata/message';
+import type { FileState } from '../value/column/snapshot.ts';
 import {
   ARROW_MAGIC,
   type ArrowPart,
@@ -14,6 +15,12 @@ import {
 import { damaged, FileSource } from './durable-file.ts';
 
 const TAIL_SIZE = 4 + ARROW_MAGIC.length;
+
+/** A stretch of bytes of a file. */
+export interface FileRegion {
+  readonly offset: number;
+  readonly sizeBytes: number;
+}
 
 /** Buffers of a part are valid until the next one is read. */
 export class ArrowFileReader {
@@ -43,6 +50,12 @@ export class ArrowFileReader {
     return this.#source.path;
   }
 
+  /** What tells it from the file that it may be later. */
+  get state(): FileState {
+    const { path, sizeBytes, modifiedMs } = this.#source;
+    return { path, sizeBytes, modifiedMs };
+  }
+
   get batchCount(): number {
     return this.#batches.length;
   }
@@ -62,19 +75,25 @@ export class ArrowFileReader {
 
   /** Some buffers of a batch, by number, without a look at its checksum: `readBatch` has seen it. */
   readBatchBuffers(index: number, wanted: readonly number[]): readonly Uint8Array[] {
-    const { offset, metaDataLength } = this.#batches[index] as FileBlock;
+    return this.batchRegions(index, wanted).map(({ offset, sizeBytes }) => {
+      const bytes = new Uint8Array(sizeBytes);
+      this.#source.read(bytes, offset);
+      return bytes;
+    });
+  }
+
+  /** Where in the file these buffers are. */
+  batchRegions(index: number, wanted: readonly number[]): readonly FileRegion[] {
+    const { offset, metaDataLength, bodyLength } = this.#batches[index] as FileBlock;
     const head = new Uint8Array(metaDataLength);
     this.#source.read(head, offset);
     const message = Message.decode(head.subarray(8));
     if (!message.isRecordBatch()) throw damaged(this.path, 'a record batch is missing');
     const { buffers } = message.header();
     return wanted.map((number) => {
-      const region = buffers[number];
-      const bytes = new Uint8Array(region?.length ?? 0);
-      if (region !== undefined) {
-        this.#source.read(bytes, offset + metaDataLength + region.offset);
-      }
-      return bytes;
+      const region = buffers[number] ?? { offset: 0, length: 0 };
+      if (region.offset + region.length > bodyLength) throw damaged(this.path, 'it is cut off');
+      return { offset: offset + metaDataLength + region.offset, sizeBytes: region.length };
     });
   }
 

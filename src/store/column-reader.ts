@@ -10,6 +10,7 @@ import {
   atomFromText,
   type ChunkDescription,
   type ColumnDescription,
+  type ColumnEncoding,
 } from './column-description.ts';
 import { indexWidth } from './column-writer.ts';
 
@@ -43,7 +44,7 @@ export function readChunk(
       const { kind, nullCount, min, max } = description;
       const data = allocator.allocate(rowCount * (kind === 'int32' ? 4 : 8));
       const target = kind === 'int32' ? int32Of(allocator, data) : float64Of(allocator, data);
-      readNumbers(column, buffers.data, target);
+      readNumbers(column.encoding, buffers.data, target);
       return {
         kind,
         rowCount,
@@ -93,8 +94,15 @@ function indexes(
   data: Uint8Array,
 ): Int8Array | Int16Array | Int32Array {
   assert(dictionary !== undefined, 'a column of codes has a dictionary');
-  const { buffer, byteOffset, length } = data;
-  switch (indexWidth(dictionary.count)) {
+  return indexArray(indexWidth(dictionary.count), data);
+}
+
+/** Indexes of a dictionary array, from 0 on. */
+export function indexArray(
+  width: 1 | 2 | 4,
+  { buffer, byteOffset, length }: Uint8Array,
+): Int8Array | Int16Array | Int32Array {
+  switch (width) {
     case 1:
       return new Int8Array(buffer, byteOffset, length);
     case 2:
@@ -104,7 +112,8 @@ function indexes(
   }
 }
 
-function readCodes(
+/** Codes of indexes; 0 where the bitmap, unless it is empty, has no value. */
+export function readCodes(
   from: Int8Array | Int16Array | Int32Array,
   validity: Uint8Array,
   target: Uint8Array | Uint16Array | Uint32Array,
@@ -114,8 +123,9 @@ function readCodes(
   for (let i = 0; i < target.length; i++) if (!isValid(validity, i)) target[i] = 0;
 }
 
-function readNumbers(
-  { encoding }: ColumnDescription,
+/** Numbers as memory holds them. */
+export function readNumbers(
+  encoding: ColumnEncoding,
   data: Uint8Array,
   target: Int32Array | Float64Array,
 ): void {

@@ -25,6 +25,7 @@ import {
 } from './column-reader.ts';
 import { type ArrowArray, ColumnWriter, columnName } from './column-writer.ts';
 import { damaged, type FileSink } from './durable-file.ts';
+import { pagedChunk } from './paged-column.ts';
 
 type Arenas = Pick<ArenaAllocator, 'get'>;
 
@@ -233,6 +234,14 @@ export function readColumnarOutline(
   return { ...frame, columns, file: file.path };
 }
 
+/** How much of columns is read. */
+export interface ColumnRoom {
+  /** what the columns that are read together take, unless it is only one */
+  readonly sizeBytes: number;
+  /** what they may take in memory: the chunks of the others stay in the file */
+  readonly roomBytes: number;
+}
+
 /**
  * Reads columns of a file whose outline was read: the first of `wanted`, and those behind it as long as
  * they take less than `sizeBytes` together. @throws DATA_ERROR, OUT_OF_MEMORY
@@ -241,36 +250,51 @@ export function readColumns(
   file: ArrowFileReader,
   description: ColumnarDescription,
   wanted: readonly number[],
-  sizeBytes: number,
+  { sizeBytes, roomBytes }: ColumnRoom,
   allocator: ArenaAllocator,
 ): ReadColumn[] {
+  let room = roomBytes;
   const chosen = firstOfSize(description, wanted, sizeBytes).map((number) => {
     const column = description.columns[number];
     if (column === undefined) throw damaged(file.path, 'a column is missing');
-    return { number, column, chunks: [] as ChunkSnapshot[] };
+    const isPaged = sizeOf(column) > room;
+    if (!isPaged) room -= sizeOf(column);
+    return { number, column, isPaged, chunks: [] as ChunkSnapshot[] };
   });
   const places = columnPlaces(description);
   const dictionaries = chosen.map(({ number, column }) =>
     readDictionary(file, column, places[number] as ColumnPlace, allocator),
   );
-  // Of each batch only these columns are read, but its head as a whole: once for all of them.
-  const buffers = chosen.flatMap(({ number }) => {
-    const { firstBuffer } = places[number] as ColumnPlace;
-    return [firstBuffer, firstBuffer + 1];
-  });
-  for (let index = 0; index < description.chunkRowCounts.length; index++) {
-    const read = file.readBatchBuffers(index, buffers);
-    chosen.forEach(({ column, chunks }, position) => {
-      const chunk = column.chunks[index] as ChunkDescription;
-      const own = column.encoding === 'null' ? [] : read.slice(2 * position, 2 * position + 2);
-      chunks.push(readChunk(column, chunk, fieldBuffers(own, 0), allocator));
+  const buffersOf = (isPaged: boolean) =>
+    chosen.flatMap((each) => {
+      const { firstBuffer } = places[each.number] as ColumnPlace;
+      return each.isPaged === isPaged ? [firstBuffer, firstBuffer + 1] : [];
     });
+  const [readBuffers, pagedBuffers] = [buffersOf(false), buffersOf(true)];
+  const { state } = file;
+  for (let index = 0; index < description.chunkRowCounts.length; index++) {
+    // Of each batch only these columns are read, but its head as a whole: once for all of them.
+    const read = readBuffers.length > 0 ? [...file.readBatchBuffers(index, readBuffers)] : [];
+    const regions = pagedBuffers.length > 0 ? [...file.batchRegions(index, pagedBuffers)] : [];
+    for (const { column, chunks, isPaged } of chosen) {
+      const chunk = column.chunks[index] as ChunkDescription;
+      if (isPaged) {
+        const [validity = NO_REGION, data = NO_REGION] = regions.splice(0, 2);
+        chunks.push(pagedChunk(column, chunk, { validity, data }, state));
+      } else {
+        const own = read.splice(0, 2);
+        const buffers = fieldBuffers(column.encoding === 'null' ? [] : own, 0);
+        chunks.push(readChunk(column, chunk, buffers, allocator));
+      }
+    }
   }
-  return chosen.map(({ number, column, chunks }, position) => ({
-    number,
-    column: columnSnapshot(column, chunks, dictionaries[position]),
-  }));
+  return chosen.map(({ number, column, chunks, isPaged }, position) => {
+    const snapshot = columnSnapshot(column, chunks, dictionaries[position]);
+    return { number, column: isPaged ? { ...snapshot, isPaged } : snapshot };
+  });
 }
+
+const NO_REGION = { offset: 0, sizeBytes: 0 };
 
 /** The first of these columns, and those behind it while all take less than that size. */
 function firstOfSize(

@@ -6,6 +6,7 @@ import { columnSpans, snapshotSpans } from '../value/column/snapshot-memory.ts';
 import { ArrowFileReader } from './arrow-file-reader.ts';
 import {
   type ColumnarDescription,
+  type ColumnRoom,
   type ReadColumn,
   readColumnar,
   readColumnarOutline,
@@ -71,17 +72,18 @@ function readSnapshot(
 
 /**
  * Reads columns of a file that was opened: the first of `wanted`, and those behind it as long as they
- * take less than `sizeBytes` together. @throws DATA_ERROR, OUT_OF_MEMORY
+ * take less than `sizeBytes` together. The chunks of what there is no room for stay in the file.
+ * @throws DATA_ERROR, OUT_OF_MEMORY
  */
 export function readDatasetColumns(
   path: string,
   wanted: readonly number[],
-  sizeBytes: number,
+  room: ColumnRoom,
   arenas: ArenaAllocator,
 ): ReadColumn[] {
   return readFrom(path, arenas, (file, description, scope) => {
     if (description.layout !== 'columnar') throw damaged(path, 'it holds no columns');
-    const read = readColumns(file, description, wanted, sizeBytes, scope);
+    const read = readColumns(file, description, wanted, room, scope);
     for (const { column } of read) scope.keep(columnSpans(column));
     return read;
   });

@@ -186,13 +186,17 @@ export function errorCode(error: unknown): string | undefined {
 export class FileSource {
   readonly path: string;
   readonly sizeBytes: number;
+  /** when its content was last written, by the clock of the file system */
+  readonly modifiedMs: number;
   readonly #file: number;
 
   constructor(path: string) {
     this.path = path;
     try {
       this.#file = openSync(path, 'r');
-      this.sizeBytes = fstatSync(this.#file).size;
+      const { size, mtimeMs } = fstatSync(this.#file);
+      this.sizeBytes = size;
+      this.modifiedMs = mtimeMs;
     } catch (error) {
       throw damaged(path, errorCode(error) === 'ENOENT' ? 'it is missing' : String(error));
     }

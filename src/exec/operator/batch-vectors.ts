@@ -94,9 +94,7 @@ export class BatchVectors extends Vectors {
     this.#chunk.moveTo(chunkIndex, rowCount);
     // What is loaded now stays for all batches of the chunk.
     places.forEach((place, column) => {
-      if (place.kind === 'chunks' && columns[column]?.dictionary === undefined) {
-        this.#chunk.columnNumbers(column);
-      }
+      if (place.kind === 'chunks') this.#chunk.load(column);
     });
     this.#level = { rowCount, chunkRows: 0, builtRows: [] };
     this.#cache = new Map();

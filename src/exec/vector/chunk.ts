@@ -1,5 +1,6 @@
 // The rows of one chunk of a table as vectors.
 import { assert } from '../../util/assert.ts';
+import { isChunkInFile } from '../../value/column/file-span.ts';
 import type { ChunkSnapshot, ColumnSnapshot } from '../../value/column/snapshot.ts';
 import type { NumberedProgram } from './program/program.ts';
 import type { Scratch } from './scratch.ts';
@@ -8,6 +9,8 @@ import { type CodeVector, type NumberVector, Vectors } from './vectors.ts';
 export class ChunkVectors extends Vectors {
   readonly #columns: readonly ColumnSnapshot[];
   readonly #cache = new Map<ChunkSnapshot, NumberVector>();
+  /** codes that were read from a file */
+  readonly #codes = new Map<ChunkSnapshot, CodeVector>();
   #chunkIndex = 0;
   #rowCount = 0;
 
@@ -24,6 +27,7 @@ export class ChunkVectors extends Vectors {
   moveTo(chunkIndex: number, rowCount: number): void {
     this.scratch.reset();
     this.#cache.clear();
+    this.#codes.clear();
     this.#chunkIndex = chunkIndex;
     this.#rowCount = rowCount;
   }
@@ -40,10 +44,19 @@ export class ChunkVectors extends Vectors {
 
   storedCodes(column: number): CodeVector {
     const chunk = this.#chunk(column);
-    if (chunk.kind === 'codes') {
-      return { data: this.scratch.addressOf(chunk.data), width: chunk.width };
+    if (chunk.kind !== 'codes') return this.#expandCodes(chunk);
+    let vector = this.#codes.get(chunk);
+    if (vector === undefined) {
+      vector = { data: this.scratch.addressOf(chunk.data), width: chunk.width };
+      if (isChunkInFile(chunk)) this.#codes.set(chunk, vector);
     }
-    return this.#expandCodes(chunk);
+    return vector;
+  }
+
+  /** Reads a column now, for whoever rewinds the scratch before the next chunk. */
+  load(column: number): void {
+    if (this.#columns[column]?.dictionary === undefined) this.columnNumbers(column);
+    else if (isChunkInFile(this.#chunk(column))) this.storedCodes(column);
   }
 
   validity(column: number): number {

@@ -4,6 +4,7 @@ import { OVERRUN_SIZE } from '../../kernel/generated.ts';
 import type { Kernels } from '../../kernel/kernels.ts';
 import type { Arena } from '../../value/column/arena.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
+import { isInFile, readFileSpan } from '../../value/column/file-span.ts';
 import type { Span } from '../../value/column/snapshot.ts';
 import { threadArenas, threadKernels } from '../thread-memory.ts';
 
@@ -75,9 +76,14 @@ export class Scratch {
     this.#block = -1;
   }
 
-  /** The address of a span's bytes in this arena; what lies elsewhere is copied. */
+  /** The address of a span's bytes in this arena; what lies elsewhere is copied or read. */
   addressOf(span: Span): number {
     if (span.arena === this.arena.id) return span.offset;
+    if (isInFile(span)) {
+      const address = this.take(span.sizeBytes);
+      readFileSpan(span, this.arena.u8.subarray(address, address + span.sizeBytes));
+      return address;
+    }
     const source = this.#arenas.get(span.arena).u8;
     const address = this.take(span.sizeBytes);
     this.arena.u8.set(source.subarray(span.offset, span.offset + span.sizeBytes), address);

@@ -8,7 +8,7 @@ import type { FunctionRouteAnswer, LoadedArtifact } from '../../function/functio
 import type { ValueType } from '../../plan/type/type.ts';
 import type { ProcedureResult, RunEffects } from '../../procedure/procedure-type.ts';
 import type { ColumnProfile } from '../../procedure/statistics/column-summary.ts';
-import type { ReadColumn } from '../../store/columnar-file.ts';
+import type { ColumnRoom, ReadColumn } from '../../store/columnar-file.ts';
 import type { WireValue } from '../../value/wire-value.ts';
 import type { ContentParts } from '../persist/kept-content.ts';
 
@@ -143,9 +143,9 @@ export interface EngineTasks {
     } & Omit<ContentParts, 'committed' | 'isOnTop'>;
     result: DatasetContent;
   };
-  /** Reads columns of content that was opened: one, and others while all take less than that size. */
+  /** Reads columns of content that was opened: one, and others while there is room. */
   columns: {
-    args: { readonly file: string; readonly wanted: readonly number[]; readonly sizeBytes: number };
+    args: { readonly file: string; readonly wanted: readonly number[]; readonly room: ColumnRoom };
     result: readonly ReadColumn[];
   };
   /** Builds the content of a view. */

@@ -12,8 +12,10 @@ import { FileSystem } from '../../file/file-system.ts';
 import { learnJobs } from '../../learn/jobs.ts';
 
 import { RemoteThread } from '../../remote/remote-access.ts';
+import { readPagedSpan } from '../../store/paged-column.ts';
 import { assert } from '../../util/assert.ts';
 import { ArenaSet, type ArenaSetDescriptor } from '../../value/column/arena-set.ts';
+import { useFileSpanReader } from '../../value/column/file-span.ts';
 import { BUILT_IN_TYPES } from '../entity/built-in-types.ts';
 import { TypeRegistry } from '../entity/type-registry.ts';
 import { DatasetUses } from './dataset-uses.ts';
@@ -48,6 +50,7 @@ function receive(message: StartMessage | MirrorMessage): void {
   }
   const arenas = ArenaSet.open(message.arenas);
   useArenas(arenas);
+  useFileSpanReader(readPagedSpan);
   heap = new HeapWatch(arenas);
   for (const job of learnJobs(workspaceOf(arenas))) registerParallelJob(job);
   const engine: VectorEngine = {
@@ -81,7 +84,15 @@ function receive(message: StartMessage | MirrorMessage): void {
     loadContent: (dataset) => callScope.call({ kind: 'dataset-content', dataset }),
     loadColumn: (dataset, { id: snapshotId, file }, column) => {
       assert(file !== undefined, 'absent columns are in a file');
-      return callScope.call({ kind: 'dataset-column', dataset, snapshotId, file, column });
+      const { isFrugal } = callScope;
+      return callScope.call({
+        kind: 'dataset-column',
+        dataset,
+        snapshotId,
+        file,
+        column,
+        isFrugal,
+      });
     },
   });
   const files = new FileSystem({

@@ -2,6 +2,7 @@
 import { EnginePool, type TaskOptions } from '../../exec/pool/engine-pool.ts';
 import { useArenas } from '../../exec/thread-memory.ts';
 import type { CallContext, FunctionNamespace } from '../../plan/function.ts';
+import { RowanError } from '../../util/error.ts';
 import { workerFile } from '../../util/worker-file.ts';
 import { ArenaSet } from '../../value/column/arena-set.ts';
 import type { TypeRegistry } from '../entity/type-registry.ts';
@@ -44,6 +45,8 @@ export class Engine {
   readonly uses = new DatasetUses();
   /** Set by what holds the datasets. */
   makeRoom: MemoryReliefOptions['makeRoom'] = () => 0;
+  /** Set by what holds the datasets: told of a file that a task could not read. */
+  onUnreadableFile: (file: string) => void = () => undefined;
   readonly #pool: EnginePool;
   readonly #relief: MemoryRelief;
 
@@ -140,6 +143,10 @@ export class Engine {
     const end = this.snapshots.beginTask();
     try {
       return await this.#pool.run<EngineTasks[Kind]['result']>(kind, args, options);
+    } catch (thrown) {
+      const file = unreadableFile(thrown);
+      if (file !== undefined) this.onUnreadableFile(file);
+      throw thrown;
     } finally {
       end();
     }
@@ -148,6 +155,12 @@ export class Engine {
   close(): Promise<void> {
     return this.#pool.close();
   }
+}
+
+function unreadableFile(thrown: unknown): string | undefined {
+  if (!(thrown instanceof RowanError) || thrown.code !== 'DATA_ERROR') return undefined;
+  const file = thrown.details?.['file'];
+  return typeof file === 'string' ? file : undefined;
 }
 
 function repeatMode(kind: keyof EngineTasks, { isUrgent }: TaskOptions): RepeatMode {

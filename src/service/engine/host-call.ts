@@ -19,6 +19,8 @@ export type HostRequest =
       /** the file of that content */
       readonly file: string;
       readonly column: number;
+      /** true: it is to take as little memory as it can */
+      readonly isFrugal: boolean;
     }
   | { readonly kind: 'fetch'; readonly url: string }
   /** a message of the run of that number */

@@ -36,12 +36,24 @@ function lazyColumn(
     get dictionary() {
       return present().dictionary;
     },
+    get isPaged() {
+      return present().isPaged;
+    },
   } as ColumnSnapshot;
 }
 
-/** Whether values of some columns are still in the file. */
+/** Whether nobody has looked at the values of some columns. */
 export function hasAbsentColumns({ snapshot }: DatasetContent): boolean {
   return (
     snapshot.layout === 'columnar' && snapshot.columns.some(({ isAbsent }) => isAbsent === true)
+  );
+}
+
+/** Whether all values are in memory. */
+export function isWhole(content: DatasetContent): boolean {
+  const { snapshot } = content;
+  if (hasAbsentColumns(content)) return false;
+  return (
+    snapshot.layout !== 'columnar' || !snapshot.columns.some(({ isPaged }) => isPaged === true)
   );
 }

@@ -10,7 +10,7 @@ import { columnSpans, snapshotSize } from '../../value/column/snapshot-memory.ts
 import { Path } from '../../value/path.ts';
 import type { ReadyDataset } from '../engine/definition.ts';
 import type { Engine } from '../engine/engine.ts';
-import { hasAbsentColumns } from '../engine/lazy-columns.ts';
+import { isWhole } from '../engine/lazy-columns.ts';
 import type { Role } from '../route/request.ts';
 import { SerialQueue } from '../serial-queue.ts';
 import type { LiveEntity } from './collection.ts';
@@ -51,11 +51,16 @@ const READ_SIZE_MAX = 16 * 2 ** 20;
 const READ_SHARE_MAX = 1 / 16;
 const READ_COUNT_MAX = 4096;
 
+/** Of the budget: what the columns of a dataset take at most. The others are read by chunk. */
+const RESIDENT_SHARE_MAX = 1 / 2;
+
 /** A column of content that was opened, and the file of that content. */
 export interface WantedColumn {
   readonly snapshotId: number;
   readonly file: string;
   readonly column: number;
+  /** true: its chunks stay in the file */
+  readonly isFrugal: boolean;
 }
 
 export interface DatasetOptions {
@@ -130,7 +135,7 @@ export class DatasetEntity implements LiveEntity {
   async loaded(): Promise<DatasetContent> {
     for (;;) {
       const content = await this.#read(true);
-      if (!hasAbsentColumns(content)) return content;
+      if (isWhole(content)) return content;
     }
   }
 
@@ -139,11 +144,11 @@ export class DatasetEntity implements LiveEntity {
     return this.#read(false);
   }
 
-  #read(isWhole: boolean): Promise<DatasetContent> {
+  #read(all: boolean): Promise<DatasetContent> {
     this.#host.engine.uses.mark(this.storeId);
     const known = this.#content;
-    if (known !== undefined && !(isWhole && hasAbsentColumns(known))) return Promise.resolve(known);
-    this.#loading ??= this.#load(isWhole).finally(() => {
+    if (known !== undefined && !(all && !isWhole(known))) return Promise.resolve(known);
+    this.#loading ??= this.#load(all).finally(() => {
       this.#loading = undefined;
     });
     return this.#loading;
@@ -153,7 +158,7 @@ export class DatasetEntity implements LiveEntity {
   column(wanted: WantedColumn): Promise<ColumnSnapshot> {
     const known = this.#openedColumn(wanted);
     if (known !== undefined && known.isAbsent !== true) return Promise.resolve(known);
-    const key = `${wanted.snapshotId} ${wanted.column}`;
+    const key = `${wanted.snapshotId} ${wanted.column} ${wanted.isFrugal}`;
     let reading = this.#readings.get(key);
     if (reading === undefined) {
       reading = this.#readColumn(wanted).finally(() => this.#readings.delete(key));
@@ -166,18 +171,27 @@ export class DatasetEntity implements LiveEntity {
     const { engine } = this.#host;
     const { file, column: number } = wanted;
     const sizeBytes = Math.min(READ_SIZE_MAX, engine.arenas.budgetBytes * READ_SHARE_MAX);
-    const args = { file, wanted: [number, ...this.#absentBehind(wanted)], sizeBytes };
+    const room = { sizeBytes, roomBytes: this.#roomBytes(wanted) };
+    const args = { file, wanted: [number, ...this.#absentBehind(wanted)], room };
     const read = await engine.run('columns', args, { isUrgent: true });
     for (const each of read) this.#addColumn({ ...wanted, column: each.number }, each.column);
     // One that another thread had read before stays; its content may have given way, too.
     return this.#openedColumn(wanted) ?? (read[0]?.column as ColumnSnapshot);
   }
 
+  /** What more columns of this content may take in memory. */
+  #roomBytes({ snapshotId, isFrugal }: WantedColumn): number {
+    const snapshot = this.#content?.snapshot;
+    if (isFrugal) return 0;
+    const taken = snapshot?.id === snapshotId ? snapshotSize(snapshot) : 0;
+    return this.#host.engine.arenas.budgetBytes * RESIDENT_SHARE_MAX - taken;
+  }
+
   /** Columns that are read along with one: many small ones one by one would take long. */
-  #absentBehind({ snapshotId, file, column }: WantedColumn): readonly number[] {
+  #absentBehind({ snapshotId, column }: WantedColumn): readonly number[] {
     const behind: number[] = [];
     for (let number = column + 1; behind.length < READ_COUNT_MAX; number++) {
-      const known = this.#openedColumn({ snapshotId, file, column: number });
+      const known = this.#openedColumn({ snapshotId, column: number });
       if (known === undefined) break;
       if (known.isAbsent === true) behind.push(number);
     }
@@ -197,7 +211,10 @@ export class DatasetEntity implements LiveEntity {
   }
 
   /** What is known of a column; undefined: that content is not there any more */
-  #openedColumn({ snapshotId, column }: WantedColumn): ColumnSnapshot | undefined {
+  #openedColumn({
+    snapshotId,
+    column,
+  }: Pick<WantedColumn, 'snapshotId' | 'column'>): ColumnSnapshot | undefined {
     const snapshot = this.#content?.snapshot;
     const isSame = snapshot?.layout === 'columnar' && snapshot.id === snapshotId;
     return isSame && !this.#isDisposed ? snapshot.columns[column] : undefined;
@@ -243,6 +260,12 @@ export class DatasetEntity implements LiveEntity {
     this.#publish();
     this.#host.engine.snapshots.release(content.snapshot);
     return snapshotSize(content.snapshot);
+  }
+
+  /** Has content read, and verified, anew whose file is not what it was. */
+  reopen(file: string): void {
+    const snapshot = this.#content?.snapshot;
+    if (snapshot?.layout === 'columnar' && snapshot.file === file) this.evict();
   }
 
   #publish(): void {

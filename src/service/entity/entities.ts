@@ -82,6 +82,9 @@ export class Entities {
         ),
     });
     engine.makeRoom = (sizeBytes, before) => eviction.evict(sizeBytes, before);
+    engine.onUnreadableFile = (file) => {
+      for (const dataset of this.datasets.live()) dataset.reopen(file);
+    };
     this.functions = new EntityCollection('function', {
       ...this.#storeHooks<FunctionEntity>('function'),
       construct: (config, scope) => this.builder.function(config, scope),

@@ -5,6 +5,7 @@ import { Timestamp } from '../timestamp.ts';
 import type { ArenaAllocator } from './arena-set.ts';
 import { codesOf } from './chunk-encoder.ts';
 import { type DictionaryView, dictionaryView } from './dictionary.ts';
+import { isChunkInFile } from './file-span.ts';
 import type { ChunkSnapshot, ColumnSnapshot } from './snapshot.ts';
 import { bytesOf, float64Of, int32Of, uint16Of } from './span-view.ts';
 
@@ -216,6 +217,8 @@ export class ColumnView {
     if (view === undefined) {
       const chunk = this.snapshot.chunks[index] as ChunkSnapshot;
       view = chunkView(chunk, this.dictionary, this.#arenas);
+      // Of what lies in a file only the chunk is kept that is being read.
+      if (isChunkInFile(chunk)) this.#chunks.length = 0;
       this.#chunks[index] = view;
     }
     return view;

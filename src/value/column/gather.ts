@@ -41,13 +41,17 @@ export function flattenColumn(view: ColumnView, check: () => void = () => {}): F
     starts.push(start);
     start += chunk.rowCount;
   }
-  const chunks = snapshot.chunks.map((_, index) => view.chunk(index));
   if (view.dictionary !== undefined) {
     if (snapshot.chunks.some(holdsNumbers)) return { kind: 'mixed' };
     const codes = new Uint32Array(rowCount);
-    for (const [index, chunk] of chunks.entries()) {
+    for (let index = 0; index < starts.length; index++) {
       check();
-      readCodes(chunk, view, codes.subarray(starts[index], start), starts[index] as number);
+      readCodes(
+        view.chunk(index),
+        view,
+        codes.subarray(starts[index], start),
+        starts[index] as number,
+      );
     }
     return { kind: 'codes', codes };
   }
@@ -56,9 +60,9 @@ export function flattenColumn(view: ColumnView, check: () => void = () => {}): F
   }
   const values = new Float64Array(rowCount);
   const valid = snapshot.nullCount === 0 ? undefined : new Uint8Array(rowCount);
-  for (const [index, chunk] of chunks.entries()) {
+  for (let index = 0; index < starts.length; index++) {
     check();
-    readNumbers(chunk, values, valid, starts[index] as number);
+    readNumbers(view.chunk(index), values, valid, starts[index] as number);
   }
   const type = snapshot.type === 'timestamp' ? 'timestamp' : 'number';
   return { kind: 'numbers', type, values, ...(valid === undefined ? {} : { valid }) };

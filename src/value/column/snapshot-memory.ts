@@ -1,5 +1,6 @@
 // Which spans a snapshot holds, and giving them back.
 import type { ArenaAllocator } from './arena-set.ts';
+import { isChunkInFile } from './file-span.ts';
 import type {
   ChunkSnapshot,
   ColumnSnapshot,
@@ -11,8 +12,9 @@ import type {
   Span,
 } from './snapshot.ts';
 
-/** The spans that a chunk lies in. */
+/** The spans that a chunk lies in; none where these are in a file. */
 export function chunkSpans(chunk: ChunkSnapshot): Span[] {
+  if (isChunkInFile(chunk)) return [];
   switch (chunk.kind) {
     case 'constant':
       return [];

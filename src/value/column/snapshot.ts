@@ -10,7 +10,38 @@ export interface Span {
   readonly arena: number;
   readonly offset: number;
   readonly sizeBytes: number;
+  /** the bytes lie in no arena but in this file, from `offset` on, and are read when they are used */
+  readonly file?: FileStretch;
 }
+
+/** Where in a file the bytes of a span are, and what makes them those of columns in memory. */
+export interface FileStretch {
+  readonly state: FileState;
+  readonly form: StretchForm;
+}
+
+/** A file as it was when its content was verified; another one is not read. */
+export interface FileState {
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly modifiedMs: number;
+}
+
+export type StretchForm =
+  | { readonly kind: 'plain' }
+  /** doubles that are integers of 32 bits in memory */
+  | { readonly kind: 'integers' }
+  /** microseconds of 64 bits that are seconds in memory */
+  | { readonly kind: 'micros' }
+  /** signed indexes from 0 on and a bitmap of values that are codes in memory */
+  | {
+      readonly kind: 'codes';
+      readonly indexWidth: 1 | 2 | 4;
+      readonly width: 1 | 2 | 4;
+      /** entries of the dictionary */
+      readonly count: number;
+      readonly validity?: { readonly offset: number; readonly sizeBytes: number };
+    };
 
 /**
  * Distinct atoms. Code 0 always means NULL; entry k has code k (1-based).
@@ -76,6 +107,8 @@ export interface ColumnSnapshot {
   readonly nullCount: number;
   /** true: its chunks and its dictionary are still in the file of the snapshot */
   readonly isAbsent?: boolean;
+  /** true: its chunks lie in the file of the snapshot, and stay there */
+  readonly isPaged?: boolean;
 }
 
 /** Row timestamps: one for all, or one per row (Float64 per chunk). */

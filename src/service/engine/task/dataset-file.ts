@@ -75,11 +75,11 @@ export function openTask(
 }
 
 export function columnsTask(
-  { file, wanted, sizeBytes }: EngineTasks['columns']['args'],
+  { file, wanted, room }: EngineTasks['columns']['args'],
   _task: Task,
   { arenas }: WorkerContext,
 ): readonly ReadColumn[] {
-  return readDatasetColumns(file, wanted, sizeBytes, arenas);
+  return readDatasetColumns(file, wanted, room, arenas);
 }
 
 /** Content as it was read, with what the type adds to it. */

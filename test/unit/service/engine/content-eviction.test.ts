@@ -91,7 +91,7 @@ test('what was recorded is there after its dataset has given way, committed or n
   expect(await ask('SELECT count(*) FROM log')).toBe(3);
 });
 
-test('of a dataset that is larger than the memory only the columns that are asked for are read', async () => {
+test('of a dataset that is larger than the memory the columns that are asked for are read, or their chunks', async () => {
   await rowan.close();
   rowan = await Rowan.open({ dataDir: directory, workers: 2 });
   const columns = Array.from({ length: 12 }, (_, i) => `n * ${i + 1} + 0.5 AS c${i}`);
@@ -111,8 +111,8 @@ test('of a dataset that is larger than the memory only the columns that are aske
     expect(await ask(`SELECT sum(c${i}) FROM wide`)).toBe(sumOf(i + 1) + ROW_COUNT / 2);
   }
   expect(await ask('SELECT sum(c1 - c0) FROM wide WHERE c5 > c4')).toBe(sumOf(1));
-  const refused = await rowan.get<{ code?: string }>('/v1/query', { q: totals, format: 'table' });
-  expect([whole.status, refused.status, refused.json.code]).toEqual([200, 400, 'OUT_OF_MEMORY']);
+  const paged = await rowan.get('/v1/query', { q: totals, format: 'table', headers: false });
+  expect([whole.status, paged.json]).toEqual([200, whole.json]);
 });
 
 test('what is kept nowhere stays', async () => {
