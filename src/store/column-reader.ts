@@ -6,11 +6,11 @@ import type { ChunkSnapshot, DictionarySnapshot, Span } from '../value/column/sn
 import { bytesOf, float64Of, int32Of, spanOf, uint32Of } from '../value/column/span-view.ts';
 import type { ArrowFileReader } from './arrow-file-reader.ts';
 import type { ArrowPart } from './arrow-file-writer.ts';
+import { indexArray, isValid, readCodes, readNumbers } from './arrow-values.ts';
 import {
   atomFromText,
   type ChunkDescription,
   type ColumnDescription,
-  type ColumnEncoding,
 } from './column-description.ts';
 import { indexWidth } from './column-writer.ts';
 
@@ -85,70 +85,12 @@ function readSparseChunk(
   return { kind: 'sparse', rowCount, rows: spanOf(allocator, Uint16Array.from(rows)), values };
 }
 
-function isValid(validity: Uint8Array, index: number): boolean {
-  return validity.length === 0 || ((validity[index >> 3] as number) & (1 << (index & 7))) !== 0;
-}
-
 function indexes(
   { dictionary }: ColumnDescription,
   data: Uint8Array,
 ): Int8Array | Int16Array | Int32Array {
   assert(dictionary !== undefined, 'a column of codes has a dictionary');
   return indexArray(indexWidth(dictionary.count), data);
-}
-
-/** Indexes of a dictionary array, from 0 on. */
-export function indexArray(
-  width: 1 | 2 | 4,
-  { buffer, byteOffset, length }: Uint8Array,
-): Int8Array | Int16Array | Int32Array {
-  switch (width) {
-    case 1:
-      return new Int8Array(buffer, byteOffset, length);
-    case 2:
-      return new Int16Array(buffer, byteOffset, length / 2);
-    case 4:
-      return new Int32Array(buffer, byteOffset, length / 4);
-  }
-}
-
-/** Codes of indexes; 0 where the bitmap, unless it is empty, has no value. */
-export function readCodes(
-  from: Int8Array | Int16Array | Int32Array,
-  validity: Uint8Array,
-  target: Uint8Array | Uint16Array | Uint32Array,
-): void {
-  for (let i = 0; i < target.length; i++) target[i] = (from[i] as number) + 1;
-  if (validity.length === 0) return;
-  for (let i = 0; i < target.length; i++) if (!isValid(validity, i)) target[i] = 0;
-}
-
-/** Numbers as memory holds them. */
-export function readNumbers(
-  encoding: ColumnEncoding,
-  data: Uint8Array,
-  target: Int32Array | Float64Array,
-): void {
-  const { buffer, byteOffset, length } = data;
-  switch (encoding) {
-    case 'int32':
-      target.set(new Int32Array(buffer, byteOffset, length / 4));
-      return;
-    case 'float64':
-      target.set(new Float64Array(buffer, byteOffset, length / 8));
-      return;
-    case 'micros': {
-      // Two words of 32 bits: bigints would be slower.
-      const words = new Int32Array(buffer, byteOffset, length / 4);
-      for (let i = 0; i < target.length; i++) {
-        const low = (words[i * 2] as number) >>> 0;
-        target[i] = ((words[i * 2 + 1] as number) * 2 ** 32 + low) / 1e6;
-      }
-      return;
-    }
-    default:
-      assert(false, `numbers in a column of ${encoding}`);
-  }
 }
 
 /** A dictionary of texts from its Arrow array. */

@@ -1,7 +1,6 @@
-// Columns whose chunks stay in the dataset file: descriptors of where they lie, and the reader that
-// threads use when they look at their values.
+// Columns whose chunks stay in the dataset file: descriptors of where they lie.
 import { bitmapSize } from '../value/column/chunk-encoder.ts';
-import { type FileSpan, NO_ARENA } from '../value/column/file-span.ts';
+import { NO_ARENA } from '../value/column/file-span.ts';
 import type { ChunkSnapshot, FileState, Span, StretchForm } from '../value/column/snapshot.ts';
 import type { FileRegion } from './arrow-file-reader.ts';
 import {
@@ -9,9 +8,7 @@ import {
   type ChunkDescription,
   type ColumnDescription,
 } from './column-description.ts';
-import { indexArray, readCodes, readNumbers } from './column-reader.ts';
 import { indexWidth } from './column-writer.ts';
-import { damaged, FileSource } from './durable-file.ts';
 
 /** Where the buffers of a field are in a batch. */
 export interface FieldRegions {
@@ -79,74 +76,4 @@ function formOf({ encoding }: ColumnDescription, kind: string): StretchForm {
 function boundsOf(inner: ChunkDescription): { readonly min?: number; readonly max?: number } {
   if (!('min' in inner) || inner.min === undefined || inner.max === undefined) return {};
   return { min: Number(inner.min), max: Number(inner.max) };
-}
-
-/** What is read before it takes the form that memory has; each thread has one. */
-let staging = new Uint8Array(0);
-
-function stage(file: FileSource, { offset, sizeBytes }: FileRegion): Uint8Array {
-  if (staging.length < sizeBytes) staging = new Uint8Array(sizeBytes);
-  const bytes = staging.subarray(0, sizeBytes);
-  file.read(bytes, offset);
-  return bytes;
-}
-
-/**
- * Reads what a span says lies in a file. The file is opened each time: it may be removed while nobody
- * reads it, and threads hold nothing of it.
- * @throws DATA_ERROR naming the file when it is missing, or is not as it was when it was verified
- */
-export function readPagedSpan({ file: stretch, offset, sizeBytes }: FileSpan, target: Uint8Array) {
-  const { state, form } = stretch;
-  const file = new FileSource(state.path);
-  try {
-    if (file.sizeBytes !== state.sizeBytes || file.modifiedMs !== state.modifiedMs) {
-      throw damaged(state.path, 'it was changed after it was opened');
-    }
-    const { buffer, byteOffset } = target;
-    switch (form.kind) {
-      case 'plain':
-        file.read(target, offset);
-        break;
-      case 'integers': {
-        const numbers = new Int32Array(buffer, byteOffset, sizeBytes / 4);
-        readNumbers('float64', stage(file, { offset, sizeBytes: sizeBytes * 2 }), numbers);
-        break;
-      }
-      case 'micros': {
-        const numbers = new Float64Array(buffer, byteOffset, sizeBytes / 8);
-        readNumbers('micros', stage(file, { offset, sizeBytes }), numbers);
-        break;
-      }
-      case 'codes': {
-        const rowCount = sizeBytes / form.width;
-        const codes = codeArray(form.width, buffer, byteOffset, rowCount);
-        const validity = new Uint8Array(form.validity?.sizeBytes ?? 0);
-        if (form.validity !== undefined) file.read(validity, form.validity.offset);
-        const data = stage(file, { offset, sizeBytes: rowCount * form.indexWidth });
-        readCodes(indexArray(form.indexWidth, data), validity, codes);
-        for (let i = 0; i < rowCount; i++) {
-          if ((codes[i] as number) > form.count) throw damaged(state.path, 'it has other values');
-        }
-      }
-    }
-  } finally {
-    file.close();
-  }
-}
-
-function codeArray(
-  width: 1 | 2 | 4,
-  buffer: ArrayBufferLike,
-  byteOffset: number,
-  length: number,
-): Uint8Array | Uint16Array | Uint32Array {
-  switch (width) {
-    case 1:
-      return new Uint8Array(buffer, byteOffset, length);
-    case 2:
-      return new Uint16Array(buffer, byteOffset, length);
-    case 4:
-      return new Uint32Array(buffer, byteOffset, length);
-  }
 }

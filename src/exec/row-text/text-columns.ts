@@ -4,6 +4,7 @@ import type { Atom } from '../../value/atom.ts';
 import { codesOf } from '../../value/column/chunk-encoder.ts';
 import { chunkView } from '../../value/column/column-view.ts';
 import { dictionaryView } from '../../value/column/dictionary.ts';
+import { isInFile, rowsOfFileSpan } from '../../value/column/file-span.ts';
 import type { ChunkSnapshot, DictionarySnapshot, Span } from '../../value/column/snapshot.ts';
 import { uint16Of } from '../../value/column/span-view.ts';
 import { threadArenas } from '../thread-memory.ts';
@@ -106,7 +107,7 @@ export class TextColumns {
         const texts = dictionary && this.#textsOf(dictionary);
         if (texts === undefined) this.#printCodes(index, chunk, dictionary as DictionarySnapshot);
         else {
-          const data = this.#addressOf(chunk.data);
+          const data = this.#rowsAt(chunk.data, chunk.width);
           this.#set(index, 'codes', { width: chunk.width, data, ...texts });
         }
         return;
@@ -119,8 +120,8 @@ export class TextColumns {
           this.printCells(index);
           return;
         }
-        const data = this.#addressOf(chunk.data);
-        const valid = chunk.validity === undefined ? 0 : this.#addressOf(chunk.validity);
+        const data = this.#rowsAt(chunk.data, chunk.kind === 'int32' ? 4 : 8);
+        const valid = chunk.validity === undefined ? 0 : this.#rowsAt(chunk.validity, 1 / 8);
         this.#set(index, chunk.kind, { data, valid });
       }
     }
@@ -188,6 +189,15 @@ export class TextColumns {
     const isSmall = bytes.sizeBytes + offsets.sizeBytes <= COPIED_SIZE_MAX;
     if (!isSmall && !(isHere(bytes) && isHere(offsets))) return undefined;
     return { bytes: this.#addressOf(bytes), offsets: this.#addressOf(offsets) };
+  }
+
+  /** Of what lies in a file only the rows that are written are read. */
+  #rowsAt(span: Span, bytesPerRow: number): number {
+    if (!isInFile(span)) return this.#addressOf(span);
+    // Kernels count rows from the start of the chunk; bitmaps have eight of them in a byte.
+    const from = this.from & ~7;
+    const part = rowsOfFileSpan(span, { from, to: this.to }, bytesPerRow);
+    return this.#addressOf(part) - from * bytesPerRow;
   }
 
   #addressOf(span: Span): number {

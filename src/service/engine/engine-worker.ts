@@ -12,7 +12,7 @@ import { FileSystem } from '../../file/file-system.ts';
 import { learnJobs } from '../../learn/jobs.ts';
 
 import { RemoteThread } from '../../remote/remote-access.ts';
-import { readPagedSpan } from '../../store/paged-column.ts';
+import { readPagedSpan } from '../../store/arrow-values.ts';
 import { assert } from '../../util/assert.ts';
 import { ArenaSet, type ArenaSetDescriptor } from '../../value/column/arena-set.ts';
 import { useFileSpanReader } from '../../value/column/file-span.ts';

@@ -19,6 +19,7 @@ export function useFileSpanReader(read: FileSpanReader): void {
   reader = read;
 }
 
+/** Whether the bytes of a span are in a file. */
 export function isInFile(span: Span): span is FileSpan {
   return span.file !== undefined;
 }
