@@ -32,7 +32,8 @@ export const ITERATION_OPTIONS = Type.Object({
     default: false,
   }),
   validate_split: Type.Number({
-    description: 'share of the rows that is set aside to choose the last round',
+    description:
+      'share of the rows that is set aside to choose the last round, the others being drawn with replacement; 0: all rows train as they are',
     minimum: 0,
     maximum: 1,
     default: 0.3,

@@ -15,7 +15,8 @@ export interface Sample {
 
 /**
  * Sets a share of the rows with weight aside, and draws as many of the others as there are, with
- * replacement. At least one row trains; a class may be left without one.
+ * replacement. At least one row trains; a class may be left without one. With a share of 0 there is
+ * nothing to hold the draws against, and they would only leave rows out: all train as they are.
  */
 export function drawSample(
   data: Pick<TrainingData, 'weights'>,
@@ -26,6 +27,7 @@ export function drawSample(
   const { weights } = data;
   const rows = Uint32Array.from([...weights.keys()].filter((row) => (weights[row] as number) > 0));
   const validation = new Float64Array(weights.length);
+  if (share === 0) return { weights, validation };
   const aside = Math.min(rows.length - 1, Math.round(rows.length * share));
   const random = Random.of(seed, STREAM_SPLIT, index);
   for (let i = 0; i < aside; i++) {
