@@ -30,7 +30,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 iris, wine = load_iris(return_X_y=True), load_wine(return_X_y=True)
 diabetes = load_diabetes(return_X_y=True, scaled=False)
@@ -73,11 +73,16 @@ def accuracy(model, x, y):
     return accuracy_score(y, model.predict(x))
 
 
+def area(model, x, y):
+    return roc_auc_score(y, model.predict_proba(x)[:, 1])
+
+
 def error(model, x, y):
     return mean_squared_error(y, model.predict(x))
 
 
 LAMBDA = 30.0
+course = (diabetes[0], (diabetes[1] > 140).astype(int))
 count = len(diabetes[1])
 scores = np.round(1 / (1 + np.exp(-(iris[0][50:, 3] - 1.65) * 4)), 3)
 truths = (iris[1][50:] == 2).astype(int)
@@ -124,6 +129,20 @@ reference = {
         "perceptron": held_out(
             wine, make_pipeline(StandardScaler(), MLPClassifier((20,), max_iter=500, random_state=1)), accuracy
         ),
+    },
+    "auc": {
+        name: held_out(course, model, area)
+        for name, model in {
+            "gbt": xgboost.XGBClassifier(n_estimators=50, max_depth=3, learning_rate=0.1),
+            "bagging": RandomForestClassifier(100, random_state=1),
+            "boosting": AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=20, random_state=1),
+            "boosted_stumps": AdaBoostClassifier(n_estimators=30, random_state=1),
+            "decision_tree": DecisionTreeClassifier(max_depth=3),
+            "stump": DecisionTreeClassifier(max_depth=1),
+            "glz": make_pipeline(StandardScaler(), LogisticRegression()),
+            "naive_bayes": GaussianNB(),
+            "perceptron": make_pipeline(StandardScaler(), MLPClassifier((5,), max_iter=500, random_state=1)),
+        }.items()
     },
     "squaredError": {
         "gbt": held_out(diabetes, xgboost.XGBRegressor(n_estimators=50, max_depth=3, learning_rate=0.1), error),

@@ -34,7 +34,8 @@ export const LEARNER_MANUALS: Readonly<Record<string, LearnerManual>> = {
     method: [
       'Boosting with one test a round. The test is the one with the least Z = 2 Σ √(w⁺ w⁻) over its outcomes and labels; an outcome says ½ ln((w⁺ + ε)/(w⁻ + ε)).',
     ],
-    typical: '50 to 500 rounds; `validate_split` 0.3 chooses the round, 0 keeps all.',
+    typical:
+      '50 to 500 rounds; `validate_split` 0.3 chooses the round by rows that do not train, 0 by those that do, which are all.',
     cost: 'O(n p) a round; memory of n rows of bytes a column.',
     source:
       'Schapire & Singer, "Improved boosting algorithms using confidence-rated predictions", Machine Learning 37, 1999; Freund & Schapire, J. of Computer and System Sciences 55, 1997.',
@@ -46,7 +47,8 @@ export const LEARNER_MANUALS: Readonly<Record<string, LearnerManual>> = {
     method: [
       'Weights v of rows and labels begin as the weights of the rows. After each round v(i, l) is multiplied by exp(−f(i, l)) where l is the label of row i, by exp(f(i, l)) elsewhere, and scaled to sum 1. The score is the sum of the rounds up to the best one on the rows that were set aside.',
     ],
-    typical: 'Trees of depth 1 to 4 with `update_alg` gentle, 10 to 300 rounds.',
+    typical:
+      'Trees of depth 1 to 4 with `update_alg` gentle, 10 to 300 rounds. `validate_split` 0 with few rows: all of them train, and as many rounds as `max_iter` says.',
     cost: 'Rounds times the cost of the inner learner, and O(n) a round for weights.',
     source:
       'Schapire & Singer, "Improved boosting algorithms using confidence-rated predictions", Machine Learning 37, 1999.',
@@ -147,7 +149,8 @@ export const LEARNER_MANUALS: Readonly<Record<string, LearnerManual>> = {
     method: [
       'Layers a(W x + b) over whitened inputs, trained by stochastic gradient descent on squared error (softmax outputs: log loss) against targets of ±`target_value`. The round that is best on the rows set aside is kept; scores are mapped from ±`target_value` to 0 to 1 and cut there.',
     ],
-    typical: '`arch` "20" or "50_20", `max_iter` 50 to 300, `batch_size` 10 to 1024.',
+    typical:
+      '`arch` "20" or "50_20", `max_iter` 50 to 300, `batch_size` 10 to 1024. `decorrelate` false where columns say much the same: whitening makes as much of their small differences as of what they share.',
     cost: 'O(n × weights) a pass; whitening is O(n p² + p³).',
     source: 'LeCun et al., "Efficient backprop", 1998.',
     mode: 'boolean',

@@ -29,6 +29,10 @@ const CONFIGURATIONS: Readonly<Record<string, object>> = {
     max_iter: 6,
     weak_learner: { type: 'decision_tree', max_depth: 2, update_alg: 'gentle' },
   },
+  'boosting of all rows': {
+    ...{ type: 'boosting', min_iter: 3, max_iter: 6, validate_split: 0 },
+    weak_learner: { type: 'decision_tree', max_depth: 2, update_alg: 'gentle' },
+  },
   decision_tree: { type: 'decision_tree', max_depth: 6 },
   fasttext: { type: 'fasttext', epoch: 2, dims: 6 },
   gbt: { type: 'gbt', num_rounds: 8, subsample: 0.8, colsample: 0.7 },
@@ -138,7 +142,7 @@ describe.each(CASES)('%s, mode %s', (name, mode) => {
 });
 
 /** Learners whose model is a function of weights alone: nothing is drawn, and no rows are counted. */
-const UNDRAWN = ['decision_tree', 'stump', 'glz'];
+const UNDRAWN = ['decision_tree', 'stump', 'glz', 'boosting of all rows'];
 
 describe.each(CASES.filter(([name]) => UNDRAWN.includes(name)))(
   '%s without draws, mode %s',
