@@ -27,6 +27,7 @@ const ASKS_FOR_MORE: Readonly<Record<string, string>> = {
   'classifier.train': 'algorithm or configuration',
   createEntity: 'id or type',
   javascript: 'source or address',
+  'gaussianclustering.train': 'the default of numClusters is more than the example has points',
   'kmeans.train': 'the default of numClusters is more than the example has points',
 };
 
