@@ -34,6 +34,9 @@ const IMPORT_SUFFIXES: Suffixes<FileProcedure> = {
   arrows: reading('import.arrow'),
   feather: reading('import.arrow'),
   xlsx: reading('import.xlsx'),
+  sqlite: reading('import.sqlite'),
+  sqlite3: reading('import.sqlite'),
+  db: reading('import.sqlite'),
 };
 
 const EXPORT_SUFFIXES: Suffixes<ExportFormat> = {

@@ -22,6 +22,7 @@ import { importLexicon } from './import/import-lexicon.ts';
 import { importParquet } from './import/import-parquet.ts';
 import { importPostgresql } from './import/import-postgresql.ts';
 import { importRepo } from './import/import-repo.ts';
+import { importSqlite } from './import/import-sqlite.ts';
 import { importText } from './import/import-text.ts';
 import { importVectors } from './import/import-vectors.ts';
 import { importXlsx } from './import/import-xlsx.ts';
@@ -93,6 +94,7 @@ export const PROCEDURE_TYPES: readonly ProcedureType[] = [
   importArrow,
   importParquet,
   importLexicon,
+  importSqlite,
   importXlsx,
   importRepo,
   importDocdb,

@@ -33,6 +33,7 @@ export async function guessImport(file: OpenFile, rowCount: number): Promise<Gue
 function binaryType(bytes: Buffer, suffix: string): string | undefined {
   const head = bytes.toString('latin1', 0, 6);
   if (head.startsWith('PAR1')) return 'import.parquet';
+  if (head === 'SQLite') return 'import.sqlite';
   if (head === 'ARROW1' || head.startsWith('\u00ff\u00ff\u00ff\u00ff')) return 'import.arrow';
   return head.startsWith('PK\u0003\u0004') && suffix === 'xlsx' ? 'import.xlsx' : undefined;
 }

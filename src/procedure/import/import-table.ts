@@ -1,4 +1,4 @@
-// The common part of import.parquet and import.arrow: files whose columns have names and types.
+// The common part of import.parquet, import.arrow and import.sqlite: files whose columns have names and types.
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,6 +57,8 @@ export interface TableFile {
   readonly columns: readonly string[];
   /** Parts in the order of rows, some at a time. */
   read(columns: readonly string[], arrays: ArrayMode): Iterable<readonly TablePart[]>;
+  /** Gives back what reading needs beside the file. */
+  close?(): void;
 }
 
 /** @param path a local file with the content of the URL */
@@ -89,9 +91,14 @@ export async function importTable(
       context.checkCancelled();
       try {
         const file = await context.files.open(url);
-        await withLocalPath(file, context, (path) =>
-          target.add(open(path, url), { url: decodePercent(url), fileIndex, file }),
-        );
+        await withLocalPath(file, context, (path) => {
+          const table = open(path, url);
+          try {
+            target.add(table, { url: decodePercent(url), fileIndex, file });
+          } finally {
+            table.close?.();
+          }
+        });
       } catch (thrown) {
         throw urls.length > 1 ? withFile(thrown, url) : thrown;
       }

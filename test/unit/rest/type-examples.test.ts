@@ -12,6 +12,7 @@ import { BUILT_IN_TYPES } from '../../../src/service/entity/built-in-types.ts';
 
 /** Types whose example names a file or a server of the reader's own, and what is said without it. */
 const NEEDS_MORE: Readonly<Record<string, string>> = {
+  'import.sqlite': 'No such file',
   'import.xlsx': 'No such file',
   'import.repo': 'No such file',
   'docdb.import': 'Could not connect to MongoDB',

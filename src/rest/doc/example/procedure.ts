@@ -112,6 +112,9 @@ const EXAMPLES: TypeExamples = {
   'import.repo': {
     params: { repository: 'file://my_project', outputDataset: SPARSE_OUTPUT },
   },
+  'import.sqlite': {
+    params: { dataFileUrl: 'file://my_tables.sqlite', table: 'people', outputDataset: OUTPUT },
+  },
   'import.text': importOf('text', 'csv'),
   'import.vectors': {
     before: [
