@@ -3,6 +3,7 @@ import { describe, expect, expectTypeOf, test } from 'vitest';
 import { errorReference } from '../../src/rest/doc/error-reference.ts';
 import { learnerReference } from '../../src/rest/doc/learner-reference.ts';
 import { optionReference } from '../../src/rest/doc/option-reference.ts';
+import { trainerReference } from '../../src/rest/doc/trainer-reference.ts';
 import { ERRORS, type ErrorEntry } from '../../src/util/error-catalogue.ts';
 import { errorText, exampleOf, type TextOf } from '../../src/util/error-text.ts';
 import { projectFiles, readProjectFile } from '../support/project.ts';
@@ -73,6 +74,10 @@ test('messages are made from their parts, each of which is taken as it is', () =
 
 test('the page of learners is what their declarations say; take it over with -u', async () => {
   await expect(learnerReference()).toMatchFileSnapshot('../../docs/reference/learners.md');
+});
+
+test('the page of trainers is what their declarations say; take it over with -u', async () => {
+  await expect(trainerReference()).toMatchFileSnapshot('../../docs/reference/trainers.md');
 });
 
 test('the page of server options is what their declarations say; take it over with -u', async () => {

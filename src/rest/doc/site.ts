@@ -18,6 +18,7 @@ import { type NavigationGroup, type PageContent, renderPage } from './page.ts';
 import { SEARCH_SCRIPT, searchEntries } from './search.ts';
 import { familyPage, familyPath, functionFamilies, functionIndexPage } from './sql-reference.ts';
 import { STYLE } from './style.ts';
+import { trainerReference } from './trainer-reference.ts';
 import { DOCUMENTED_KINDS, documentedTypes, typePage, typePath } from './type-reference.ts';
 
 export interface SiteOptions {
@@ -112,6 +113,8 @@ export class DocumentationSite {
     this.#pages.set(options.path, () => renderFragment(optionReference()));
     const learners = { text: 'Learners and their options', path: '/learners.html' };
     this.#pages.set(learners.path, () => renderFragment(learnerReference()));
+    const trainers = { text: 'Trainers and their functions', path: '/trainers.html' };
+    this.#pages.set(trainers.path, () => renderFragment(trainerReference()));
     const api = { text: 'Try the API', path: '/api/' };
     groups.push({ title: 'REST', links: [api, errors, options] });
     for (const kind of DOCUMENTED_KINDS) {
@@ -119,7 +122,7 @@ export class DocumentationSite {
         this.#pages.set(typePath(type), () => typePage(type));
         return { text: type.name, path: typePath(type) };
       });
-      if (kind === 'procedure') links.push(learners);
+      if (kind === 'procedure') links.push(learners, trainers);
       if (links.length > 0) groups.push({ title: `${capitalised(kind)} types`, links });
     }
     const families = [...functionFamilies(BUILTIN_FUNCTIONS)].map(([family, functions]) => {

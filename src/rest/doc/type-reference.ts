@@ -5,6 +5,7 @@ import type { TypeRegistry } from '../../service/entity/type-registry.ts';
 import { escapeHtml } from '../../util/html.ts';
 import { exampleRequests } from './example/type-examples.ts';
 import { code, type PageContent, prose, renderTable } from './page.ts';
+import { manualParagraphs, trainerManual } from './trainer-manual.ts';
 
 export const DOCUMENTED_KINDS = ['dataset', 'function', 'procedure', 'plugin'] as const;
 
@@ -45,10 +46,21 @@ export function typePage(type: EntityType): PageContent {
     body: `<h1>${code(type.name)}</h1>
 <p class="dim">${type.kind} type${aliases === '' ? '' : `, also named ${aliases}`}</p>
 <p>${prose(type.summary)}</p>
+${manualText(type)}
 <h2>Parameters</h2>
 ${parameterTable(type, '../..') || '<p>None.</p>'}
 ${exampleText(type)}`,
   };
+}
+
+/** What a trainer or the function of a model is for, and how it works. */
+function manualText({ kind, name }: EntityType): string {
+  const manual = trainerManual(kind, name);
+  if (manual === undefined) return '';
+  const paragraphs = manualParagraphs(manual).map(
+    ([head, text]) => `<p><strong>${head}.</strong> ${prose(text)}</p>`,
+  );
+  return paragraphs.join('\n');
 }
 
 /** Requests that can be sent as they stand, one after the other. */
@@ -67,23 +79,44 @@ function exampleText(type: EntityType): string {
  * @param root what stands before the path of a page of the documentation in links
  */
 export function parameterTable({ parameters }: EntityType, root: string): string {
-  const rows = parameterRows(schemaData(parameters), '', root);
+  const rows = parameterFacts(parameters).map(({ path, type, isRequired, fallback, member }) => [
+    code(path),
+    escapeHtml(type),
+    isRequired ? 'required' : fallback === undefined ? '' : code(fallback),
+    meaning(member, root),
+  ]);
   return renderTable(['Parameter', 'Type', 'Default', 'Meaning'], rows);
 }
 
-function parameterRows(schema: SchemaData, prefix: string, root: string): string[][] {
+/** What a table says of a parameter. */
+export interface ParameterFacts {
+  /** below the parameters */
+  readonly path: string;
+  readonly type: string;
+  readonly isRequired: boolean;
+  /** the default as JSON */
+  readonly fallback: string | undefined;
+  readonly member: SchemaData;
+}
+
+/** All parameters of a type, members of objects below their object. */
+export function parameterFacts(parameters: EntityType['parameters']): ParameterFacts[] {
+  return factsBelow(schemaData(parameters), '');
+}
+
+function factsBelow(schema: SchemaData, prefix: string): ParameterFacts[] {
   const required = new Set(schema.required ?? []);
   return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     const fallback = member.default;
-    const isRequired = member.isNeeded === true || (required.has(name) && fallback === undefined);
-    const row = [
-      code(prefix + name),
-      escapeHtml(typeText(member)),
-      isRequired ? 'required' : fallback === undefined ? '' : code(JSON.stringify(fallback)),
-      meaning(member, root),
-    ];
+    const own: ParameterFacts = {
+      path: prefix + name,
+      type: typeText(member),
+      isRequired: member.isNeeded === true || (required.has(name) && fallback === undefined),
+      fallback: fallback === undefined ? undefined : JSON.stringify(fallback),
+      member,
+    };
     const isOwn = member.rowan === undefined && member.properties !== undefined;
-    return isOwn ? [row, ...parameterRows(member, `${prefix}${name}.`, root)] : [row];
+    return isOwn ? [own, ...factsBelow(member, `${prefix}${name}.`)] : [own];
   });
 }
 
@@ -108,9 +141,16 @@ function typeText(schema: SchemaData): string {
   return rangeText(schema);
 }
 
-function rangeText({ type, minimum, exclusiveMinimum, maximum }: SchemaData): string {
+function rangeText({
+  type,
+  minimum,
+  exclusiveMinimum,
+  maximum,
+  exclusiveMaximum,
+}: SchemaData): string {
   const above = exclusiveMinimum === undefined ? '' : `, above ${String(exclusiveMinimum)}`;
   const low = minimum === undefined ? above : `, at least ${String(minimum)}`;
-  const high = maximum === undefined ? '' : `, at most ${String(maximum)}`;
+  const below = exclusiveMaximum === undefined ? '' : `, below ${String(exclusiveMaximum)}`;
+  const high = maximum === undefined ? below : `, at most ${String(maximum)}`;
   return `${type ?? 'any JSON'}${low}${high}`;
 }
