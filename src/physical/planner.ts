@@ -30,9 +30,11 @@ export interface PhysicalOptions {
   readonly without?: ReadonlySet<ChoiceName> | undefined;
 }
 
-export function makePlanner(options: PhysicalOptions): Planner {
+export function makePlanner(options: PhysicalOptions, rounds: readonly number[] = []): Planner {
   const planner: Planner = {
     ...options,
+    rounds,
+    inRounds: (recursion) => makePlanner(options, [...rounds, recursion]),
     subqueries: options.subqueries ?? [],
     isWithout: (name) => options.without?.has(name) === true,
     rows: (node, refused) => planRows(node, planner, refused),

@@ -9,7 +9,8 @@ import type { VectorEngine } from '../vector/engine.ts';
 import type { NumberedRows } from '../vector/numbered-rows.ts';
 import { dictionaryTables } from '../vector/program/row-function.ts';
 import { isLeftToReference } from './not-suited.ts';
-import { isOfGroups, PlanRunner } from './run.ts';
+import { isOfGroups } from './plan-parts.ts';
+import { PlanRunner } from './run.ts';
 import { RunMemory } from './run-memory.ts';
 
 export function batchExecutor(engine: VectorEngine): Executor {

@@ -5,6 +5,16 @@ import type { VectorEngine } from '../vector/engine.ts';
 /** Thrown by an operator before it has given anything away, and caught where the reference stands by. */
 export class NotSuited extends Error {}
 
+/** A failure that the reference would end in too, later. */
+export class CertainFailure extends Error {
+  readonly failure: Error;
+
+  constructor(failure: Error) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
 export function suited<T>(value: T | undefined): T {
   if (value === undefined) throw new NotSuited();
   return value;
@@ -13,6 +23,7 @@ export function suited<T>(value: T | undefined): T {
 /** Whether rows are made one by one instead: they fail in their own words, or not at all. */
 export function isLeftToReference(thrown: unknown, { isFrugal = true }: VectorEngine): boolean {
   if (thrown instanceof NotSuited) return true;
+  if (thrown instanceof CertainFailure) throw thrown.failure;
   if (!(thrown instanceof RowanError) || thrown.code === 'CANCELLED') return false;
   return thrown.code !== 'OUT_OF_MEMORY' || isFrugal;
 }

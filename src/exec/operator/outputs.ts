@@ -69,7 +69,7 @@ function tableOutput(name: string): Output {
   return { path: [name], expression: tableColumn([name]) };
 }
 
-/** Undefined when an item is more than one named expression. */
+/** Undefined when an item is more than one named expression, or lies below another one. */
 export function projectOutputs({ items }: ProjectNode, input: Outputs): Outputs | undefined {
   const [first] = items;
   if (items.length === 1 && first?.kind === 'wildcard' && isWholeRow(first.pattern)) {
@@ -79,33 +79,48 @@ export function projectOutputs({ items }: ProjectNode, input: Outputs): Outputs 
     return { isDense: true, column: (path) => input.column(path), list };
   }
   const named = new Map<string, NamedProjectItem>();
+  const rows = new Set<string>();
   for (const item of items) {
-    if (item.kind !== 'named' || item.path.length !== 1) return undefined;
-    const [name = ''] = item.path;
+    if (item.kind !== 'named') return undefined;
+    const name = nameOfPath(item.path);
     if (named.has(name)) return undefined;
     named.set(name, item);
+    for (const prefix of prefixesOf(item.path)) rows.add(prefix);
   }
+  for (const name of rows) if (named.has(name)) return undefined;
   const known = new Map<string, BoundExpression | undefined>();
   const expressionOf = (name: string, { expression }: NamedProjectItem) => {
     if (!known.has(name)) known.set(name, resolveExpression(expression, input));
     return known.get(name);
   };
   return {
-    column([name = '', ...below]) {
+    column(path) {
+      const name = nameOfPath(path);
       const item = named.get(name);
-      if (item === undefined) return 'absent';
-      return below.length > 0 ? undefined : expressionOf(name, item);
+      if (item !== undefined) return expressionOf(name, item);
+      const isPart = rows.has(name) || prefixesOf(path).some((prefix) => named.has(prefix));
+      return isPart ? undefined : 'absent';
     },
     list() {
       const outputs: Output[] = [];
       for (const [name, item] of named) {
         const expression = expressionOf(name, item);
         if (expression === undefined) return undefined;
-        outputs.push({ path: [name], expression });
+        outputs.push({ path: item.path, expression });
       }
       return outputs;
     },
   };
+}
+
+/** U+0000 cannot occur in an element. */
+function nameOfPath(path: readonly string[]): string {
+  return path.join('\u0000');
+}
+
+/** The names of the rows that a path lies in. */
+function prefixesOf(path: readonly string[]): string[] {
+  return path.slice(1).map((_, i) => nameOfPath(path.slice(0, i + 1)));
 }
 
 /** The columns of a side of a join, below its alias where it has one. */

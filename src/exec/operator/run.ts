@@ -2,9 +2,8 @@
 
 import type { PhysicalNode } from '../../physical/physical.ts';
 import { someExpression } from '../../plan/children.ts';
-import type { BoundExpression, NamedProjectItem, ProjectItem } from '../../plan/expression.ts';
+import type { BoundExpression } from '../../plan/expression.ts';
 import { mapExpression } from '../../plan/map-expression.ts';
-import { inputsOf } from '../../plan/map-plan.ts';
 import type { RelationRow } from '../../plan/namespace.ts';
 import type {
   AggregateNode,
@@ -15,16 +14,15 @@ import type {
   LimitNode,
   PlanNode,
   ProjectNode,
+  RecursiveNode,
+  RecursiveTableNode,
   RejoinNode,
-  ScanNode,
   SetOperationNode,
   SharedNode,
   SortNode,
   WindowPlanNode,
 } from '../../plan/plan.ts';
-import { rowNamesView } from '../../value/column/row-names.ts';
 import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
-import type { Path } from '../../value/path.ts';
 import type { ColumnRows } from '../column-rows.ts';
 import type { Observation } from '../general/compiler.ts';
 import { rejoinRow } from '../general/operator/rejoin.ts';
@@ -46,17 +44,20 @@ import { orderedJoin } from './join/ordered-join.ts';
 import { semiJoin } from './join/semi-join.ts';
 import { materialize, type OperatorContext } from './materialize.ts';
 import { NotSuited, suited } from './not-suited.ts';
-import {
-  datasetOutputs,
-  groupOutputs,
-  madeOutputs,
-  projectOutputs,
-  tableColumn,
-  windowName,
-} from './outputs.ts';
+import { groupOutputs, madeOutputs, projectOutputs, tableColumn, windowName } from './outputs.ts';
 import { type Outputs, Pipeline } from './pipeline.ts';
+import {
+  isBreaker,
+  isGroupItem,
+  isOfGroups,
+  readsLast,
+  readsShared,
+  scanBelow,
+} from './plan-parts.ts';
+import { pipelineOver, recursion } from './recursion/recursion.ts';
 import { madeRows, storedRows } from './result-rows.ts';
 import { tableOfRows } from './rows-source.ts';
+import { scanPipeline } from './scan.ts';
 import { selectedRows } from './select-rows.ts';
 import { setOperation } from './set-operation.ts';
 import { pickRows, sliceTable } from './slice.ts';
@@ -76,10 +77,16 @@ interface Wanted {
   readonly isOrdered: boolean;
 }
 
-/** Whether the rows of an operator are groups, whose columns are keys and aggregates. */
-export function isOfGroups({ logical, method, inputs: [input] }: PhysicalNode): boolean {
-  if (logical.kind === 'aggregate' || method === 'sorted groups') return true;
-  return logical.kind === 'limit' && input?.way === 'batches' && isOfGroups(input);
+interface RunnerOptions {
+  readonly makesRows?: boolean;
+  readonly round?: Round;
+}
+
+/** One round of a recursion, run by a runner of its own. */
+interface Round {
+  readonly runner: PlanRunner;
+  /** the rows that came last, by the number of the recursion */
+  readonly last: ReadonlyMap<number, MadeTable>;
 }
 
 export class PlanRunner {
@@ -90,11 +97,16 @@ export class PlanRunner {
   readonly #shared = new Map<number, Pipeline>();
 
   readonly #makesRows: boolean;
+  readonly #round: Round | undefined;
+
+  /** what is the same in all rounds of a recursion, by the operators of its step */
+  readonly #unchanged = new Map<PhysicalNode, Pipeline>();
 
   /** @param options `makesRows`: false: what needs rows of the reference does not suit */
-  constructor(context: OperatorContext, { makesRows = true } = {}) {
+  constructor(context: OperatorContext, { makesRows = true, round }: RunnerOptions = {}) {
     this.#context = context;
     this.#makesRows = makesRows;
+    this.#round = round;
   }
 
   /** The rows of an operator as columns. @param first only so many first ones are read */
@@ -256,11 +268,15 @@ export class PlanRunner {
   }
 
   #openNode(physical: PhysicalNode, wanted: Wanted): Pipeline {
+    const { logical } = physical;
+    if (this.#round !== undefined && logical.kind !== 'scan' && !readsLast(logical)) {
+      return this.#round.runner.#unchangedRows(physical, this.#context);
+    }
     if (physical.way === 'rows') return this.#rows(physical);
     const { logical: node } = physical;
     switch (node.kind) {
       case 'scan':
-        return this.#scan(node);
+        return scanPipeline(node, this.#context);
       case 'filter':
         return this.#filter(node, physical, { ...wanted, first: undefined });
       case 'project':
@@ -303,9 +319,45 @@ export class PlanRunner {
         return this.#groupingSets(node, physical, wanted);
       case 'shared':
         return this.#sharedRows(node);
+      case 'recursive':
+        return this.#recursion(node, physical, wanted);
+      case 'recursive-table':
+        return this.#lastRows(node);
       default:
         throw new NotSuited();
     }
+  }
+
+  /** The rows of a recursion, in rounds that look at the rows before them. */
+  #recursion(node: RecursiveNode, { inputs }: PhysicalNode, { first }: Wanted): Pipeline {
+    const [base, step] = [suited(inputs[0]), suited(inputs[1])];
+    const wanted = { named: false, first: undefined, isOrdered: true };
+    const outer = this.#round?.last ?? new Map<number, MadeTable>();
+    const open = (part: PhysicalNode, context: OperatorContext, last: Round['last']) => {
+      const options = { makesRows: this.#makesRows, round: { runner: this, last } };
+      return new PlanRunner(context, options).#open(part, wanted);
+    };
+    const parts = {
+      base: (context: OperatorContext) => open(base, context, outer),
+      step: (rows: MadeTable, context: OperatorContext) =>
+        open(step, context, new Map([...outer, [node.table, rows]])),
+    };
+    return recursion(node, parts, first, this.#context);
+  }
+
+  #lastRows({ table }: RecursiveTableNode): Pipeline {
+    return pipelineOver(suited(this.#round?.last.get(table)), this.#context);
+  }
+
+  /** The rows of a part of a step that reads none of the recursion, which are made once. */
+  #unchangedRows(physical: PhysicalNode, { tables }: OperatorContext): Pipeline {
+    let made = this.#unchanged.get(physical);
+    if (made === undefined) {
+      const rows = this.#open(physical, { named: true, first: undefined, isOrdered: true });
+      made = settle(rows, this.#context);
+      this.#unchanged.set(physical, made);
+    }
+    return new Pipeline(made.base, made.outputs, made.namer, tables);
   }
 
   #join(node: JoinNode, { inputs, method }: PhysicalNode, { named, first }: Wanted): Pipeline {
@@ -359,36 +411,6 @@ export class PlanRunner {
     return physical?.way === 'batches'
       ? this.columns(physical, rowCountMax)
       : runtime.subqueryRows(subquery);
-  }
-
-  #scan(node: ScanNode): Pipeline {
-    const { compiler, engine, tables, exactTimestamps } = this.#context;
-    const relation = compiler.runtime.namespace.dataset(node.dataset);
-    const table = VectorTable.of(relation, exactTimestamps);
-    if (table === undefined || table.rowCount === 0) throw new NotSuited();
-    const { snapshot } = table;
-    const paths =
-      node.columns === 'all'
-        ? snapshot.columns.map(({ path }) => path)
-        : node.columns.map(({ elements }) => elements);
-    const outputs = datasetOutputs(
-      (path) => {
-        const found = table.find(path);
-        return typeof found === 'number' ? 'present' : found;
-      },
-      paths,
-      snapshot.columns.every(({ nullCount }) => nullCount === 0),
-    );
-    let names: { pathAt(row: number): Path } | undefined;
-    return new Pipeline(
-      table,
-      outputs,
-      (rowOf) => {
-        names ??= rowNamesView(snapshot.rowNames, snapshot.rowCount, engine.arenas);
-        return namedRow(names.pathAt(rowOf(0) as number));
-      },
-      tables,
-    );
   }
 
   #filter(node: FilterNode, { inputs }: PhysicalNode, wanted: Wanted): Pipeline {
@@ -515,7 +537,7 @@ export class PlanRunner {
 
   /** The rows of a node by the reference. */
   #rows(physical: PhysicalNode): Pipeline {
-    if (!this.#makesRows) throw new NotSuited();
+    if (!this.#makesRows || readsLast(physical.logical)) throw new NotSuited();
     const { tables, compiler } = this.#context;
     const { runtime } = compiler;
     const { logical: node } = physical;
@@ -535,46 +557,14 @@ export class PlanRunner {
   }
 }
 
-type GroupItem = NamedProjectItem & { readonly path: readonly [string] };
-
-function isGroupItem(item: ProjectItem): item is GroupItem {
-  if (item.kind !== 'named' || item.path.length !== 1) return false;
-  const { kind } = item.expression;
-  return kind === 'group-key' || kind === 'aggregate-result';
-}
-
 function finite(count: number): number | undefined {
   return count === Number.POSITIVE_INFINITY ? undefined : count;
-}
-
-function scanBelow({ logical, inputs: [input] }: PhysicalNode): ScanNode {
-  if (logical.kind === 'scan') return logical;
-  return scanBelow(suited(input));
 }
 
 function outputsOfRows(node: PlanNode, table: MadeTable): Outputs {
   const made = node.kind === 'aggregate' ? groupOutputs(node) : madeOutputs(table);
   if (node.kind !== 'window') return made;
   return { ...made, windowResult: (index) => tableColumn([windowName(index)]) };
-}
-
-/** Whether the rows of a sub-select that others read too are among what a plan reads. */
-function readsShared(node: PlanNode): boolean {
-  return node.kind === 'shared' || inputsOf(node).some(readsShared);
-}
-
-/** Whether all rows of a node were made before the next one reads them. */
-function isBreaker({ logical: { kind } }: PhysicalNode): boolean {
-  return (
-    kind === 'aggregate' ||
-    kind === 'limit' ||
-    kind === 'sort' ||
-    kind === 'distinct-on' ||
-    kind === 'window' ||
-    kind === 'set-operation' ||
-    kind === 'shared' ||
-    kind === 'grouping-sets'
-  );
 }
 
 /** No column of a query is called so. */

@@ -11,6 +11,7 @@ import type {
   JoinNode,
   PlanNode,
   ProjectNode,
+  RecursiveNode,
   SortNode,
   WindowPlanNode,
 } from '../../plan/plan.ts';
@@ -101,6 +102,7 @@ function gathersRows(node: PlanNode): boolean {
     case 'set-operation':
     case 'grouping-sets':
     case 'shared':
+    case 'recursive':
       return true;
     case 'project':
       return node.name === undefined && !node.keepsInput && gathersRows(node.input);
@@ -187,7 +189,15 @@ function gather(node: PlanNode, planner: Planner): PhysicalNode | string {
       return withInputs(node, method.method, [node.left.input, node.right.input], planner);
     }
     case 'limit':
+      if (picksFromEndless(node.input))
+        return 'a recursion that may not end is read as far as needed';
       return withInputs(node, 'plain', [node.input], planner);
+    case 'recursive':
+      return overRounds(node, planner);
+    case 'recursive-table':
+      return planner.rounds.includes(node.table)
+        ? plain(node, [])
+        : 'the rows that came last are made one by one';
     case 'sort': {
       if (node.late) return 'a sort key reads the output';
       const isOfGroups = isSortOfGroups(node, planner) && !planner.isWithout('first-groups');
@@ -213,6 +223,56 @@ function gather(node: PlanNode, planner: Planner): PhysicalNode | string {
     default:
       return `no operator over batches gives the rows of '${node.kind}'`;
   }
+}
+
+/** Whether so many rows of a recursion as a LIMIT needs are not known before they are picked. */
+function picksFromEndless(node: PlanNode, isPicked = false): boolean {
+  switch (node.kind) {
+    case 'filter':
+      return picksFromEndless(node.input, true);
+    case 'project':
+      return picksFromEndless(node.input, isPicked);
+    case 'join':
+      return [node.left, node.right].some(({ input }) => picksFromEndless(input, true));
+    case 'recursive':
+      return isPicked && node.all;
+    default:
+      return false;
+  }
+}
+
+/** A recursion whose step reads the rows that came last by operators alone. */
+function overRounds(node: RecursiveNode, planner: Planner): PhysicalNode | string {
+  if (planner.exactTimestamps) return 'timestamps are looked at';
+  const made = withInputs(node, 'plain', [node.base, node.step], planner.inRounds(node.table));
+  if (typeof made === 'string') return made;
+  const isBase = (part: PlanNode): boolean =>
+    part.kind === 'recursive-table' && part.table === node.table;
+  const reads = (part: PlanNode, meets: (found: PlanNode) => boolean): boolean =>
+    meets(part) ||
+    inputsOf(part).some((input) => reads(input, meets)) ||
+    subqueriesOf(part).some((index) => {
+      const subquery = planner.subqueries[index];
+      return subquery !== undefined && reads(subquery, meets);
+    });
+  const isBySubquery = (part: PlanNode) =>
+    subqueriesOf(part).some((index) => reads(planner.subqueries[index] as PlanNode, isBase));
+  if (reads(node.step, isBySubquery)) return 'a sub-select reads the rows that came last';
+  const byRows = (part: PhysicalNode): boolean =>
+    part.way === 'batches' ? part.inputs.some(byRows) : reads(part.logical, isBase);
+  return made.inputs.some(byRows) ? 'the rows of its step are made one by one' : made;
+}
+
+/** The sub-selects that a node itself reads. */
+function subqueriesOf(node: PlanNode): readonly number[] {
+  const found: number[] = node.kind === 'shared' ? [node.subquery] : [];
+  for (const expression of expressionsOf(node)) {
+    someExpression(expression, (part) => {
+      if (part.kind === 'subquery' || part.kind === 'in-query') found.push(part.subquery);
+      return false;
+    });
+  }
+  return found;
 }
 
 /** Whether a plan may have other rows when it runs once more. */

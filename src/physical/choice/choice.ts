@@ -28,6 +28,10 @@ export interface Planner {
   readonly exactTimestamps: boolean;
   readonly rowCountMin: number | undefined;
   isWithout(name: ChoiceName): boolean;
+  /** recursions whose rounds operators run */
+  readonly rounds: readonly number[];
+  /** A planner of parts of the step of a recursion. */
+  inRounds(recursion: number): Planner;
   /**
    * The plan of a node whose rows are read one by one. @param refused a choice that did not suit:
    * the reference makes the rows, of inputs that are planned as ever

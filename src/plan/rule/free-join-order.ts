@@ -1,35 +1,60 @@
 // Joins below a GROUP BY or ORDER BY need not put their rows in the order of the join value.
-import { mapInputs } from '../map-plan.ts';
+import { someExpression } from '../children.ts';
+import { expressionsOf, mapInputs } from '../map-plan.ts';
 import type { PlanNode } from '../plan.ts';
 import type { Rule } from './rule.ts';
 
 export const freeJoinOrder: Rule = {
   name: 'free-join-order',
-  apply: (root) => relax(root, false),
+  apply: (root) => relax(root, { order: false, names: false }),
 };
 
-/** `free`: nothing above the node depends on the order of its rows. */
-function relax(node: PlanNode, free: boolean): PlanNode {
+/** What nothing above a node depends on: the order of its rows, and what they are called. */
+interface Free {
+  readonly order: boolean;
+  readonly names: boolean;
+}
+
+function relax(node: PlanNode, free: Free): PlanNode {
+  const names = free.names && !readsNames(node);
   switch (node.kind) {
     case 'aggregate':
-      return mapInputs(node, (input) => relax(input, !readsOrder(node)));
+      return below(node, { order: !readsOrder(node), names: !readsNames(node) });
     case 'sort':
-      return mapInputs(node, (input) => relax(input, node.ties === 'row-hash'));
+      return below(node, { order: node.ties === 'row-hash', names: false });
     case 'project':
     case 'filter':
     case 'when':
-      return mapInputs(node, (input) => relax(input, free));
+      return below(node, { order: free.order, names });
     case 'join': {
       const isSemi = node.joinKind === 'semi' || node.joinKind === 'anti';
-      if (isSemi)
-        return { ...mapInputs(node, (input) => relax(input, free)), order: 'any' } as PlanNode;
+      if (isSemi) {
+        return { ...(below(node, { ...free, names }) as typeof node), order: 'any' };
+      }
       const ordersRows = node.equalities.length > 0;
-      const relaxed = mapInputs(node, (input) => relax(input, free || ordersRows));
-      return free ? { ...(relaxed as typeof node), order: 'any' } : relaxed;
+      // Rows with equal values come in the order of their names.
+      const order = free.order || ordersRows;
+      const relaxed = below(node, { order, names: free.order && names });
+      return free.order ? { ...(relaxed as typeof node), order: 'any' } : relaxed;
+    }
+    case 'recursive': {
+      // Rows are called by their numbers.
+      const isFree = free.order && free.names;
+      return below(node, { order: isFree, names: isFree });
     }
     default:
-      return mapInputs(node, (input) => relax(input, false));
+      return below(node, { order: false, names: false });
   }
+}
+
+function below(node: PlanNode, free: Free): PlanNode {
+  return mapInputs(node, (input) => relax(input, free));
+}
+
+function readsNames(node: PlanNode): boolean {
+  return expressionsOf(node).some((expression) =>
+    someExpression(expression, ({ kind }) => kind === 'row-function'),
+  );
 }
 
 /** Aggregates that take the first or last of rows without an order of their own. */

@@ -8,9 +8,9 @@ import type { Runtime } from '../compiler.ts';
 import { type ExecRow, TableRow } from '../row.ts';
 import { type RowSource, withCancellation } from './source.ts';
 
-const ITERATION_COUNT_MAX = 1_000_000;
+export const ITERATION_COUNT_MAX = 1_000_000;
 /** Rows that a recursion may hold: they are objects, whatever the budget for columns is. */
-const ROW_COUNT_MAX = 20_000_000;
+export const ROW_COUNT_MAX = 20_000_000;
 
 export function compileRecursive(
   node: RecursiveNode,
@@ -30,7 +30,7 @@ export function compileRecursive(
           if (met.has(key)) continue;
           met.add(key);
         }
-        if (count >= ROW_COUNT_MAX) throw endless(`more than ${ROW_COUNT_MAX} rows`);
+        if (count >= ROW_COUNT_MAX) throw endlessRecursion(`more than ${ROW_COUNT_MAX} rows`);
         fresh.push(new TableRow(new Path([String(count++)]), row));
       }
       return fresh;
@@ -39,7 +39,8 @@ export function compileRecursive(
     let last = added(base());
     for (let iteration = 0; last.length > 0; iteration++) {
       yield* last;
-      if (iteration >= ITERATION_COUNT_MAX) throw endless(`${ITERATION_COUNT_MAX} iterations`);
+      if (iteration >= ITERATION_COUNT_MAX)
+        throw endlessRecursion(`${ITERATION_COUNT_MAX} iterations`);
       runtime.scope.checkCancelled();
       runtime.recursions[table] = last;
       try {
@@ -51,7 +52,7 @@ export function compileRecursive(
   };
 }
 
-function endless(limit: string): Error {
+export function endlessRecursion(limit: string): Error {
   return failure(
     'SQL_EXECUTION',
     `the recursion did not end within ${limit}: its condition must become false, or UNION without ALL must leave out rows that came before`,
