@@ -62,12 +62,60 @@ export function weightedValues(
     if (count === 0 || value !== distinct[count - 1]) distinct[count++] = value;
   }
   const sums = new Float64Array(count);
+  if (weights === undefined) {
+    addCounts(sums, distinct, sorted, 1);
+    return { values: distinct.subarray(0, count), weights: sums };
+  }
+  scope.checkCancelled();
+  const kinds = weightKinds(weights);
+  if (kinds !== undefined) {
+    for (const kind of kinds) {
+      scope.checkCancelled();
+      const own =
+        kinds.length === 1 ? sorted : values.filter((_, row) => weights[row] === kind).sort();
+      addCounts(sums, distinct, own, kind);
+    }
+    return withoutWeightless(distinct.subarray(0, count), sums);
+  }
   for (let i = 0; i < values.length; i++) {
     if (i % VALUES_PER_CHECK === 0) scope.checkCancelled();
     const at = positionOf(distinct, count, values[i] as number);
-    sums[at] = (sums[at] as number) + (weights === undefined ? 1 : (weights[i] as number));
+    sums[at] = (sums[at] as number) + (weights[i] as number);
   }
   return withoutWeightless(distinct.subarray(0, count), sums);
+}
+
+/** Equalised labels make a few different weights; each costs a sort, which is less than look-ups. */
+const WEIGHT_KIND_COUNT_MAX = 4;
+
+/** The different weights, or undefined when there are many. */
+function weightKinds(weights: Float64Array): number[] | undefined {
+  const kinds: number[] = [];
+  for (let i = 0; i < weights.length; i++) {
+    const weight = weights[i] as number;
+    if (kinds.includes(weight)) continue;
+    if (kinds.length === WEIGHT_KIND_COUNT_MAX) return undefined;
+    kinds.push(weight);
+  }
+  return kinds;
+}
+
+/** Adds `weight` to the sum of the value, for each of the sorted values, all of which are listed. */
+function addCounts(
+  sums: Float64Array,
+  distinct: Float64Array,
+  sorted: Float64Array,
+  weight: number,
+): void {
+  let at = 0;
+  for (let from = 0; from < sorted.length; ) {
+    const value = sorted[from] as number;
+    let to = from + 1;
+    while (to < sorted.length && sorted[to] === value) to++;
+    while ((distinct[at] as number) < value) at++;
+    sums[at] = (sums[at] as number) + (to - from) * weight;
+    from = to;
+  }
 }
 
 function withoutWeightless(values: Float64Array, weights: Float64Array): WeightedValues {

@@ -43,8 +43,8 @@ export interface RowTargets {
 }
 
 export interface DescribeOptions {
-  /** how categories get codes, see CategoricalFeature */
-  readonly coding: 'rank' | 'each';
+  /** how categories get codes, see CategoricalFeature; `none`: as `each`, and no buckets of numbers */
+  readonly coding: 'rank' | 'each' | 'none';
   /** an arena with room for scratch; a column that lies in it is not copied */
   readonly arena: number;
   /** buckets of a number at most; default 255 */
@@ -63,6 +63,7 @@ export function describeFeature(
   scope: JobContext = NEVER_CANCELLED,
 ): Feature {
   if (source.kind === 'nulls' || rows.rowCount === 0) return { kind: 'unused', name: source.name };
+  if (options.coding === 'none' && source.kind !== 'codes') return describePresence(source, rows);
   const { bucketCountMax = BUCKET_COUNT_MAX } = options;
   if (source.kind === 'numbers') return describeNumbers(workspace, source, rows, options, scope);
   if (source.kind === 'sparse') return describeSparse(source, rows, bucketCountMax, scope);
@@ -75,6 +76,7 @@ export function describeFeature(
   scope.checkCancelled();
   if (type === 'REAL') {
     const values = Float64Array.from(seen, (atom) => requireNumber(name, atom));
+    if (options.coding === 'none') return unbucketed(name, hasMissing);
     const weights = totals.weights.subarray(1).filter((_, i) => totals.counts[i + 1] !== 0);
     return {
       kind: 'numeric',
@@ -188,6 +190,31 @@ function uniteCategories(
     total.targetSum += totals.targetSums[index + 1] as number;
   }
   return [...byText.values()];
+}
+
+/** A number of which learners read the values. */
+function unbucketed(name: string, hasMissing: boolean): Feature {
+  return { kind: 'numeric', name, boundaries: new Float64Array(0), hasMissing };
+}
+
+/** Only whether rows have numbers. */
+function describePresence(
+  source: Extract<SourceColumn, { kind: 'numbers' | 'sparse' }>,
+  { rowCount }: RowTargets,
+): Feature {
+  const { name } = source;
+  let presentCount = 0;
+  if (source.kind === 'sparse') presentCount = source.rows.length;
+  else for (const piece of source.pieces) presentCount += presentCountOf(piece);
+  return presentCount === 0 ? { kind: 'unused', name } : unbucketed(name, presentCount < rowCount);
+}
+
+function presentCountOf(piece: NumberPiece): number {
+  const { values, validity } = piece;
+  if (validity === undefined && values instanceof Int32Array) return values.length;
+  let count = 0;
+  for (let i = 0; i < values.length; i++) if (!Number.isNaN(numberAt(piece, i))) count++;
+  return count;
 }
 
 function describeNumbers(

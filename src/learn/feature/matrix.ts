@@ -120,9 +120,8 @@ export function buildMatrix(
 ): FeatureMatrix {
   const features = sources.map((source) => {
     scope.checkCancelled();
-    const codes = coding === 'none' ? 'each' : coding;
     const limit = bucketCountMax === undefined ? {} : { bucketCountMax };
-    return describeFeature(workspace, source, rows, { coding: codes, arena, ...limit }, scope);
+    return describeFeature(workspace, source, rows, { coding, arena, ...limit }, scope);
   });
   const coded = coding === 'none' ? [] : features;
   const isScarce = keepsSparse ? scarceColumns(sources, coded) : [];

@@ -1,6 +1,11 @@
 // What a model card tells of the values of one feature.
 import { DistinctSketch } from '../../builtin/aggregate/distinct-sketch.ts';
-import { featureType, numberOf, type SourceColumn } from '../../learn/feature/source.ts';
+import {
+  featureType,
+  type NumberPiece,
+  numberOf,
+  type SourceColumn,
+} from '../../learn/feature/source.ts';
 import { every } from '../../util/every.ts';
 
 export interface FeatureSummary {
@@ -27,32 +32,21 @@ export function summarizeFeature(
   rowCount: number,
   check: () => void,
 ): FeatureSummary {
-  const look = every(ROWS_PER_CHECK, check);
   switch (source.kind) {
     case 'nulls':
       return { ...summaryOf(source.name, 'unused', rowCount, new NumberTally()), distinct: 0 };
     case 'sparse': {
       const tally = new NumberTally();
-      for (const value of source.values) {
-        look();
-        tally.add(value);
-      }
+      tally.addPiece({ values: source.values }, check);
       return summaryOf(source.name, 'number', rowCount, tally);
     }
     case 'numbers': {
       const tally = new NumberTally();
-      for (const { values, validity } of source.pieces) {
-        for (let i = 0; i < values.length; i++) {
-          look();
-          const isValid =
-            validity === undefined || (((validity[i >> 3] as number) >> (i & 7)) & 1) === 1;
-          if (isValid) tally.add(values[i] as number);
-        }
-      }
+      for (const piece of source.pieces) tally.addPiece(piece, check);
       return summaryOf(source.name, 'number', rowCount, tally);
     }
     case 'codes':
-      return summarizeCodes(source, rowCount, look);
+      return summarizeCodes(source, rowCount, every(ROWS_PER_CHECK, check));
   }
 }
 
@@ -97,7 +91,36 @@ class NumberTally {
   readonly #seen = new Set<number>();
   #sketch: DistinctSketch | undefined;
 
-  add(value: number, count = 1): void {
+  /** Sums are kept in the loop, which a field for each of them would slow down. */
+  addPiece({ values, validity }: NumberPiece, check: () => void): void {
+    let [count, finiteCount, sum, min, max] = [0, 0, 0, this.#min, this.#max];
+    let last = this.#last;
+    for (let i = 0; i < values.length; i++) {
+      if (i % ROWS_PER_CHECK === 0) check();
+      if (validity !== undefined && (((validity[i >> 3] as number) >> (i & 7)) & 1) === 0) continue;
+      const value = values[i] as number;
+      if (Number.isNaN(value)) continue;
+      count++;
+      if (Number.isFinite(value)) {
+        finiteCount++;
+        sum += value;
+        if (value < min) min = value;
+        if (value > max) max = value;
+      }
+      if (value === last) continue;
+      last = value;
+      if (this.#sketch !== undefined) this.#sketch.add(value);
+      else this.#see(value);
+    }
+    this.count += count;
+    this.#finiteCount += finiteCount;
+    this.#sum += sum;
+    this.#min = min;
+    this.#max = max;
+    this.#last = last;
+  }
+
+  add(value: number, count: number): void {
     if (Number.isNaN(value)) return;
     this.count += count;
     if (Number.isFinite(value)) {
@@ -106,8 +129,10 @@ class NumberTally {
       if (value < this.#min) this.#min = value;
       if (value > this.#max) this.#max = value;
     }
-    if (value === this.#last) return;
-    this.#last = value;
+    this.#see(value);
+  }
+
+  #see(value: number): void {
     if (this.#sketch !== undefined) {
       this.#sketch.add(value);
       return;
