@@ -5,7 +5,7 @@ import { splitSearchJob, subtreeJob } from './decision-tree/decision-tree.ts';
 import { forestTreeJob } from './forest/train-tree.ts';
 import { boostHistogramJob, boostPartitionJob } from './gbt/grow.ts';
 import { boostGradientJob } from './gbt/objective.ts';
-import { linearGramJob } from './glz/fit.ts';
+import { linearGramJob } from './glz/problem.ts';
 import { layoutForcesJob } from './layout/tsne.ts';
 import { nearestPointsJob } from './neighbor/exact.ts';
 import { normalProductJob } from './svd/svd.ts';

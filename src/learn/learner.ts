@@ -66,6 +66,10 @@ export interface Iteration {
   readonly loss?: number;
   readonly trainMetric?: number;
   readonly validationMetric?: number;
+  /** linear models that choose their penalty: its factor, and what it leads to */
+  readonly regularizationFactor?: number;
+  readonly coefficientCount?: number;
+  readonly leaveOneOutError?: number;
 }
 
 /** A fit's surroundings, and where it tells what its rounds were like. */

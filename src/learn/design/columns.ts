@@ -59,7 +59,10 @@ export function designColumns(
 
 function seenCategories(indexes: Int32Array, count: number): number[] {
   const seen = new Uint8Array(count);
-  for (const index of indexes) if (index >= 0) seen[index] = 1;
+  for (let row = 0; row < indexes.length; row++) {
+    const index = indexes[row] as number;
+    if (index >= 0) seen[index] = 1;
+  }
   return [...seen.keys()].filter((index) => seen[index] === 1);
 }
 
@@ -67,7 +70,8 @@ function summaryOf(values: Float64Array) {
   let presentCount = 0;
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
-  for (const value of values) {
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row] as number;
     if (Number.isNaN(value)) continue;
     presentCount++;
     if (value < low) low = value;

@@ -43,17 +43,10 @@ export function makeDesign(
     ...all.filter((column) => !isDense[column]),
   ]);
   const denseCount = isDense.reduce((count, dense) => count + Number(dense), 0);
-  const sparse = sparseEntries(order, denseCount, { features, extracts, categories }, values);
-  const starts = new Uint32Array(rowCount + 1);
-  for (const { rows } of sparse) {
-    for (let i = 0; i < rows.length; i++) {
-      const row = rows[i] as number;
-      starts[row + 1] = at(starts, row + 1) + 1;
-    }
-  }
-  for (let row = 0; row < rowCount; row++) starts[row + 1] = at(starts, row + 1) + at(starts, row);
+  const runs = sparseRuns(order, denseCount, { features, extracts, categories }, values);
+  const starts = entryStarts(runs, rowCount);
   const entryCount = starts[rowCount] as number;
-  const hasValues = sparse.some((entries) => entries.values !== undefined);
+  const hasValues = runs.some((run) => run.kind === 'entries' && run.values !== undefined);
   const layout = new Layout();
   const sizes = [
     DESIGN_SIZE,
@@ -75,16 +68,11 @@ export function makeDesign(
     writeDense(f64, from, values[at(features, column)] as FeatureValues, at(extracts, column));
   }
   u32.set(starts, startsAt >>> 2);
-  const next = starts.slice();
-  for (const [index, { rows, values: own }] of sparse.entries()) {
-    for (let i = 0; i < rows.length; i++) {
-      const row = rows[i] as number;
-      const entry = at(next, row);
-      next[row] = entry + 1;
-      u32[(columnsAt >>> 2) + entry] = denseCount + index;
-      if (hasValues) f64[(valuesAt >>> 3) + entry] = own === undefined ? 1 : at(own, i);
-    }
-  }
+  const entryColumns = u32.subarray(columnsAt >>> 2, (columnsAt >>> 2) + entryCount);
+  const entryValues = hasValues
+    ? f64.subarray(valuesAt >>> 3, (valuesAt >>> 3) + entryCount)
+    : undefined;
+  writeEntries(runs, starts, entryColumns, entryValues);
   const columnCount = features.length;
   const fields = {
     ...{ rowCount, denseCount, columnCount, dense: denseAt, starts: startsAt, columns: columnsAt },
@@ -111,82 +99,149 @@ function at(array: ArrayLike<number>, index: number): number {
   return array[index] as number;
 }
 
-interface SparseEntries {
-  readonly rows: Uint32Array;
-  /** absent: all 1 */
-  readonly values?: Float64Array;
-}
+/** Sparse columns that are written together; runs are in the order of their places. */
+type SparseRun =
+  | {
+      readonly kind: 'categories';
+      /** of each row; negative: none */
+      readonly indexes: Int32Array;
+      /** of each category; -1: no column */
+      readonly places: Int32Array;
+    }
+  | {
+      readonly kind: 'entries';
+      readonly place: number;
+      /** ascending */
+      readonly rows: Uint32Array;
+      /** absent: all 1 */
+      readonly values?: Float64Array;
+    };
 
-/** The entries of each sparse column, rows ascending. */
-function sparseEntries(
+function sparseRuns(
   order: Int32Array,
   denseCount: number,
   { features, extracts, categories }: DesignColumns,
   values: readonly FeatureValues[],
-): SparseEntries[] {
-  const byCategory = new Map<number, readonly Uint32Array[]>();
-  return Array.from(order.subarray(denseCount), (column) => {
+): SparseRun[] {
+  const runs: SparseRun[] = [];
+  let [lastFeature, places] = [-1, new Int32Array(0)];
+  for (let place = denseCount; place < order.length; place++) {
+    const column = at(order, place);
     const feature = at(features, column);
     const own = values[feature] as FeatureValues;
     const extract = at(extracts, column);
     if (own.kind === 'categories' && extract === EXTRACT_EQUALS) {
-      let rows = byCategory.get(feature);
-      if (rows === undefined) {
-        rows = rowsByCategory(own.indexes);
-        byCategory.set(feature, rows);
+      if (feature !== lastFeature) {
+        places = new Int32Array(1 + largestOf(own.indexes)).fill(-1);
+        runs.push({ kind: 'categories', indexes: own.indexes, places });
+        lastFeature = feature;
       }
-      return { rows: rows[at(categories, column)] ?? new Uint32Array(0) };
+      const category = at(categories, column);
+      if (category < places.length) places[category] = place;
+      continue;
     }
-    if (own.kind === 'sparse') {
-      return extract === EXTRACT_PRESENCE
-        ? { rows: own.rows }
-        : { rows: own.rows, values: own.values };
-    }
-    const numbers = own.kind === 'numbers' ? own.values : new Float64Array(0);
-    const rows = Uint32Array.from([...numbers.keys()].filter((row) => !Number.isNaN(numbers[row])));
-    return extract === EXTRACT_PRESENCE
-      ? { rows }
-      : { rows, values: Float64Array.from(rows, (row) => numbers[row] as number) };
-  });
+    const entries =
+      own.kind === 'sparse' ? own : presentEntries(own.kind === 'numbers' ? own.values : []);
+    const run = { kind: 'entries', place, rows: entries.rows } as const;
+    runs.push(extract === EXTRACT_PRESENCE ? run : { ...run, values: entries.values });
+  }
+  return runs;
 }
 
-/** The rows of each category, ascending; rows of no category of the list are left out. */
-function rowsByCategory(indexes: Int32Array): readonly Uint32Array[] {
-  let last = -1;
-  for (let row = 0; row < indexes.length; row++) last = Math.max(last, indexes[row] as number);
-  const ends = new Uint32Array(last + 2);
-  for (let row = 0; row < indexes.length; row++) {
-    const index = indexes[row] as number;
-    if (index >= 0) ends[index + 1] = at(ends, index + 1) + 1;
+function largestOf(indexes: Int32Array): number {
+  let largest = -1;
+  for (let row = 0; row < indexes.length; row++) largest = Math.max(largest, at(indexes, row));
+  return largest;
+}
+
+function presentEntries(numbers: ArrayLike<number>) {
+  let count = 0;
+  for (let row = 0; row < numbers.length; row++) if (!Number.isNaN(at(numbers, row))) count++;
+  const rows = new Uint32Array(count);
+  const values = new Float64Array(count);
+  let next = 0;
+  for (let row = 0; row < numbers.length; row++) {
+    const value = at(numbers, row);
+    if (Number.isNaN(value)) continue;
+    rows[next] = row;
+    values[next++] = value;
   }
-  for (let index = 0; index <= last; index++)
-    ends[index + 1] = at(ends, index + 1) + at(ends, index);
-  const rows = new Uint32Array(at(ends, last + 1));
-  const next = ends.slice();
-  for (let row = 0; row < indexes.length; row++) {
-    const index = indexes[row] as number;
-    if (index < 0) continue;
-    const to = at(next, index);
-    rows[to] = row;
-    next[index] = to + 1;
+  return { rows, values };
+}
+
+/** Where the entries of each row begin. */
+function entryStarts(runs: readonly SparseRun[], rowCount: number): Uint32Array {
+  const starts = new Uint32Array(rowCount + 1);
+  const counts = starts.subarray(1);
+  for (const run of runs) {
+    if (run.kind === 'entries') {
+      const { rows } = run;
+      for (let i = 0; i < rows.length; i++) {
+        const row = at(rows, i);
+        counts[row] = at(counts, row) + 1;
+      }
+      continue;
+    }
+    const { indexes, places } = run;
+    for (let row = 0; row < indexes.length; row++) {
+      const index = at(indexes, row);
+      if (index >= 0 && at(places, index) >= 0) counts[row] = at(counts, row) + 1;
+    }
   }
-  return Array.from({ length: last + 1 }, (_, index) =>
-    rows.subarray(at(ends, index), at(ends, index + 1)),
-  );
+  for (let row = 0; row < rowCount; row++) counts[row] = at(counts, row) + at(starts, row);
+  return starts;
+}
+
+function writeEntries(
+  runs: readonly SparseRun[],
+  starts: Uint32Array,
+  columns: Uint32Array,
+  entryValues: Float64Array | undefined,
+): void {
+  const next = starts.slice();
+  for (const run of runs) {
+    if (run.kind === 'entries') {
+      const { place, rows, values } = run;
+      for (let i = 0; i < rows.length; i++) {
+        const row = at(rows, i);
+        const entry = at(next, row);
+        next[row] = entry + 1;
+        columns[entry] = place;
+        if (entryValues !== undefined)
+          entryValues[entry] = values === undefined ? 1 : at(values, i);
+      }
+      continue;
+    }
+    const { indexes, places } = run;
+    for (let row = 0; row < indexes.length; row++) {
+      const index = at(indexes, row);
+      const place = index >= 0 ? at(places, index) : -1;
+      if (place < 0) continue;
+      const entry = at(next, row);
+      next[row] = entry + 1;
+      columns[entry] = place;
+      if (entryValues !== undefined) entryValues[entry] = 1;
+    }
+  }
 }
 
 function writeDense(f64: Float64Array, from: number, own: FeatureValues, extract: number): void {
   if (own.kind !== 'numbers') return;
   const { values } = own;
+  const target = f64.subarray(from, from + values.length);
+  if (extract === EXTRACT_VALUE) {
+    target.set(values);
+    return;
+  }
   for (let row = 0; row < values.length; row++) {
-    const value = values[row] as number;
-    if (extract === EXTRACT_PRESENCE) f64[from + row] = Number.isNaN(value) ? 0 : 1;
-    else f64[from + row] = Number.isNaN(value) ? 0 : value;
+    const value = at(values, row);
+    if (extract === EXTRACT_PRESENCE) target[row] = Number.isNaN(value) ? 0 : 1;
+    else target[row] = Number.isNaN(value) ? 0 : value;
   }
 }
 
 function presentShare(values: Float64Array): number {
   let count = 0;
-  for (const value of values) if (!Number.isNaN(value)) count++;
+  for (let row = 0; row < values.length; row++) if (!Number.isNaN(at(values, row))) count++;
   return values.length === 0 ? 0 : count / values.length;
 }

@@ -58,8 +58,12 @@ export function gatherSource(source: SourceColumn, rows: Uint32Array): SourceCol
   };
 }
 
-/** All numbers of a column, NaN where there is none. */
+/** All numbers of a column, NaN where there is none; not to be written. */
 export function joinedNumbers(pieces: readonly NumberPiece[]): Float64Array {
+  const [only] = pieces;
+  if (pieces.length === 1 && only?.validity === undefined && only?.values instanceof Float64Array) {
+    return only.values;
+  }
   const count = pieces.reduce((sum, { values }) => sum + values.length, 0);
   const joined = new Float64Array(count);
   let from = 0;

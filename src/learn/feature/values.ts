@@ -42,7 +42,11 @@ export function readValues(
   }
   if (source.kind === 'numbers') {
     const values = joinedNumbers(source.pieces);
-    for (const value of values) if (!Number.isNaN(value)) checkFinite(feature.name, value);
+    for (let row = 0; row < values.length; row++) {
+      const value = values[row] as number;
+      // Infinities are what is no number after a subtraction from itself, and was one before.
+      if (value - value !== 0 && !Number.isNaN(value)) checkFinite(feature.name, value);
+    }
     return { kind: 'numbers', values };
   }
   const table = Float64Array.from([null, ...source.entries], (entry) => {

@@ -1,13 +1,14 @@
 // Generalised linear models by configuration.
 import { type Static, Type } from 'typebox';
 import { choice } from '../../schema/declare.ts';
+import { failure } from '../../util/error.ts';
 import { designColumns } from '../design/columns.ts';
 import { type Design, makeDesign } from '../design/design.ts';
 import { readValues } from '../feature/values.ts';
 import type { LearnContext, Learner, TrainingData } from '../learner.ts';
 import { Random } from '../random.ts';
 import { lookEvery } from '../workspace.ts';
-import { fitGlz, type GlzOptions } from './fit.ts';
+import { type FactorTrial, fitGlz, type GlzOptions } from './fit.ts';
 import { LINKS, type Link } from './link.ts';
 import type { GlzModel } from './model.ts';
 
@@ -40,6 +41,13 @@ const OPTIONS = Type.Object({
     minimum: -1,
     default: 1e-5,
   }),
+  regularization_path: Type.Integer({
+    description:
+      'l1 with a chosen factor: how many factors are tried, from the smallest one that leaves no coefficient downwards; 0: the powers of ten from 10 to 1e-14',
+    minimum: 0,
+    maximum: 1000,
+    default: 0,
+  }),
   max_regularization_iteration: Type.Integer({
     description: 'l1: sweeps over the coefficients at most',
     minimum: 1,
@@ -64,6 +72,16 @@ export const glzLearner: Learner<typeof OPTIONS> = {
   modes: ['boolean', 'regression', 'categorical'],
   coding: 'none',
   options: OPTIONS,
+  check({ options, path }) {
+    const { regularization, regularization_factor: factor, regularization_path: count } = options;
+    if (count === 0) return;
+    if (count === 1 || regularization !== 'l1' || factor >= 0) {
+      throw failure(
+        'INVALID_PARAMETER',
+        `regularization_path ${count} at '${path}': a path has two factors or more, and goes with regularization l1 and a negative regularization_factor`,
+      );
+    }
+  },
   fit(context, data, { options }, seed) {
     const random = Random.of(seed, STREAM_FEATURES);
     const proportion = options.feature_proportion;
@@ -116,14 +134,23 @@ function fitModel(
     normalize: options.normalize,
     regularization: options.regularization,
     lambda: options.regularization_factor,
+    pathLength: options.regularization_path,
     sweepCountMax: options.max_regularization_iteration,
     epsilon: options.regularization_epsilon,
     condition: options.condition,
   };
   // Penalties are held against sums over rows, so weights are put back to what they stand for.
   const weights = data.weights.map((weight) => weight * weightTotal);
+  let trialCount = 0;
+  const report = (trial: FactorTrial) => {
+    const { factor, coefficientCount, deviance, leaveOneOutError } = trial;
+    context.reportIteration?.({
+      ...{ iteration: ++trialCount, regularizationFactor: factor, coefficientCount },
+      ...{ loss: deviance, leaveOneOutError },
+    });
+  };
   const fit = (targets: Float64Array) =>
-    byColumn(design, fitGlz(context, design, targets, weights, settings));
+    byColumn(design, fitGlz(context, design, targets, weights, settings, report));
   const rows: Float64Array[] = [];
   if (target.kind === 'regression') rows.push(fit(target.values));
   else if (mode === 'boolean') {

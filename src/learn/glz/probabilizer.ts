@@ -34,6 +34,7 @@ export function fitProbabilizer(
       normalize: false,
       regularization: 'l2',
       lambda: RIDGE,
+      pathLength: 0,
       sweepCountMax: 1,
       epsilon: 1,
       condition: false,

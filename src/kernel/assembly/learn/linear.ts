@@ -70,6 +70,142 @@ export function linearTransposed(at: usize, from: u32, to: u32, r: usize, out: u
   }
 }
 
+/** Rows of which the columns' values stay in the cache while all pairs of columns are multiplied. */
+const GRAM_BLOCK_ROW_COUNT: u32 = 512;
+
+@inline
+function pairSum(v: v128): f64 {
+  return f64x2.extract_lane(v, 0) + f64x2.extract_lane(v, 1);
+}
+
+/** gram += w a b for a pair of dense columns, of which `a` and `b` point to the first value. */
+function addProduct(w: usize, a: usize, b: usize, rowCount: u32, target: usize): void {
+  let sums = f64x2.splat(0);
+  const pairs = <usize>(rowCount & ~1) << 3;
+  for (let k: usize = 0; k < pairs; k += 16) {
+    const wa = f64x2.mul(v128.load(w + k), v128.load(a + k));
+    sums = f64x2.add(sums, f64x2.mul(wa, v128.load(b + k)));
+  }
+  let sum = pairSum(sums);
+  if ((rowCount & 1) != 0) sum += load<f64>(w + pairs) * load<f64>(a + pairs) * load<f64>(b + pairs);
+  add(target, sum);
+}
+
+/** The same for columns a, a + 1 with b to b + 3, `step` bytes apart: eight sums at a time. */
+function addProducts(
+  w: usize,
+  a: usize,
+  b: usize,
+  step: usize,
+  rowCount: u32,
+  target: usize,
+  width: usize,
+): void {
+  let s00 = f64x2.splat(0);
+  let s01 = f64x2.splat(0);
+  let s02 = f64x2.splat(0);
+  let s03 = f64x2.splat(0);
+  let s10 = f64x2.splat(0);
+  let s11 = f64x2.splat(0);
+  let s12 = f64x2.splat(0);
+  let s13 = f64x2.splat(0);
+  const b1 = b + step;
+  const b2 = b1 + step;
+  const b3 = b2 + step;
+  const pairs = <usize>(rowCount & ~1) << 3;
+  for (let k: usize = 0; k < pairs; k += 16) {
+    const weights = v128.load(w + k);
+    const x0 = f64x2.mul(weights, v128.load(a + k));
+    const x1 = f64x2.mul(weights, v128.load(a + step + k));
+    let y = v128.load(b + k);
+    s00 = f64x2.add(s00, f64x2.mul(x0, y));
+    s10 = f64x2.add(s10, f64x2.mul(x1, y));
+    y = v128.load(b1 + k);
+    s01 = f64x2.add(s01, f64x2.mul(x0, y));
+    s11 = f64x2.add(s11, f64x2.mul(x1, y));
+    y = v128.load(b2 + k);
+    s02 = f64x2.add(s02, f64x2.mul(x0, y));
+    s12 = f64x2.add(s12, f64x2.mul(x1, y));
+    y = v128.load(b3 + k);
+    s03 = f64x2.add(s03, f64x2.mul(x0, y));
+    s13 = f64x2.add(s13, f64x2.mul(x1, y));
+  }
+  let x0: f64 = 0;
+  let x1: f64 = 0;
+  if ((rowCount & 1) != 0) {
+    x0 = load<f64>(w + pairs) * load<f64>(a + pairs);
+    x1 = load<f64>(w + pairs) * load<f64>(a + step + pairs);
+  }
+  const odd = (rowCount & 1) != 0;
+  const y0: f64 = odd ? load<f64>(b + pairs) : 0;
+  const y1: f64 = odd ? load<f64>(b1 + pairs) : 0;
+  const y2: f64 = odd ? load<f64>(b2 + pairs) : 0;
+  const y3: f64 = odd ? load<f64>(b3 + pairs) : 0;
+  add(target, pairSum(s00) + x0 * y0);
+  add(target + 8, pairSum(s01) + x0 * y1);
+  add(target + 16, pairSum(s02) + x0 * y2);
+  add(target + 24, pairSum(s03) + x0 * y3);
+  const below = target + width;
+  add(below, pairSum(s10) + x1 * y0);
+  add(below + 8, pairSum(s11) + x1 * y1);
+  add(below + 16, pairSum(s12) + x1 * y2);
+  add(below + 24, pairSum(s13) + x1 * y3);
+}
+
+/** The dense columns' part of linearGram, with the constant's. */
+function denseGram(
+  d: Design,
+  from: u32,
+  to: u32,
+  w: usize,
+  z: usize,
+  gram: usize,
+  right: usize,
+  width: usize,
+): void {
+  const step = <usize>d.rowCount << 3;
+  const count = d.denseCount;
+  for (let row = from; row < to; row += GRAM_BLOCK_ROW_COUNT) {
+    const rowCount = min(GRAM_BLOCK_ROW_COUNT, to - row);
+    const offset = <usize>row << 3;
+    const first = d.dense + offset;
+    for (let c: u32 = 0; c < count; c++) {
+      const a = first + <usize>c * step;
+      let sum: f64 = 0;
+      let sumZ: f64 = 0;
+      for (let k: usize = 0; k < <usize>rowCount << 3; k += 8) {
+        const wx = load<f64>(w + offset + k) * load<f64>(a + k);
+        sum += wx;
+        sumZ += wx * load<f64>(z + offset + k);
+      }
+      add(gram + <usize>c * width + width - 8, sum);
+      add(right + (<usize>c << 3), sumZ);
+    }
+    for (let c: u32 = 0; c < count; c += 2) {
+      const a = first + <usize>c * step;
+      const line = gram + <usize>c * width;
+      const isPair = c + 1 < count;
+      // The corner of two columns, then four columns at a time, then what is left.
+      addProduct(w + offset, a, a, rowCount, line + (<usize>c << 3));
+      if (isPair) {
+        const next = line + (<usize>c << 3) + 8;
+        addProduct(w + offset, a, a + step, rowCount, next);
+        addProduct(w + offset, a + step, a + step, rowCount, next + width);
+      }
+      let e = c + 2;
+      for (; isPair && e + 3 < count; e += 4) {
+        const b = first + <usize>e * step;
+        addProducts(w + offset, a, b, step, rowCount, line + (<usize>e << 3), width);
+      }
+      for (; e < count; e++) {
+        const b = first + <usize>e * step;
+        addProduct(w + offset, a, b, rowCount, line + (<usize>e << 3));
+        addProduct(w + offset, a + step, b, rowCount, line + width + (<usize>e << 3));
+      }
+    }
+  }
+}
+
 /**
  * Adds the rows' X' W X to the upper triangle of `gram`, (columnCount + 1) squared f64, and their
  * X' W z to `right`; the last row and column are the constant's. w, z: f64 a row.
@@ -87,6 +223,7 @@ export function linearGram(
   const width = (<usize>d.columnCount + 1) << 3;
   const last = width - 8;
   const denseSize = <usize>d.rowCount << 3;
+  if (d.denseCount > 0) denseGram(d, from, to, w, z, gram, right, width);
   for (let row = from; row < to; row++) {
     const weight = load<f64>(w + (<usize>row << 3));
     if (weight == 0) continue;
@@ -94,21 +231,16 @@ export function linearGram(
     const first = load<u32>(d.starts + (<usize>row << 2));
     const end = load<u32>(d.starts + (<usize>row << 2), 4);
     let column = d.dense + (<usize>row << 3);
-    for (let c: u32 = 0; c < d.denseCount; c++, column += denseSize) {
+    const mixedCount = first < end ? d.denseCount : 0;
+    for (let c: u32 = 0; c < mixedCount; c++, column += denseSize) {
       const x = load<f64>(column);
       if (x == 0) continue;
       const wx = weight * x;
       const line = gram + <usize>c * width;
-      let other = column;
-      for (let e = c; e < d.denseCount; e++, other += denseSize) {
-        add(line + (<usize>e << 3), wx * load<f64>(other));
-      }
       for (let i = first; i < end; i++) {
         const k = line + (<usize>load<u32>(d.columns + (<usize>i << 2)) << 3);
         add(k, d.values == 0 ? wx : wx * load<f64>(d.values + (<usize>i << 3)));
       }
-      add(line + last, wx);
-      add(right + (<usize>c << 3), wz * x);
     }
     for (let a = first; a < end; a++) {
       const ca = <usize>load<u32>(d.columns + (<usize>a << 2));
