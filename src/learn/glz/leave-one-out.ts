@@ -6,8 +6,6 @@ import type { Problem } from './problem.ts';
 
 /** A fit of which the error is asked. */
 export interface FittedRows {
-  readonly problem: Problem;
-  readonly weights: Float64Array;
   /** X' W X at the fit; absent where products are not kept */
   readonly gram: Float64Array | undefined;
   readonly beta: Float64Array;
@@ -21,44 +19,71 @@ export interface FittedRows {
   residualOf(row: number, linear: number): { readonly residual: number; readonly w: number };
 }
 
-/** Leverages cost the square of the columns each: this many multiplications are made for them. */
+/** Leverages cost the square of the columns each: with more to do, they are those of some rows. */
 const LEVERAGE_WORK_MAX = 2e7;
-const ROW_COUNT_MIN = 200;
+const SAMPLE_ROW_COUNT = 300;
 
 /**
  * sum of weight (residual / (1 - leverage))^2. The squared error is that of all rows; what
  * leverages add to it is, where rows are many, that of some of them, for all.
  * @see Craven & Wahba, "Smoothing noisy data with spline functions", Numer. Math. 31, 1979
  */
-export function leaveOneOutError(fitted: FittedRows): number {
-  const { problem, gram, isSparse, ridge, weights } = fitted;
-  if (gram === undefined) return errorByMeanLeverage(fitted);
-  const { beta } = fitted;
-  const active = isSparse ? indexesOf(beta) : indexesOf(new Uint8Array(beta.length).fill(1));
-  problem.factorize(partOf(gram, beta.length, active), active.length, ridge);
-  const affordable = Math.floor(LEVERAGE_WORK_MAX / Math.max(1, active.length ** 2));
-  const rowCount = weights.length;
-  const count = Math.min(rowCount, Math.max(affordable, ROW_COUNT_MIN));
-  const isAll = count === rowCount;
-  const random = Random.of(rowCount, active.length);
-  let sum = 0;
-  for (let i = 0; i < count; i++) {
-    if (i % 64 === 0) problem.context.checkCancelled();
-    // A random row out of each of equal stretches of rows.
-    const row = isAll ? i : Math.floor(((i + random.uniform()) * rowCount) / count);
-    const weight = weights[row] as number;
-    if (weight === 0) continue;
-    const x = problem.scaledRow(row);
-    const { residual, w } = fitted.residualOf(row, dot(x, beta));
-    const own = active.map((column) => x[column] as number);
-    const left = Math.max(1 - w * dot(own, problem.solve(own)), 1e-12);
-    sum += weight * residual * residual * (1 / (left * left) - (isAll ? 0 : 1));
+export class LeaveOneOut {
+  readonly #problem: Problem;
+  readonly #weights: Float64Array;
+  readonly #isAll: boolean;
+  /** rows whose leverages are computed, and their columns; the same for all fits */
+  #rows: readonly { readonly row: number; readonly x: Float64Array }[] | undefined;
+
+  constructor(problem: Problem, weights: Float64Array) {
+    this.#problem = problem;
+    this.#weights = weights;
+    this.#isAll = weights.length * problem.size ** 2 <= LEVERAGE_WORK_MAX;
   }
-  return isAll ? sum : fitted.squaredError() + (sum * rowCount) / count;
+
+  errorOf(fitted: FittedRows): number {
+    const { beta, gram, isSparse, ridge } = fitted;
+    const problem = this.#problem;
+    const weights = this.#weights;
+    if (gram === undefined) return errorByMeanLeverage(problem, weights, fitted);
+    const active = indexesOf(isSparse ? beta : new Uint8Array(beta.length).fill(1));
+    problem.factorize(partOf(gram, beta.length, active), active.length, ridge);
+    this.#rows ??= this.#chosenRows();
+    let sum = 0;
+    for (const [i, { row, x }] of this.#rows.entries()) {
+      if (i % 64 === 0) problem.context.checkCancelled();
+      const { residual, w } = fitted.residualOf(row, dot(x, beta));
+      const own = active.length === x.length ? x : active.map((column) => x[column] as number);
+      const left = Math.max(1 - w * dot(own, problem.solve(own)), 1e-12);
+      const added = 1 / (left * left) - (this.#isAll ? 0 : 1);
+      sum += (weights[row] as number) * residual * residual * added;
+    }
+    if (this.#isAll) return sum;
+    return fitted.squaredError() + (sum * weights.length) / SAMPLE_ROW_COUNT;
+  }
+
+  /** All rows that weigh anything, or a random one out of each of equal stretches. */
+  #chosenRows() {
+    const weights = this.#weights;
+    const random = Random.of(weights.length, 1);
+    const count = this.#isAll ? weights.length : SAMPLE_ROW_COUNT;
+    const chosen: { row: number; x: Float64Array }[] = [];
+    for (let i = 0; i < count; i++) {
+      if (i % 64 === 0) this.#problem.context.checkCancelled();
+      const within = this.#isAll ? 0 : random.uniform();
+      const row = Math.floor(((i + within) * weights.length) / count);
+      if (weights[row] !== 0) chosen.push({ row, x: this.#problem.scaledRow(row) });
+    }
+    return chosen;
+  }
 }
 
 /** Of many columns, the mean leverage stands for all; it is estimated with random signs. */
-function errorByMeanLeverage({ problem, ridge, squaredError, weights }: FittedRows): number {
+function errorByMeanLeverage(
+  problem: Problem,
+  weights: Float64Array,
+  { ridge, squaredError }: FittedRows,
+): number {
   const error = squaredError();
   const { eta, w } = problem;
   const random = Random.of(weights.length, w.length);

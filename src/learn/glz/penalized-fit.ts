@@ -2,7 +2,7 @@
 import { failure } from '../../util/error.ts';
 import { type Evaluation, evaluateDeviance } from './deviance.ts';
 import { type SweepOptions, solveLasso } from './lasso.ts';
-import { leaveOneOutError } from './leave-one-out.ts';
+import { LeaveOneOut } from './leave-one-out.ts';
 import { LINK_FUNCTIONS, type Link } from './link.ts';
 import { conjugateGradient } from './matrix-free.ts';
 import { DIRECT_COLUMN_COUNT_MAX, type Problem } from './problem.ts';
@@ -34,6 +34,7 @@ export class LeastSquaresFit implements PenalizedFit {
   readonly #targets: Float64Array;
   readonly #weights: Float64Array;
   readonly #options: PenaltyOptions;
+  readonly #leaveOneOut: LeaveOneOut;
   readonly #gram: Float64Array | undefined;
   readonly #right: Float64Array;
   readonly #squares: number;
@@ -50,6 +51,7 @@ export class LeastSquaresFit implements PenalizedFit {
     this.#targets = targets;
     this.#weights = weights;
     this.#options = options;
+    this.#leaveOneOut = new LeaveOneOut(problem, weights);
     this.#beta = new Float64Array(problem.size);
     const { w, z } = problem;
     w.set(weights);
@@ -116,9 +118,7 @@ export class LeastSquaresFit implements PenalizedFit {
 
   leaveOneOutError(): number {
     const { isSparse } = this.#options;
-    return leaveOneOutError({
-      problem: this.#problem,
-      weights: this.#weights,
+    return this.#leaveOneOut.errorOf({
       gram: this.#gram,
       beta: this.#beta,
       ridge: isSparse ? 0 : this.#lambda,
@@ -158,6 +158,7 @@ export class FisherFit implements PenalizedFit {
   readonly #targets: Float64Array;
   readonly #weights: Float64Array;
   readonly #options: PenaltyOptions;
+  readonly #leaveOneOut: LeaveOneOut;
   #beta: Float64Array;
   #lambda = 0;
   #gram: Float64Array | undefined;
@@ -180,6 +181,7 @@ export class FisherFit implements PenalizedFit {
     this.#targets = targets;
     this.#weights = weights;
     this.#options = options;
+    this.#leaveOneOut = new LeaveOneOut(problem, weights);
     this.#beta = new Float64Array(problem.size);
     if (problem.options.addBias) {
       let [sum, total] = [0, 0];
@@ -326,9 +328,7 @@ export class FisherFit implements PenalizedFit {
     problem.predict(this.#beta);
     const { eta } = problem;
     this.#factorLambda = Number.NaN;
-    return leaveOneOutError({
-      problem,
-      weights,
+    return this.#leaveOneOut.errorOf({
       gram: this.#gram,
       beta: this.#beta,
       ridge: isSparse ? 0 : this.#lambda,
