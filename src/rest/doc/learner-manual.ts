@@ -105,7 +105,7 @@ export const LEARNER_MANUALS: Readonly<Record<string, LearnerManual>> = {
       'A number that is sometimes missing has two columns, its value and whether it is there; each category is a column.',
     ],
     typical:
-      '`regularization_factor` 1e-5 to 10 with `normalize`; −1 chooses it by the squared error of rows left out, Σ((y − ŷ)/(1 − h))² with leverages h; `l1` where few features matter, with −1 and `regularization_path` 50: a path of factors, each of which begins where the one before ended. The run's `iterations` list what was tried.',
+      '`regularization_factor` 1e-5 to 10 with `normalize`; −1 chooses it by the squared error of rows left out, Σ((y − ŷ)/(1 − h))² with leverages h; `l1` where few features matter, with −1 and `regularization_path` 50: a path of factors, each of which begins where the one before ended. `iterations` of the run list what was tried.',
     cost: 'O(n c² + c³) an iteration for c columns, of which absent categories cost nothing; above 4000 columns conjugate gradients, O(n c) a step.',
     source:
       'McCullagh & Nelder, "Generalized linear models", 1989; Friedman, Hastie & Tibshirani, J. of Statistical Software 33, 2010.',
