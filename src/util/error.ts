@@ -65,6 +65,11 @@ export function failure<Code extends ErrorCode>(
   return new RowanError(code, ERRORS[code].status, message, details);
 }
 
+/** Whether something failed because memory is short. */
+export function isShortage(thrown: unknown): thrown is RowanError {
+  return thrown instanceof RowanError && thrown.code === 'OUT_OF_MEMORY';
+}
+
 /** A failure with more details, for instance the place where it happened; a defect stays as it is. */
 export function withDetails(thrown: unknown, details: Readonly<Record<string, unknown>>): unknown {
   if (!(thrown instanceof RowanError)) return thrown;

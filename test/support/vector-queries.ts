@@ -7,9 +7,10 @@ import type { Parallel } from '../../src/exec/parallel.ts';
 import { queryRows } from '../../src/exec/query.ts';
 import { useArenas } from '../../src/exec/thread-memory.ts';
 import type { Namespace, Relation } from '../../src/plan/namespace.ts';
+import { failure } from '../../src/util/error.ts';
 import type { Atom } from '../../src/value/atom.ts';
-import { ArenaSet } from '../../src/value/column/arena-set.ts';
-import type { ColumnarSnapshot } from '../../src/value/column/snapshot.ts';
+import { ArenaLease, ArenaSet } from '../../src/value/column/arena-set.ts';
+import type { ColumnarSnapshot, Span } from '../../src/value/column/snapshot.ts';
 import { freeSnapshot } from '../../src/value/column/snapshot-memory.ts';
 import { TableBuilder } from '../../src/value/column/table-builder.ts';
 import { atomToJsonText } from '../../src/value/json.ts';
@@ -91,6 +92,8 @@ interface RunOptions {
   readonly mayScan?: boolean;
   /** false: timestamps are not compared, and may be any */
   readonly exactTimestamps?: boolean;
+  /** bytes that operators get in one piece; absent: as many as they want */
+  readonly spanSizeMax?: number;
   /** the rows of the dataset `other` */
   readonly others?: readonly TableRow[] | undefined;
 }
@@ -105,6 +108,7 @@ export function run(
     mayScan = true,
     others = [],
     exactTimestamps = true,
+    spanSizeMax,
   }: RunOptions,
 ): string[] {
   const isSmall = Math.max(rows.length, others.length) <= SMALL_ROW_COUNT_MAX;
@@ -125,8 +129,9 @@ export function run(
     builtins: builtinNamespace,
   };
   const executor = batchExecutor({
-    arenas,
+    arenas: spanSizeMax === undefined ? arenas : new NarrowArenas(arenas, spanSizeMax),
     parallel: turnTaking(threadCount),
+    isFrugal: spanSizeMax === undefined,
     rowCountMin: 0,
   });
   try {
@@ -163,6 +168,21 @@ export function run(
     }
     // Whatever operators put into memory was given back.
     if (isSmall) expect(arenas.usedBytes, sql).toBe(usedBefore);
+  }
+}
+
+/** Memory that has no long stretches left. */
+class NarrowArenas extends ArenaLease {
+  readonly #sizeMax: number;
+
+  constructor(owner: ArenaSet, sizeMax: number) {
+    super(owner);
+    this.#sizeMax = sizeMax;
+  }
+
+  override allocateIn(arenaId: number, sizeBytes: number): Span {
+    if (sizeBytes > this.#sizeMax) throw failure('OUT_OF_MEMORY', 'no stretch is so long');
+    return super.allocateIn(arenaId, sizeBytes);
   }
 }
 

@@ -6,6 +6,7 @@ import { compareElements } from '../../value/natural-order.ts';
 import { MINUS_INFINITY } from '../../value/timestamp.ts';
 import { ColumnRows, type ColumnValues, type RowColumn } from '../column-rows.ts';
 import type { VectorEngine } from '../vector/engine.ts';
+import { isPaged, PickedBlocks, PickedColumn } from '../vector/picked-column.ts';
 import { VectorTable } from '../vector/table.ts';
 import type { Output, Pipeline } from './pipeline.ts';
 import { selectRows } from './select-rows.ts';
@@ -43,15 +44,21 @@ export function storedRows(
         ? undefined
         : selectRows(pipeline, filter, engine, first);
   const rowAt = selected === undefined ? same : (index: number) => selected[index] as number;
+  const picked =
+    base instanceof PickedTable
+      ? new PickedBlocks(base.rows, table.chunkRowCounts, columns.length)
+      : undefined;
   const made = columns.map(({ name, column }): RowColumn => {
     const snapshot = table.columns[column] as ColumnSnapshot;
     const view = new ColumnView(snapshot, engine.arenas);
     const { ts } = table;
+    const isPicked = picked !== undefined && isPaged(view);
+    const reader = isPicked ? new PickedColumn(view, picked, look) : shifted(view, rowAt);
     return {
       name,
       typicalAtoms: () => typicalAtomsOf(snapshot, engine.arenas, look),
-      values: valuesOf(view, rowAt),
-      tsAt: (index) => (view.isNull(rowAt(index)) ? MINUS_INFINITY : ts),
+      values: valuesOf(view, reader),
+      tsAt: (index) => (reader.isNull(index) ? MINUS_INFINITY : ts),
     };
   });
   made.sort((a, b) => compareElements(a.name, b.name));
@@ -66,23 +73,34 @@ function same(index: number): number {
   return index;
 }
 
-function valuesOf(view: ColumnView, rowAt: (index: number) => number): ColumnValues {
-  const { dictionary, snapshot } = view;
+/** The values of rows by their positions. */
+type Reader = Pick<ColumnView, 'atomAt' | 'codeAt' | 'isNull' | 'numberAt'>;
+
+function shifted(view: ColumnView, rowAt: (index: number) => number): Reader {
+  return {
+    atomAt: (index) => view.atomAt(rowAt(index)),
+    codeAt: (index) => view.codeAt(rowAt(index)),
+    isNull: (index) => view.isNull(rowAt(index)),
+    numberAt: (index) => view.numberAt(rowAt(index)),
+  };
+}
+
+function valuesOf({ dictionary, snapshot }: ColumnView, reader: Reader): ColumnValues {
   if (dictionary !== undefined) {
     return {
       kind: 'codes',
-      codeAt: (index) => view.codeAt(rowAt(index)),
+      codeAt: (index) => reader.codeAt(index),
       atom: (code) => dictionary.atom(code),
     };
   }
   if (snapshot.type === 'integer' || snapshot.type === 'number') {
     return {
       kind: 'numbers',
-      numberAt: (index) => view.numberAt(rowAt(index)),
-      isNull: (index) => view.isNull(rowAt(index)),
+      numberAt: (index) => reader.numberAt(index),
+      isNull: (index) => reader.isNull(index),
     };
   }
-  return { kind: 'atoms', atomAt: (index) => view.atomAt(rowAt(index)) };
+  return { kind: 'atoms', atomAt: (index) => reader.atomAt(index) };
 }
 
 /** Values are copied: what operators made is given back before the rows are read. */

@@ -30,7 +30,7 @@ export class NumberedRows implements SliceableRows {
     return new NumberedRows(this.#reader, this.#numbers.subarray(from, to));
   }
 
-  *[Symbol.iterator](): Iterator<ExecRow> {
-    for (const number of this.#numbers) yield this.#reader.at(number);
+  [Symbol.iterator](): Iterator<ExecRow> {
+    return this.#reader.rows(this.#numbers)[Symbol.iterator]();
   }
 }

@@ -1,5 +1,6 @@
 // Rows of a columnar table by number, for operators that select rows before anyone looks at them.
 import type { NeededColumns } from '../../plan/needed-columns.ts';
+import type { Atom } from '../../value/atom.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
 import { ColumnView } from '../../value/column/column-view.ts';
 import { type RowNamesView, rowNamesView } from '../../value/column/row-names.ts';
@@ -7,6 +8,12 @@ import type { ColumnarSnapshot } from '../../value/column/snapshot.ts';
 import { comparePaths, Path } from '../../value/path.ts';
 import { Row, RowBuilder, Scalar, type Value } from '../../value/value.ts';
 import { TableRow } from '../general/row.ts';
+import { isPaged, PickedBlocks, PickedColumn } from './picked-column.ts';
+
+interface AtomColumn {
+  readonly path: Path;
+  readonly view: { atomAt(index: number): Atom };
+}
 
 interface ReadColumn {
   readonly path: Path;
@@ -53,16 +60,32 @@ export class RowReader {
   }
 
   at(index: number): TableRow {
-    return new TableRow(
-      this.#names.pathAt(index),
-      this.#isFlat ? this.#flat(index) : this.#nested(index),
-    );
+    return this.#row(index, this.#columns, index);
   }
 
-  #flat(index: number): Row {
+  /** Rows of these numbers in their order. */
+  *rows(numbers: Uint32Array): Iterable<TableRow> {
+    if (!this.#columns.some(({ view }) => isPaged(view))) {
+      for (const number of numbers) yield this.at(number);
+      return;
+    }
+    const blocks = new PickedBlocks(numbers, this.snapshot.chunkRowCounts, this.#columns.length);
+    const columns = this.#columns.map(({ path, view }) => {
+      return { path, view: new PickedColumn(view, blocks, () => undefined) };
+    });
+    for (let i = 0; i < numbers.length; i++) yield this.#row(numbers[i] as number, columns, i);
+  }
+
+  /** @param at where the columns have the values of the row */
+  #row(number: number, columns: readonly AtomColumn[], at: number): TableRow {
+    const row = this.#isFlat ? this.#flat(columns, at) : this.#nested(columns, at);
+    return new TableRow(this.#names.pathAt(number), row);
+  }
+
+  #flat(columns: readonly AtomColumn[], index: number): Row {
     const names: string[] = [];
     const values: Value[] = [];
-    for (const { path, view } of this.#columns) {
+    for (const { path, view } of columns) {
       const atom = view.atomAt(index);
       if (atom === null) continue;
       names.push(path.elements[0] as string);
@@ -71,9 +94,9 @@ export class RowReader {
     return new Row(names, values);
   }
 
-  #nested(index: number): Row {
+  #nested(columns: readonly AtomColumn[], index: number): Row {
     const builder = new RowBuilder();
-    for (const { path, view } of this.#columns) {
+    for (const { path, view } of columns) {
       const atom = view.atomAt(index);
       if (atom !== null) builder.addPath(path, new Scalar(atom, this.ts));
     }

@@ -1,5 +1,5 @@
 // What becomes of tasks that had too little memory: idle content gives way, and they begin anew.
-import { RowanError } from '../../util/error.ts';
+import { isShortage, type RowanError } from '../../util/error.ts';
 import { SerialQueue } from '../serial-queue.ts';
 import type { DatasetUses } from './dataset-uses.ts';
 import type { SnapshotRegistry } from './snapshot-registry.ts';
@@ -100,8 +100,4 @@ export class MemoryRelief {
     const { budgetBytes, makeRoom } = this.#options;
     if (makeRoom(EVICTED_SHARE * budgetBytes, before) > 0) this.#count++;
   }
-}
-
-function isShortage(thrown: unknown): thrown is RowanError {
-  return thrown instanceof RowanError && thrown.code === 'OUT_OF_MEMORY';
 }

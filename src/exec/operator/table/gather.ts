@@ -6,6 +6,7 @@ import { ArenaSpans } from '../../vector/arena-spans.ts';
 import type { FlatColumn } from '../../vector/built-column.ts';
 import { ChunkVectors } from '../../vector/chunk.ts';
 import { type ChunkRange, cutChunks, homeArena } from '../../vector/chunk-range.ts';
+import { isPaged, PickedBlocks, PickedColumn } from '../../vector/picked-column.ts';
 import { Scratch } from '../../vector/scratch.ts';
 import type { OperatorContext } from '../materialize.ts';
 import { codesChunk, freeChunks, type NumberForm, numbersChunk } from '../materialize-job.ts';
@@ -94,7 +95,15 @@ export class RowGatherer {
     const { memory } = this.#context;
     const { rowCount } = this.#source;
     const view = new ColumnView(column, memory.arenas);
-    const atoms = Array.from(this.#rows, (row) => (row < rowCount ? view.atomAt(row) : null));
+    const { scope } = this.#context.compiler.runtime;
+    const blocks = new PickedBlocks(this.#rows, this.#source.chunkRowCounts, 1);
+    const picked = isPaged(view)
+      ? new PickedColumn(view, blocks, () => scope.checkCancelled())
+      : undefined;
+    const atoms = Array.from(this.#rows, (row, index) => {
+      if (picked !== undefined) return picked.atomAt(index);
+      return row < rowCount ? view.atomAt(row) : null;
+    });
     return encodeAtoms(column.path, atoms, this.#chunkRowCounts, memory);
   }
 

@@ -16,7 +16,8 @@ import { Scratch } from '../scratch.ts';
 import { wordVector } from './order-key.ts';
 import type { OrderJobArgs } from './top-job.ts';
 
-const PAIR_SIZE = 16;
+/** Bytes of a word and a number. */
+export const PAIR_SIZE = 16;
 const BUCKET_COUNT = 256;
 /** Runs of at most so many pairs are sorted by insertion. */
 const FEW = 24;
@@ -80,6 +81,8 @@ interface BucketJobArgs {
   readonly otherWords: readonly Span[];
   /** undefined: rows that are equal stay in order */
   readonly ties: NamedRows | undefined;
+  /** Uint32: the rows that the numbers of pairs stand for; undefined: they are these */
+  readonly rows: Span | undefined;
   /** positions of the first pair of each bucket, and the number of all */
   readonly starts: readonly number[];
   /** buckets of each unit */
@@ -118,7 +121,9 @@ class PairSorter {
     this.#counts = scratch.keep(9 * 1024);
     this.#name = scratch.keep(16);
     const { ties } = args;
-    this.#firstName = ties && firstDecimalName(ties.rowNames, ties.rowCount);
+    const isNumbered = args.rows !== undefined;
+    this.#firstName =
+      isNumbered || ties === undefined ? undefined : firstDecimalName(ties.rowNames, ties.rowCount);
     this.#hash = ties && rowHasher(ties.rowNames, ties.rowCount, scratch);
   }
 
@@ -168,7 +173,15 @@ class PairSorter {
     scratch.reset();
     const rows = scratch.take(count * 4 + 16);
     scratch.kernels.rowsOfPairs(pairs, count, rows);
-    scratch.kernels.setPairKeys(pairs, count, hash(0, rows, count));
+    scratch.kernels.setPairKeys(pairs, count, hash(0, this.#rowsAt(rows, count), count));
+  }
+
+  #rowsAt(numbers: number, count: number): number {
+    const { rows } = this.#args;
+    if (rows === undefined) return numbers;
+    const out = this.#scratch.take(count * 4 + 16);
+    this.#scratch.kernels.gatherI32(rows.offset, numbers, count, out);
+    return out;
   }
 
   #sortKeys(from: number, to: number): void {
@@ -178,8 +191,8 @@ class PairSorter {
   }
 }
 
-/** The numbers of all rows that the filter leaves, in order. */
-export function sortRows(args: OrderJobArgs, engine: VectorEngine): Uint32Array {
+/** The numbers of all rows that the filter leaves, in order. @throws OUT_OF_MEMORY */
+export function sortTogether(args: OrderJobArgs, engine: VectorEngine): Uint32Array {
   const spans = new ArenaSpans(engine, args.arena);
   try {
     const pairs = spans.allocate(args.rowCount * PAIR_SIZE);
@@ -188,7 +201,8 @@ export function sortRows(args: OrderJobArgs, engine: VectorEngine): Uint32Array 
     const unitCounts = engine.parallel.run(pairJob, made, args.ranges.length);
     const count = closeGaps(made, unitCounts, engine.arenas.get(args.arena));
     const { rowNames, rowCount } = args;
-    return sortPairs({ pairs, count, otherWords, ties: { rowNames, rowCount } }, engine, spans);
+    const ties = { rowNames, rowCount };
+    return sortPairs({ pairs, count, otherWords, ties, rows: undefined }, engine, spans);
   } finally {
     spans.release();
   }
@@ -205,19 +219,19 @@ export function sortWords(
   if (first === undefined) return Uint32Array.from({ length: count }, (_, i) => i);
   const pairs = spans.allocate(count * PAIR_SIZE);
   threadKernels(spans.arena).pairTrueKeys(first.offset, 0, count, 0, pairs.offset);
-  return sortPairs({ pairs, count, otherWords, ties: undefined }, engine, spans);
+  const unsorted = { pairs, count, otherWords, ties: undefined, rows: undefined };
+  return sortPairs(unsorted, engine, spans);
 }
 
-interface UnsortedPairs {
-  readonly pairs: Span;
+/** Pairs of a word and a number, and what tells apart those with equal words. */
+export interface UnsortedPairs
+  extends Pick<BucketJobArgs, 'pairs' | 'otherWords' | 'ties' | 'rows'> {
   readonly count: number;
-  readonly otherWords: readonly Span[];
-  readonly ties: NamedRows | undefined;
 }
 
-/** @returns the rows of the pairs in order */
-function sortPairs(
-  { pairs, count, otherWords, ties }: UnsortedPairs,
+/** @returns the numbers of the pairs in order */
+export function sortPairs(
+  { pairs, count, otherWords, ties, rows }: UnsortedPairs,
   engine: VectorEngine,
   spans: ArenaSpans,
 ): Uint32Array {
@@ -228,7 +242,7 @@ function sortPairs(
   const starts = makeBuckets(memory, { pairs, spare, counts }, count);
   const units = cutBuckets(starts);
   // The pass has moved the pairs to the spare place.
-  const job = { arena, pairs: spare, spare: pairs, otherWords, ties, starts, units };
+  const job = { arena, pairs: spare, spare: pairs, otherWords, ties, rows, starts, units };
   engine.parallel.run(bucketJob, job, units.length);
   threadKernels(arena).rowsOfPairs(spare.offset, count, pairs.offset);
   return memory.u32.slice(pairs.offset / 4, pairs.offset / 4 + count);

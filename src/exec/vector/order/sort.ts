@@ -1,10 +1,13 @@
 // The numbers of the rows of a dataset in the order of keys: kernels keep the first rows or sort all.
+import { isShortage } from '../../../util/error.ts';
 import type { VectorEngine } from '../engine.ts';
-import { sortRows } from './sort-job.ts';
+import { sortTogether } from './sort-job.ts';
+import { sortInParts } from './sort-parts.ts';
 import {
   candidateSize,
   candidatesWithin,
   firstCandidates,
+  type OrderJobArgs,
   type TopJobArgs,
   topJob,
 } from './top-job.ts';
@@ -20,6 +23,16 @@ export function orderStored(
 ): Uint32Array {
   const order = keep > KEEP_MAX ? sortRows(args, engine) : topRows({ ...args, keep }, engine);
   return keep < order.length ? order.subarray(0, keep) : order;
+}
+
+/** Where memory has no room for the words of all rows, a part of them is sorted after the other. */
+function sortRows(args: OrderJobArgs, engine: VectorEngine): Uint32Array {
+  try {
+    return sortTogether(args, engine);
+  } catch (thrown) {
+    if (!isShortage(thrown)) throw thrown;
+    return sortInParts(args, engine);
+  }
 }
 
 function topRows(args: Omit<TopJobArgs, 'limit'>, engine: VectorEngine): Uint32Array {

@@ -54,3 +54,21 @@ test('rows are read by kernels only', () => {
   const sql = 'SELECT rising FROM data ORDER BY e DESC, few LIMIT 3';
   expect(run(rows, sql, { accelerated: true, mayScan: false })).toHaveLength(3);
 });
+
+test.each([
+  'scattered',
+  'few',
+  'few DESC, e',
+  's, d DESC, rising',
+  'gaps DESC, few, s',
+  'w DESC, rare',
+])('rows that do not fit together are sorted part by part: %s', (order) => {
+  for (const where of ['', ' WHERE falling < -9000']) {
+    const sql = `SELECT rising, d FROM data${where} ORDER BY ${order}`;
+    const together = run(rows, sql, { accelerated: true });
+    const parts = run(rows, sql, { accelerated: true, threadCount: 2, spanSizeMax: 220_000 });
+    expect(parts).toEqual(together);
+  }
+  const all = `SELECT rising FROM data ORDER BY ${order}`;
+  expect(() => run(rows, all, { accelerated: true, spanSizeMax: 2000 })).toThrow('no stretch');
+});
