@@ -22,7 +22,8 @@ export type Method =
   /** the smaller side is built, the other one goes through it */
   | 'hash join'
   | 'semi join'
-  | 'full join'
+  /** the pairs of an inner join, then the rows that are in none of them */
+  | 'outer join'
   /** a hash join whose rows come in the order of the keys */
   | 'ordered join'
   | 'nested loops';

@@ -38,9 +38,10 @@ import { arenaOf } from './build.ts';
 import { groupPipeline } from './group/aggregate.ts';
 import { pipelineOfGroups } from './group/group-pipeline.ts';
 import { groupingSets } from './group/grouping-sets.ts';
-import { fullJoin } from './join/full-join.ts';
+
 import { joinPipelines, settle, withOutputNames } from './join/join.ts';
 import { orderedJoin } from './join/ordered-join.ts';
+import { outerJoin } from './join/outer-join.ts';
 import { semiJoin } from './join/semi-join.ts';
 import { materialize, type OperatorContext } from './materialize.ts';
 import { NotSuited, suited } from './not-suited.ts';
@@ -369,8 +370,8 @@ export class PlanRunner {
     const left = this.#open(suited(inputs[0]), { ...wanted, isOrdered: keepsOrder });
     const right = this.#open(suited(inputs[1]), { ...wanted, isOrdered: keepsOrder && !isSemi });
     switch (method) {
-      case 'full join':
-        return fullJoin(node, left, right, this.#context);
+      case 'outer join':
+        return outerJoin(node, left, right, this.#context);
       case 'semi join':
         return semiJoin(node, left, right, this.#context);
       case 'ordered join':

@@ -3,15 +3,21 @@ import type { BoundExpression } from '../../plan/expression.ts';
 import type { SetOperationNode } from '../../plan/plan.ts';
 import { BOOLEAN_TYPE } from '../../plan/type/operator-type.ts';
 import { atomType } from '../../plan/type/type.ts';
+import { ColumnView } from '../../value/column/column-view.ts';
+import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
 import { Path } from '../../value/path.ts';
 import { constant } from '../../value/value.ts';
+import { namedRow } from '../general/row.ts';
 import { groupResolved } from './group/accumulate.ts';
 import { pipelineOfGroups } from './group/group-pipeline.ts';
+import { settle } from './join/join.ts';
 import type { OperatorContext } from './materialize.ts';
 import { NotSuited, suited } from './not-suited.ts';
 import { aggregateName, HIDDEN, keyName, tableColumn } from './outputs.ts';
 import type { Pipeline } from './pipeline.ts';
+import { pickRows } from './slice.ts';
 import { concatenate, namedColumns, type Part } from './table/concatenate.ts';
+import { KeptRows } from './table/kept-rows.ts';
 
 /** No column of a query is called so. */
 const SIDE = `${HIDDEN}side`;
@@ -25,7 +31,7 @@ export function setOperation(
   context: OperatorContext,
 ): Pipeline {
   const { operator, all } = node;
-  if (all && operator !== 'union') throw new NotSuited();
+  if (all && operator !== 'union') return countedRows(node, left, right, context);
   const sides = [left, right].map((pipeline, side) => ({
     pipeline,
     columns: namedColumns(pipeline),
@@ -81,6 +87,53 @@ export function setOperation(
       })),
   };
   return result;
+}
+
+/**
+ * EXCEPT ALL and INTERSECT ALL: a row of the right side takes one row of the left side that is equal
+ * to it, the first that none has taken.
+ */
+function countedRows(
+  { operator, columns }: SetOperationNode,
+  left: Pipeline,
+  right: Pipeline,
+  context: OperatorContext,
+): Pipeline {
+  const paths = suited(columns).map((path) => path.join('\u0000'));
+  const kept = new KeptRows(paths, true);
+  const { scope } = context.compiler.runtime;
+  const numbersOf = (side: Pipeline): Int32Array => {
+    const views = paths.map((path) => {
+      const meaning = suited(side.outputs.column(path.split('\u0000')));
+      const column = meaning === 'absent' ? undefined : side.base.find(pathInTable(meaning));
+      if (typeof column !== 'number') throw new NotSuited();
+      return new ColumnView(side.base.columns[column] as ColumnSnapshot, context.engine.arenas);
+    });
+    return kept.add(views, side.base.rowCount, () => scope.checkCancelled());
+  };
+  const rows = settle(left, context);
+  const takers = numbersOf(settle(right, context));
+  const numbers = numbersOf(rows);
+  const counts = new Int32Array(kept.rowCount);
+  for (const number of takers) counts[number] = (counts[number] as number) + 1;
+  const wanted = operator === 'intersect';
+  const chosen: number[] = [];
+  for (let row = 0; row < numbers.length; row++) {
+    const number = numbers[row] as number;
+    const isTaken = (counts[number] as number) > 0;
+    if (isTaken) counts[number] = (counts[number] as number) - 1;
+    if (isTaken === wanted) chosen.push(row);
+  }
+  const result = pickRows(rows, Uint32Array.from(chosen), context);
+  const { namer } = result;
+  result.namer = (rowOf) => namedRow(new Path(['0', ...namer(rowOf).name.elements]));
+  return result;
+}
+
+/** The path of a column in the table of a pipeline that is one. */
+function pathInTable(expression: BoundExpression): readonly string[] {
+  if (expression.kind !== 'column') throw new NotSuited();
+  return expression.path.slice(1);
 }
 
 const NOWHERE = { start: 0, end: 0 };

@@ -216,7 +216,9 @@ function gather(node: PlanNode, planner: Planner): PhysicalNode | string {
       return typeof made === 'string' ? made : (whyMadeRows(made) ?? plain(node, []));
     }
     case 'set-operation': {
-      if (node.all && node.operator !== 'union') return 'equal rows count by their number';
+      if (node.all && node.operator !== 'union' && node.columns === undefined) {
+        return 'its columns are not known';
+      }
       if (!node.all && planner.exactTimestamps) return 'equal rows have timestamps of their own';
       return withInputs(node, 'plain', [node.left, node.right], planner);
     }
@@ -343,7 +345,6 @@ function whyNoWindow({ calls }: WindowPlanNode): string | undefined {
 function joinMethod(node: JoinNode): { readonly method: Method } | { readonly because: string } {
   const { joinKind, equalities, own, residual, order } = node;
   const isOrdered = order === 'value' && equalities.length > 0;
-  const isWhole = own.left === undefined && own.right === undefined && residual === undefined;
   switch (joinKind) {
     case 'semi':
     case 'anti':
@@ -351,10 +352,9 @@ function joinMethod(node: JoinNode): { readonly method: Method } | { readonly be
         ? { method: 'semi join' }
         : { because: 'conditions on both sides and on pairs decide which rows have partners' };
     case 'full':
-      if (order === 'value') return { because: 'rows of a full join in the order of keys' };
-      return isWhole && equalities.length > 0
-        ? { method: 'full join' }
-        : { because: 'a full join has conditions besides equal keys' };
+      return isOrdered
+        ? { because: 'rows of a full join in the order of keys' }
+        : { method: 'outer join' };
     case 'inner':
       if (isOrdered) {
         return equalities.length === 1
@@ -364,10 +364,9 @@ function joinMethod(node: JoinNode): { readonly method: Method } | { readonly be
       return { method: equalities.length === 0 ? 'nested loops' : 'hash join' };
     default:
       if (isOrdered) return { because: 'rows of an outer join in the order of keys' };
-      if (equalities.length === 0) return { because: 'an outer join without equal keys' };
-      return residual === undefined && own[joinKind] === undefined
+      return equalities.length > 0 && residual === undefined && own[joinKind] === undefined
         ? { method: 'hash join' }
-        : { because: 'an outer join has conditions on both sides' };
+        : { method: 'outer join' };
   }
 }
 

@@ -16,7 +16,7 @@ import { madeOutputs } from '../outputs.ts';
 import { Pipeline } from '../pipeline.ts';
 import { RunMemory } from '../run-memory.ts';
 import { MadeTable } from '../table/batch-table.ts';
-import { KeptRows } from './kept-rows.ts';
+import { KeptRows } from '../table/kept-rows.ts';
 
 /** The rows of `base`, and those of `step` for the rows that came last. */
 export interface RecursionParts {

@@ -71,6 +71,10 @@ const OPERATOR_QUERIES = [
   'SELECT i * 2 AS x, i + j AS y, j * 3 AS z, i * d - j AS w FROM data ORDER BY t',
   'SELECT x, count(*) AS n, sum(y) AS s FROM (SELECT i * 2 AS x, i * j AS y FROM data) AS g GROUP BY x',
   'SELECT t, i FROM data WHERE j > 2 LIMIT 4 OFFSET 3',
+  'SELECT data.t AS t, count(other.j) AS n, sum(other.i) AS s FROM data LEFT JOIN other ON data.j = other.j AND data.i < other.i GROUP BY data.t',
+  'SELECT other.t AS t, count(data.j) AS n FROM data RIGHT JOIN other ON data.j = other.j AND other.i > 3 AND data.i <> other.i GROUP BY other.t',
+  'SELECT data.t AS t, other.t AS u, count(*) AS n FROM data FULL JOIN other ON data.j = other.j AND data.i > 2 AND data.d <> other.i GROUP BY data.t, other.t',
+  'SELECT data.t AS t, count(other.j) AS n FROM data LEFT JOIN other ON data.i < other.j GROUP BY data.t',
 ];
 
 /** Each distinct value of a group counts once: nobody looks at timestamps. */

@@ -1,5 +1,5 @@
-// Rows of atoms that are kept while a recursion goes on: numbers as they are, other atoms by numbers
-// that they get when they are first met, so that two rows are compared word by word.
+// Rows of atoms that are kept by themselves: numbers as they are, other atoms by numbers that they get
+// when they are first met, so that two rows are compared word by word.
 import type { Atom } from '../../../value/atom.ts';
 import { type CanonicalKey, keyOfAtom } from '../../../value/canonical-key.ts';
 import {
@@ -12,8 +12,8 @@ import {
 import { MINUS_INFINITY } from '../../../value/timestamp.ts';
 import { NotSuited } from '../not-suited.ts';
 import type { RunMemory } from '../run-memory.ts';
-import { chunksOf, type MadeColumn } from '../table/batch-table.ts';
-import { encodeAtoms, encodeGroupColumn, encodeNumberColumn } from '../table/encode-column.ts';
+import { chunksOf, type MadeColumn } from './batch-table.ts';
+import { encodeAtoms, encodeGroupColumn, encodeNumberColumn } from './encode-column.ts';
 
 const CHUNK_ROW_COUNT = 65_536;
 const CAPACITY_MIN = 1024;
@@ -171,8 +171,11 @@ export class KeptRows {
     return this.#count;
   }
 
-  /** Puts rows behind those that there are. @param columns by their names @param look at the cancel flag */
-  add(columns: readonly ColumnView[], rowCount: number, look: () => void): void {
+  /**
+   * Puts rows behind those that there are. @param columns by their names @param look at the cancel flag
+   * @returns the number that each row has among those that are kept
+   */
+  add(columns: readonly ColumnView[], rowCount: number, look: () => void): Int32Array {
     const before = this.#count;
     this.#columns.forEach((column, index) => {
       column.grow(before + rowCount);
@@ -184,8 +187,10 @@ export class KeptRows {
         at += view.chunk(chunk).rowCount;
       }
     });
-    if (this.#table === undefined) this.#count += rowCount;
-    else this.#addDistinct(rowCount, look);
+    const numbers = new Int32Array(rowCount);
+    if (this.#table !== undefined) this.#addDistinct(numbers, look);
+    else for (let i = 0; i < rowCount; i++) numbers[i] = this.#count++;
+    return numbers;
   }
 
   /** The columns of the rows from `from` to `to`, encoded when they are asked for. */
@@ -204,10 +209,11 @@ export class KeptRows {
     return { chunkRowCounts, makers };
   }
 
-  #addDistinct(rowCount: number, look: () => void): void {
-    const end = this.#count + rowCount;
-    for (let row = this.#count; row < end; row++) {
-      if (row % CHUNK_ROW_COUNT === 0) look();
+  #addDistinct(numbers: Int32Array, look: () => void): void {
+    const first = this.#count;
+    for (let i = 0; i < numbers.length; i++) {
+      const row = first + i;
+      if (i % CHUNK_ROW_COUNT === 0) look();
       const table = this.#roomyTable(look);
       const mask = table.length - 1;
       let place = this.#hash(row) & mask;
@@ -216,10 +222,14 @@ export class KeptRows {
         if (met === 0) {
           if (row !== this.#count)
             for (const column of this.#columns) column.copy(row, this.#count);
+          numbers[i] = this.#count;
           table[place] = ++this.#count;
           break;
         }
-        if (this.#isSame(met - 1, row)) break;
+        if (this.#isSame(met - 1, row)) {
+          numbers[i] = met - 1;
+          break;
+        }
         place = (place + 1) & mask;
       }
     }
