@@ -1,0 +1,99 @@
+// A table in ClickHouse: queries that its server computes beside the same ones over rows that are fetched,
+// which a condition that no server has keeps in Rowan. Rows are made in the server; the bytes are those of
+// its answers, counted by a proxy.
+import { open } from '../../build/js/index.js';
+import { startClickhouse } from '../peers/clickhouse.mjs';
+
+export const description = 'queries and scores in ClickHouse, beside fetching its rows';
+
+/** A condition that is true of all rows. */
+const HERE = "upper(c) != 'no'";
+const FEATURES = '{a, b, x, y, c}';
+const SCORE = `forest({features: ${FEATURES}})[score]`;
+const QUERIES = [
+  [
+    'group by 1000 groups',
+    'SELECT k, count(*) AS n, avg(x) AS m FROM t WHERE true GROUP BY k',
+    0.2,
+  ],
+  ['filter and sum', 'SELECT sum(x * y) AS s FROM t WHERE a < 30 AND true', 0.2],
+  ['first 10 rows', 'SELECT id, y FROM t WHERE true ORDER BY y DESC, id LIMIT 10', 0.2],
+  ['score by a forest', `SELECT c, avg(${SCORE}) AS m FROM t WHERE true GROUP BY c`, 0.7],
+];
+
+export async function prepare({ rowCount }) {
+  const server = await startClickhouse();
+  const rowan = await open({ dataDir: null });
+  await server.run(`CREATE TABLE t ENGINE = MergeTree ORDER BY id AS SELECT
+    number AS id, toUInt32(number * 48271 % 1000) AS k, toInt32(number * 69621 % 100) AS a,
+    toInt32(number * 16807 % 50) AS b, number * 39373 % 10007 / 100 AS x, number * 7919 % 65537 / 1000 AS y,
+    arrayElement(['red', 'green', 'blue', 'grey'], number * 31 % 4 + 1) AS c
+    FROM (SELECT number FROM system.numbers LIMIT ${rowCount})`);
+  const post = async (path, body) => {
+    const reply = await rowan.post(path, body);
+    if (reply.status >= 400) throw new Error(reply.text);
+  };
+  await post('/v1/datasets', {
+    id: 't',
+    type: 'clickhouse',
+    params: { url: server.url, table: 't', timeoutSeconds: 3600, maxRows: 1e9 },
+  });
+  const step = Math.max(1, Math.floor(rowCount / 20_000));
+  await post('/v1/procedures', {
+    type: 'randomforest.binary.train',
+    params: {
+      trainingData: `SELECT ${FEATURES} AS features, a * 2 + x > 120 AND c != 'red' AS label FROM t WHERE id % ${step} = 0`,
+      featureVectorSamplings: 5,
+      featureSamplings: 2,
+      maxDepth: 5,
+      modelFileUrl: 'mem://forest.cls',
+      functionName: 'forest',
+      runOnCreation: true,
+    },
+  });
+  const measures = QUERIES.flatMap(([name, sql, goal]) => {
+    const bytes = {};
+    const contender = (way, text) => async () => {
+      server.takeByteCount();
+      const answer = await rowan.query(text, { rowNames: false });
+      bytes[way] = server.takeByteCount();
+      return answer;
+    };
+    return [
+      {
+        name,
+        goal,
+        contenders: {
+          there: contender('there', sql.replace('AND true', '').replace('WHERE true', '')),
+          fetched: contender('fetched', sql.replace('true', HERE)),
+        },
+        agree,
+      },
+      {
+        name: `${name}: bytes moved`,
+        unit: 'B',
+        contenders: {
+          there: () => ({ value: bytes.there }),
+          fetched: () => ({ value: bytes.fetched }),
+        },
+      },
+    ];
+  });
+  return {
+    measures,
+    async close() {
+      await rowan.close();
+      await server.close();
+    },
+  };
+}
+
+/** Up to the rounding of sums. */
+function agree(ours, theirs) {
+  return ours.every((row, index) =>
+    row.every((value, at) => {
+      const other = theirs[index][at];
+      return value === other || Math.abs(value - other) <= 1e-9 * Math.abs(other);
+    }),
+  );
+}
