@@ -1,6 +1,7 @@
 // What a dataset type declares: how rows are admitted and stored, or how a view is built.
 import type { TObject } from 'typebox';
-import type { Relation, RelationRow } from '../plan/namespace.ts';
+import type { Namespace, Relation, RelationRow } from '../plan/namespace.ts';
+import type { PlanNode } from '../plan/plan.ts';
 import type { RemoteAccess } from '../remote/remote-access.ts';
 import type { DatasetReference, EntityReference } from '../schema/declare.ts';
 import type { RowanError } from '../util/error.ts';
@@ -153,6 +154,16 @@ export interface ContentWriter {
   add(row: RecordedRow): void;
   /** Adds the admitted rows of a batch (recorded-batch.ts), where they need not be made objects. */
   addBatch?(batch: Uint8Array): void;
+  /**
+   * Takes the rows of a query without their being read, where the system that gets them has them.
+   * @param report told which share of the rows was read
+   * @returns what that system was told; undefined: the rows have to be added
+   */
+  copyRows?(
+    root: PlanNode,
+    namespace: Namespace,
+    report: (share: number) => void,
+  ): string | undefined;
   /** Seals the content. @throws when the rows together are not acceptable */
   finish(state: unknown): Snapshot;
 }

@@ -8,7 +8,7 @@ import type { PreparedQuery } from '../exec/query.ts';
 import type { FileSystem } from '../file/file-system.ts';
 import type { CallContext } from '../plan/function.ts';
 import type { Namespace } from '../plan/namespace.ts';
-import type { QueryPlan } from '../plan/plan.ts';
+import type { PlanNode, QueryPlan } from '../plan/plan.ts';
 import type { RemoteAccess } from '../remote/remote-access.ts';
 import type { EntityReference, InputQuery, OutputDatasetSpec } from '../schema/declare.ts';
 import type { ArenaAllocator } from '../value/column/arena-set.ts';
@@ -136,6 +136,12 @@ export interface OutputDataset {
   readonly ignoresColumns: boolean;
   /** true: `takesColumns`, and rows may bring columns that those before them did not have */
   readonly addsColumns: boolean;
+  /** Takes the rows of a query without their being read: see ContentWriter. */
+  copyRows(
+    root: PlanNode,
+    namespace: Namespace,
+    report: (share: number) => void,
+  ): string | undefined;
   /** Makes everything visible. @returns the `status` of the dataset */
   commit(): unknown;
 }

@@ -115,7 +115,7 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('models over ClickHouse'
         });
       }
     }
-  }, 60_000);
+  }, 120_000);
 
   afterAll(async () => {
     await rowan?.close();
@@ -189,6 +189,7 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('models over ClickHouse'
         /GROUP BY/,
       ],
       ['SELECT clusters({embedding: {i, n, price}}) AS * FROM T', /indexOf/],
+      [`SELECT avg(${'forest({features: {*}})[score]'}) AS p FROM (SELECT i, x FROM T)`, /SELECT/],
       ['SELECT counts({keys: {* EXCLUDING (c)}}) AS * FROM T', /transform/],
       ['SELECT counts({keys: {c}})[counts][good][c] AS good FROM T', /transform/],
       ['SELECT categorical_tree({features: {*}}) AS * FROM T', /row\(=c0, =c1, =c2\)/],

@@ -1,9 +1,10 @@
 // ClickHouse servers of its own for a test file: Debian's, in temporary folders.
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { endBound, spawnBound } from './bound-process.ts';
 import { freePort } from './free-port.ts';
 import { findProgram } from './services.ts';
 
@@ -45,17 +46,10 @@ async function start(
   for (const name of ['data', 'tmp', 'files']) mkdirSync(join(folder, name));
   writeFileSync(join(folder, 'config.xml'), configuration(folder, http, tcp, shards));
   writeFileSync(join(folder, 'users.xml'), USERS);
-  const server = spawn(
-    findClickhouse() as string,
-    [`--config-file=${join(folder, 'config.xml')}`],
-    { stdio: 'ignore', cwd: folder },
-  );
-  const ended = new Promise((resolve) => server.once('exit', resolve));
+  const args = [`--config-file=${join(folder, 'config.xml')}`];
+  const server = spawnBound(findClickhouse() as string, args, { cwd: folder });
   const url = `http://127.0.0.1:${http}`;
-  const kill = async () => {
-    server.kill('SIGKILL');
-    await ended;
-  };
+  const kill = () => endBound(server);
   const made: ClickhouseServer = {
     url,
     async run(sql) {

@@ -1,16 +1,27 @@
 // Tables of ClickHouse, read by each query and written.
 import { type Static, Type } from 'typebox';
+import { inputsOf } from '../../plan/map-plan.ts';
+import type { Namespace } from '../../plan/namespace.ts';
+import type { PlanNode } from '../../plan/plan.ts';
 import {
   checkClickhouseUrls,
   clickhouseConnection,
 } from '../../remote/clickhouse/clickhouse-connection.ts';
+import { bareType, type CopiedRows } from '../../remote/clickhouse/clickhouse-copy.ts';
 import { ClickhouseRelation } from '../../remote/clickhouse/clickhouse-relation.ts';
 import type {
+  ClickhouseQuery,
   ClickhouseRequest,
   ClickhouseTable,
 } from '../../remote/clickhouse/clickhouse-request.ts';
-import { escapeField, quoteName, quoteText } from '../../remote/clickhouse/clickhouse-text.ts';
+import {
+  escapeField,
+  quoteName,
+  quoteText,
+  withLiterals,
+} from '../../remote/clickhouse/clickhouse-text.ts';
 import { parseType } from '../../remote/clickhouse/clickhouse-value.ts';
+import type { RemoteRequest } from '../../remote/message.ts';
 import { failure } from '../../util/error.ts';
 import type { Atom } from '../../value/atom.ts';
 import { atomText } from '../../value/text.ts';
@@ -111,20 +122,44 @@ export const clickhouseDataset = datasetType({
 const BLOCK_ROW_COUNT = 65_536;
 
 function openWriter({ params, remote }: WriterContext<ClickhouseParams>): ContentWriter {
-  const writer = new TableWriter(params, (request) =>
-    remote.execute({
-      system: 'clickhouse',
-      connection: clickhouseConnection(params, remote),
-      request,
-    }),
-  );
+  const requestOf = (request: ClickhouseRequest): RemoteRequest => ({
+    system: 'clickhouse',
+    connection: clickhouseConnection(params, remote),
+    request,
+  });
+  const writer = new TableWriter(params, (request) => remote.execute(requestOf(request)));
   return {
     add: (row) => writer.add(row),
+    copyRows(root, namespace, report) {
+      const source = datasetRead(root, namespace);
+      const rows = params.writable && source?.isAt(params) ? source.copiedRows(root) : undefined;
+      const query = rows && writer.copyOf(rows);
+      if (query === undefined) return undefined;
+      const doing = 'insert data in ClickHouse table';
+      for (const { atoms } of remote.rows(requestOf({ kind: 'copy', query, doing }))) {
+        const [read, total] = atoms as [number, number];
+        if (total > 0) report(Math.min(read / total, 1));
+      }
+      return withLiterals(query);
+    },
     finish() {
       writer.send();
       return NO_ROWS;
     },
   };
+}
+
+/** The table that a plan reads, when it is the only one. */
+function datasetRead(root: PlanNode, namespace: Namespace): ClickhouseRelation | undefined {
+  const ids = new Set<string>();
+  const visit = (node: PlanNode) => {
+    if (node.kind === 'ask' || node.kind === 'scan') ids.add(node.dataset);
+    for (const input of inputsOf(node)) visit(input);
+  };
+  visit(root);
+  const [id] = ids;
+  const relation = id === undefined ? undefined : namespace.dataset(id);
+  return relation instanceof ClickhouseRelation && ids.size === 1 ? relation : undefined;
 }
 
 type Fields = ReadonlyMap<string, Atom>;
@@ -162,13 +197,61 @@ class TableWriter {
     this.#rows = [];
   }
 
+  /**
+   * The statement that takes rows from another table of the server. Columns are made, where they may be.
+   * @returns undefined: they are other ones than those of the rows
+   */
+  copyOf({ columns, name, rest, ts }: CopiedRows): ClickhouseQuery | undefined {
+    const { rowNameColumn, timestampColumn } = this.#params;
+    const given = columns.filter(
+      (column) => column.name !== rowNameColumn && column.name !== timestampColumn,
+    );
+    if (rowNameColumn !== undefined) {
+      if (name === undefined) return undefined;
+      given.push({ name: rowNameColumn, text: name, type: 'String' });
+    }
+    if (timestampColumn !== undefined) {
+      if (ts === undefined) return undefined;
+      given.push({ name: timestampColumn, text: ts, type: 'Float64' });
+    }
+    const known = new Map(this.#describe().columns?.map((column) => [column.name, column.type]));
+    const missing = given.filter((column) => !known.has(column.name));
+    const fit = given.every(({ name, type }) => canHold(known.get(name) ?? type, type));
+    if (!fit || (missing.length > 0 && !this.#params.createTable)) return undefined;
+    this.#make(new Map(missing.map((column) => [column.name, column.type])));
+    const names = given.map((column) => quoteName(column.name)).join(', ');
+    const list = given.map(({ text }) => text).join(', ');
+    return {
+      sql: `INSERT INTO ${this.#table} (${names}) SELECT ${list}${rest.sql}`,
+      texts: rest.texts,
+    };
+  }
+
+  #describe(): ClickhouseTable {
+    const { database, table = '' } = this.#params;
+    this.#known ??= this.#ask({ kind: 'table', source: { database, table } }) as ClickhouseTable;
+    return this.#known;
+  }
+
+  /** Makes columns, and the table when there is none. */
+  #make(columns: ReadonlyMap<string, string>): void {
+    if (columns.size === 0) return;
+    if (this.#describe().columns === undefined) this.#create(columns);
+    else {
+      for (const [name, type] of columns) {
+        this.#change(
+          'alter ClickHouse table',
+          `ALTER TABLE ${this.#table}${this.#onCluster} ADD COLUMN ${quoteName(name)} ${type}`,
+        );
+      }
+    }
+    this.#known = undefined;
+  }
+
   /** The types of columns; those that rows need are made, where they may be. */
   #columnsFor(rows: readonly Fields[]): ReadonlyMap<string, string> {
     const { database, table = '', createTable } = this.#params;
-    const describe = () =>
-      this.#ask({ kind: 'table', source: { database, table } }) as ClickhouseTable;
-    this.#known ??= describe();
-    const { columns, hasDateTime64 } = this.#known;
+    const { columns, hasDateTime64 } = this.#describe();
     if (columns === undefined && !createTable) {
       throw failure('REMOTE_FAILED', `there is no table ${table} in database ${database}`, {
         table,
@@ -189,17 +272,8 @@ class TableWriter {
         column: first,
       });
     }
-    if (columns === undefined) this.#create(missing);
-    else {
-      for (const [name, type] of missing) {
-        this.#change(
-          'alter ClickHouse table',
-          `ALTER TABLE ${this.#table}${this.#onCluster} ADD COLUMN ${quoteName(name)} ${type}`,
-        );
-      }
-    }
-    this.#known = describe();
-    return new Map((this.#known.columns ?? []).map(({ name, type }) => [name, type]));
+    this.#make(missing);
+    return new Map((this.#describe().columns ?? []).map(({ name, type }) => [name, type]));
   }
 
   #typeOf(name: string, atom: Atom, hasDateTime64: boolean): string {
@@ -231,6 +305,12 @@ class TableWriter {
   #change(doing: string, sql: string): void {
     this.#ask({ kind: 'statement', query: { sql, texts: [] }, doing });
   }
+}
+
+/** Whether a column keeps what rows of another type have, as it would if the rows were sent. */
+function canHold(column: string, value: string): boolean {
+  if (bareType(column) !== bareType(value)) return false;
+  return parseType(column).isNullable || !parseType(value).isNullable;
 }
 
 /** Of a column of which only nulls and integers are known: another value of the block decides. */

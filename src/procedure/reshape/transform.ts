@@ -13,7 +13,7 @@ import {
 import { failure } from '../../util/error.ts';
 import type { Row } from '../../value/value.ts';
 import { runOnCreation } from '../parameter.ts';
-import { type ProcedureContext, workerProcedure } from '../procedure-type.ts';
+import { type ProcedureContext, type ProcedureResult, workerProcedure } from '../procedure-type.ts';
 
 /** Rows between two looks at the cancel flag and reports of progress. */
 const ROWS_PER_REPORT = 512;
@@ -40,7 +40,7 @@ export const transform = workerProcedure({
     if (inputData === undefined) {
       throw failure('MISSING_PARAMETER', 'You need to define inputData');
     }
-    return { result: recordQuery(context, inputData, outputDataset, skipEmptyRows) };
+    return recordQuery(context, inputData, outputDataset, skipEmptyRows);
   },
 });
 
@@ -49,7 +49,7 @@ function recordQuery(
   inputData: InputQuery,
   spec: OutputDatasetSpec,
   skipEmptyRows: boolean,
-): unknown {
+): ProcedureResult {
   const query = readQuery(queryTextOf(inputData));
   const progress = context.steps(
     !hasTable(query)
@@ -63,6 +63,14 @@ function recordQuery(
   const prepared = context.query(inputData);
   const output = context.output(spec, 'sparse.mutable');
   progress.next();
+  const copiedBy = skipEmptyRows
+    ? undefined
+    : output.copyRows(prepared.plan.root, context.namespace, (share) => progress.update(share));
+  if (copiedBy !== undefined) {
+    context.log(`The rows stay in the other system: ${copiedBy}`);
+    progress.finish();
+    return { result: output.commit(), details: { copiedBy } };
+  }
   const keepsDatelessNulls = hasTable(query) && !isGrouped(prepared.plan.root);
   const orderCells = cellOrder(prepared.order);
   let rowCount = 0;
@@ -84,7 +92,7 @@ function recordQuery(
     });
   }
   progress.finish();
-  return output.commit();
+  return { result: output.commit() };
 }
 
 /** True when the rows of the result are groups. */

@@ -5,7 +5,12 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ClickHouseClient, ClickHouseError, createClient } from '@clickhouse/client';
+import {
+  type ClickHouseClient,
+  type ClickHouseClientConfigOptions,
+  ClickHouseError,
+  createClient,
+} from '@clickhouse/client';
 import type { AddressGuard } from '../../file/address-guard.ts';
 import { failure, RowanError } from '../../util/error.ts';
 import type { WireAtom } from '../../value/wire-value.ts';
@@ -28,6 +33,10 @@ const CONNECTION_COUNT_MAX = 8;
 /** A replica that failed is left alone for so long. */
 const REST_MS = 30_000;
 const RETRY_PAUSES_MS: readonly number[] = [100, 200, 400];
+/** The longest time that a timer has. */
+const PATIENCE_MS = 2 ** 31 - 1;
+/** How often a statement is asked for how far it is. */
+const PROGRESS_INTERVAL_MS = 500;
 /** The first version with parameters of queries and DateTime64: 20.1. */
 const PARAMETERS_SINCE = 20.01;
 const UNKNOWN_TABLE = '60';
@@ -50,6 +59,8 @@ export const clickhouseDriver: Driver = {
 
 interface Replica {
   readonly client: ClickHouseClient;
+  /** for statements that take as long as they take */
+  readonly patient: ClickHouseClient;
   restsUntil: number;
 }
 
@@ -72,7 +83,7 @@ class ClickhouseSession implements Session {
         maxSockets: CONNECTION_COUNT_MAX,
         lookup: guard.lookup(address),
       };
-      const client = createClient({
+      const configuration: ClickHouseClientConfigOptions = {
         url,
         database: options.database,
         // Headers instead of Authorization, which proxies may take for theirs.
@@ -89,8 +100,12 @@ class ClickhouseSession implements Session {
         application: 'rowan',
         // What goes wrong is told by errors.
         log: { level: 127 as never },
-      });
-      return { client, restsUntil: 0 };
+      };
+      return {
+        client: createClient(configuration),
+        patient: createClient({ ...configuration, request_timeout: PATIENCE_MS }),
+        restsUntil: 0,
+      };
     });
   }
 
@@ -103,7 +118,12 @@ class ClickhouseSession implements Session {
   }
 
   async *rows(request: unknown, signal: AbortSignal): AsyncIterable<readonly WireRow[]> {
-    const { query, columns, rowCountMax } = request as Extract<ClickhouseRequest, { kind: 'rows' }>;
+    const call = request as Extract<ClickhouseRequest, { kind: 'rows' | 'copy' }>;
+    if (call.kind === 'copy') {
+      yield* this.#copy(call, signal);
+      return;
+    }
+    const { query, columns, rowCountMax } = call;
     const { stream, stop } = await this.#open(query, signal);
     let rowCount = 0;
     try {
@@ -124,6 +144,12 @@ class ClickhouseSession implements Session {
       reader.finish();
       if (batch.length > 0) yield batch;
     } catch (thrown) {
+      if (rowCount > 0 && isConnectionFailure(thrown)) {
+        const message = `the answer broke off behind ${rowCount} rows: ${messageOf(thrown)}`;
+        throw failure('REMOTE_FAILED', `Could not query ClickHouse: ${message}`, {
+          address: this.#connection.address,
+        });
+      }
       throw this.#failed('query ClickHouse', thrown);
     } finally {
       stop();
@@ -131,7 +157,7 @@ class ClickhouseSession implements Session {
   }
 
   async execute(request: unknown, signal: AbortSignal): Promise<unknown> {
-    const call = request as Exclude<ClickhouseRequest, { kind: 'rows' }>;
+    const call = request as Exclude<ClickhouseRequest, { kind: 'rows' | 'copy' }>;
     switch (call.kind) {
       case 'table':
         return this.#table(call.source, signal);
@@ -184,6 +210,72 @@ class ClickhouseSession implements Session {
     } finally {
       signal.removeEventListener('abort', stop);
     }
+  }
+
+  async *#copy(
+    { query, doing }: Extract<ClickhouseRequest, { kind: 'copy' }>,
+    signal: AbortSignal,
+  ): AsyncIterable<readonly WireRow[]> {
+    const { sql, parameters } = this.#textOf(query);
+    const queryId = randomUUID();
+    const { client, patient } = this.#replica();
+    const abort = new AbortController();
+    let isRunning = true;
+    const stop = () => {
+      if (!isRunning) return;
+      this.#kill(client, queryId);
+      abort.abort();
+    };
+    signal.addEventListener('abort', stop);
+    const running = patient
+      .command({
+        query: sql,
+        query_id: queryId,
+        abort_signal: abort.signal,
+        // Rows for other servers have arrived there when the statement is done.
+        clickhouse_settings: {
+          insert_distributed_sync: 1,
+          ...(sql.length > LONG_QUERY_LENGTH ? OF_LONG_QUERIES : {}),
+        },
+        ...(parameters === undefined ? {} : { query_params: parameters }),
+      })
+      .finally(() => {
+        isRunning = false;
+      });
+    running.catch(() => undefined);
+    try {
+      const sqlOfProgress = `SELECT read_rows, total_rows_approx FROM system.processes WHERE query_id = '${queryId}'`;
+      while (isRunning) {
+        const timer = new AbortController();
+        await Promise.race([
+          running,
+          pause(PROGRESS_INTERVAL_MS, undefined, { signal: timer.signal }),
+        ]);
+        timer.abort();
+        if (!isRunning) break;
+        const [read = '0', total = '0'] = await this.#fieldsFrom(client, sqlOfProgress, signal);
+        yield [{ name: undefined, ts: 0, paths: [], atoms: [Number(read), Number(total)] }];
+      }
+      await running;
+    } catch (thrown) {
+      throw this.#failed(doing, thrown);
+    } finally {
+      signal.removeEventListener('abort', stop);
+      stop();
+    }
+  }
+
+  async #fieldsFrom(
+    client: ClickHouseClient,
+    sql: string,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const { stream } = await client.exec({
+      query: `${sql}\nFORMAT TabSeparated`,
+      abort_signal: signal,
+    });
+    for await (const line of linesOf(stream)) return line.split('\t').map(plain);
+    return [];
   }
 
   async #insert(
@@ -315,7 +407,9 @@ class ClickhouseSession implements Session {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#replicas.map(({ client }) => client.close()));
+    await Promise.all(
+      this.#replicas.flatMap(({ client, patient }) => [client.close(), patient.close()]),
+    );
   }
 }
 

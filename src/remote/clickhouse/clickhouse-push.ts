@@ -63,11 +63,12 @@ const KEEP_MAX = 100_000;
 export function pushPart(node: PlanNode, table: PushedTable): PlanNode | undefined {
   switch (node.kind) {
     case 'filter':
-      return node.input.kind === 'ask'
-        ? pushFilter(node, node.input, table)
+      if (node.input.kind === 'ask') return pushFilter(node, node.input, table);
+      return node.input.kind === 'project'
+        ? pushFilterOfItems(node, node.input, table)
         : pushHaving(node, table);
     case 'aggregate':
-      return node.input.kind === 'ask' ? pushAggregate(node, node.input, table) : undefined;
+      return pushAggregate(node, table);
     case 'project':
       return node.input.kind === 'ask' ? pushProject(node, node.input, table) : undefined;
     case 'sort':
@@ -118,24 +119,59 @@ function pushFilter(node: FilterNode, ask: AskNode, table: PushedTable): PlanNod
   return condition === undefined ? input : { ...node, input, condition };
 }
 
+/** A condition on a select list, as on a sub-select. */
+function pushFilterOfItems(
+  node: FilterNode,
+  list: ProjectNode,
+  table: PushedTable,
+): PlanNode | undefined {
+  const { input: ask } = list;
+  if (ask.kind !== 'ask') return undefined;
+  const { computed, groups, limit, where } = askedOf(ask);
+  if (groups !== undefined || limit !== undefined) return undefined;
+  const to = { ...loweringOf(ask, table), expressions: new Map(Object.entries(computed)) };
+  const pushed: string[] = [];
+  const rest: BoundExpression[] = [];
+  for (const part of conjunctsOf(node.condition)) {
+    const read = overItems(part, list);
+    const value = read && lower(read, to);
+    const test = value && truthOf(value);
+    if (test === undefined) rest.push(part);
+    else pushed.push(holds(test));
+  }
+  // What the list computes of rows that are left out may fail too.
+  const isSafe = list.items.every((item) => item.kind === 'named' && cannotFail(item.expression));
+  if (pushed.length === 0 || !isSafe || !rest.every(cannotFail)) return undefined;
+  if (!table.namesRows && rest.some(readsName)) return undefined;
+  const input = asking(ask, { where: [...where, ...pushed], texts: to.texts.all });
+  const condition = conjunctionOf(rest);
+  const filtered = { ...list, input };
+  return condition === undefined ? filtered : { ...node, input: filtered, condition };
+}
+
 function readsName(expression: BoundExpression): boolean {
   return someExpression(expression, (part) => part.kind === 'row-function');
 }
 
-const keyName = (index: number) => `=k${index}`;
-const valueName = (index: number) => `=a${index}`;
+export const keyName = (index: number) => `=k${index}`;
+export const valueName = (index: number) => `=a${index}`;
 
-function pushAggregate(
-  node: AggregateNode,
-  ask: AskNode,
-  table: PushedTable,
-): PlanNode | undefined {
-  if (!isPlain(ask) || table.hasTimestamps) return undefined;
+/** Groups of the rows of a table, or of a select list over them, as DISTINCT has it. */
+function pushAggregate(node: AggregateNode, table: PushedTable): PlanNode | undefined {
+  const { input } = node;
+  const ask = input.kind === 'project' ? input.input : input;
+  if (ask.kind !== 'ask' || table.hasTimestamps) return undefined;
+  const { computed: known, groups, limit } = askedOf(ask);
+  if (groups !== undefined || limit !== undefined) return undefined;
   if (node.explicit && node.keys.length === 0) return undefined;
-  const to = loweringOf(ask, table);
+  const listed = input.kind === 'project' ? groupsOverItems(node, input) : node;
+  if (listed === undefined) return undefined;
+  // Present, so that wildcards are not taken for the columns of the table.
+  const expressions = new Map(Object.entries(known));
+  const to = { ...loweringOf(ask, table), ...(input.kind === 'ask' ? {} : { expressions }) };
   const computed: Record<string, Sql> = {};
   const keys: string[] = [];
-  for (const [index, key] of node.keys.entries()) {
+  for (const [index, key] of listed.keys.entries()) {
     const sql = lower(key, to);
     if (sql === undefined) return undefined;
     const text = canonical(sql);
@@ -143,7 +179,7 @@ function pushAggregate(
     computed[keyName(index)] = { ...sql, text };
   }
   const aggregates = [];
-  for (const [index, call] of node.aggregates.entries()) {
+  for (const [index, call] of listed.aggregates.entries()) {
     const sql = lowerAggregate(call, to);
     if (sql === undefined) return undefined;
     computed[valueName(index)] = sql.value;
@@ -159,6 +195,53 @@ function pushAggregate(
       isStored: false,
     },
   };
+}
+
+/** An expression over what a select list reads; undefined: it reads what is no column of it. */
+function overItems(
+  expression: BoundExpression,
+  { items, keepsInput }: ProjectNode,
+): BoundExpression | undefined {
+  if (keepsInput || !items.every((item) => item.kind === 'named')) return undefined;
+  let areKnown = true;
+  const replace = (part: BoundExpression): BoundExpression => {
+    if (part.kind === 'row-function') areKnown = false;
+    if (part.kind !== 'column') return mapChildren(part, replace);
+    const [item, ...more] = items.filter(
+      ({ kind, ...rest }) =>
+        kind === 'named' && String((rest as NamedProjectItem).path) === String(part.path),
+    );
+    if (item?.kind === 'named' && more.length === 0) return item.expression;
+    areKnown = false;
+    return part;
+  };
+  const replaced = replace(expression);
+  return areKnown ? replaced : undefined;
+}
+
+/** Keys and aggregates over what a select list reads. */
+function groupsOverItems(
+  { keys, aggregates }: AggregateNode,
+  list: ProjectNode,
+): Pick<AggregateNode, 'keys' | 'aggregates'> | undefined {
+  let areKnown = true;
+  const replace = (expression: BoundExpression): BoundExpression => {
+    const replaced = overItems(expression, list);
+    areKnown &&= replaced !== undefined;
+    return replaced ?? expression;
+  };
+  const lists = {
+    keys: keys.map(replace),
+    aggregates: aggregates.map(({ args, modifiers, ...call }) => ({
+      ...call,
+      args: args.map(replace),
+      modifiers: modifiers && {
+        ...modifiers,
+        filter: modifiers.filter && replace(modifiers.filter),
+      },
+    })),
+  };
+  return areKnown ? lists : undefined;
 }
 
 const ANY_ATOM = { kind: 'atom', atom: 'atom' } as const;

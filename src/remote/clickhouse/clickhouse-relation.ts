@@ -7,7 +7,12 @@ import { comparePaths, Path } from '../../value/path.ts';
 import type { RemoteRequest } from '../message.ts';
 import type { RemoteAccess } from '../remote-access.ts';
 import { RemoteRelation, type RemoteScan } from '../remote-relation.ts';
-import { type ClickhousePlace, clickhouseConnection } from './clickhouse-connection.ts';
+import {
+  type ClickhousePlace,
+  checkClickhouseUrls,
+  clickhouseConnection,
+} from './clickhouse-connection.ts';
+import { type CopiedRows, copiedRows } from './clickhouse-copy.ts';
 import { columnSql } from './clickhouse-expression.ts';
 import { MODEL_SIZE_MAX, MODEL_SIZE_MAX_OF_OLD } from './clickhouse-model.ts';
 import {
@@ -115,6 +120,19 @@ export class ClickhouseRelation extends RemoteRelation {
     const texts = new QueryTexts();
     const where = [`toString(${quoteName(rowNameColumn)}) = ${texts.add(text)}`];
     return this.#select(needed, { ...NOTHING_ASKED, where, texts: texts.all }).request;
+  }
+
+  /** Whether requests go where those of another place go. */
+  isAt(other: ClickhousePlace): boolean {
+    const urlsOf = (place: ClickhousePlace) => [...checkClickhouseUrls(place.url)].sort().join(' ');
+    return urlsOf(this.#place) === urlsOf(other);
+  }
+
+  /** The rows of a plan over this table alone, for the server to write; undefined: Rowan makes them. */
+  copiedRows(root: PlanNode): CopiedRows | undefined {
+    const { rowNameColumn, timestampColumn } = this.#place;
+    const from = this.#from();
+    return copiedRows(root, { columns: this.#cells(), from, rowNameColumn, timestampColumn });
   }
 
   #askFor({ columns, asked }: AskNode): RemoteScan {

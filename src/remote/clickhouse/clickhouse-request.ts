@@ -9,6 +9,11 @@ export type ClickhouseRequest =
       /** rows above which the answer is refused */
       readonly rowCountMax: number;
     }
+  /**
+   * a statement that may take hours; its rows come twice a second and say how many rows the server has
+   * read, and of how many
+   */
+  | { readonly kind: 'copy'; readonly query: ClickhouseQuery; readonly doing: string }
   | { readonly kind: 'table'; readonly source: ClickhouseSource }
   | { readonly kind: 'count'; readonly query: ClickhouseQuery }
   /** a statement without an answer: `doing` says in messages what it does */

@@ -8,6 +8,8 @@ import type {
 import { cellsOfRow, type RecordedRow } from '../../dataset/recorded-row.ts';
 import { snapshotRelation } from '../../dataset/snapshot-relation.ts';
 import { checkUniqueRows } from '../../dataset/tabular.ts';
+import type { Namespace } from '../../plan/namespace.ts';
+import type { PlanNode } from '../../plan/plan.ts';
 import type { OutputDataset, OutputOptions, RunEffects } from '../../procedure/procedure-type.ts';
 import type { RemoteAccess } from '../../remote/remote-access.ts';
 import type { EntityReference, OutputDatasetSpec } from '../../schema/declare.ts';
@@ -146,6 +148,14 @@ class PendingOutput implements OutputDataset {
       this.recordRow(name, row);
     }
     freeSnapshot(snapshot, arenas);
+  }
+
+  copyRows(
+    root: PlanNode,
+    namespace: Namespace,
+    report: (share: number) => void,
+  ): string | undefined {
+    return this.#open().copyRows?.(root, namespace, report);
   }
 
   commit(): unknown {
