@@ -87,8 +87,10 @@ export interface Learner<Schema extends TObject = TObject> {
   readonly coding: 'rank' | 'each' | 'none';
   /** has a learner inside, `weak_learner`, whose coding is its own */
   readonly isCommittee?: boolean;
-  /** reads the sparse columns of a matrix, where it is the whole of a recipe */
+  /** reads the sparse columns of a matrix; a committee does where the learner inside does */
   readonly takesSparse?: boolean;
+  /** weighs each row and label of more than two classes, for which learners inside need all codes */
+  readonly makesPairs?: boolean;
   /** understands `pairs` */
   readonly takesPairs?: boolean;
   /** codes a feature has at most, where the options say */

@@ -73,6 +73,13 @@ export function innermost(recipe: Recipe): Recipe {
   return recipe.weak === undefined ? recipe : innermost(recipe.weak);
 }
 
+/** Whether columns that few rows have may be given by their entries. */
+export function readsSparse({ learner, weak }: Recipe, labelCount: number): boolean {
+  if (learner.takesSparse !== true) return false;
+  if (learner.makesPairs === true && labelCount > 2) return false;
+  return weak === undefined || readsSparse(weak, labelCount);
+}
+
 /** Options of a recipe and of those inside it, as the configuration would say them. */
 export function recipeDocument({ learner, options, weak }: Recipe): Record<string, unknown> {
   const inner = weak === undefined ? {} : { weak_learner: recipeDocument(weak) };

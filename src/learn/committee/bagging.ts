@@ -22,6 +22,7 @@ export const baggingLearner: Learner<typeof OPTIONS> = {
   modes: ['boolean', 'regression', 'categorical'],
   coding: 'each',
   isCommittee: true,
+  takesSparse: true,
   options: OPTIONS,
   check({ path, weak }) {
     if (weak?.learner.type !== 'fasttext') return;

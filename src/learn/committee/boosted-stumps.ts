@@ -42,6 +42,8 @@ export const boostedStumpsLearner: Learner<typeof OPTIONS> = {
   summary: 'tests of one feature each, trained on what those before got wrong, added up',
   modes: ['boolean', 'categorical'],
   coding: 'each',
+  takesSparse: true,
+  makesPairs: true,
   options: OPTIONS,
   check: checkIterations,
   fit(context, data, { options }, seed): BoostedStumpsModel {

@@ -231,6 +231,8 @@ export const boostingLearner: Learner<typeof ITERATION_OPTIONS> = {
   modes: ['boolean', 'categorical'],
   coding: 'each',
   isCommittee: true,
+  takesSparse: true,
+  makesPairs: true,
   options: ITERATION_OPTIONS,
   check(recipe) {
     checkIterations(recipe);

@@ -98,18 +98,15 @@ function bestStumps(
   const stats = grower.stats(range);
   const width = stats.output.length;
   const found: SplitCandidate[] = [];
-  for (const column of task.columns) {
-    context.checkCancelled();
-    const candidate = stats.isPure ? undefined : grower.search(range, stats, column);
-    if (candidate !== undefined) found.push(candidate);
-  }
+  if (!stats.isPure) grower.searchAll(range, stats, context, (candidate) => found.push(candidate));
   if (found.length === 0) {
     const builder = new TreeBuilder(width);
     builder.addLeaf(stats.output, rowCount);
     return [{ tree: builder.build(), z: 1 }];
   }
   // The order of columns decides between scores that differ by rounding only.
-  const rank = (candidate: SplitCandidate) => found.indexOf(candidate);
+  const ranks = new Map(found.map((candidate, index) => [candidate, index]));
+  const rank = (candidate: SplitCandidate) => ranks.get(candidate) as number;
   const ordered = [...found].sort((a, b) => {
     const first = grower.betterOf(a, b, stats) === a;
     const second = grower.betterOf(b, a, stats) === b;
@@ -208,6 +205,7 @@ export const stumpLearner: Learner<typeof OPTIONS> = {
   modes: ['boolean', 'regression', 'categorical'],
   coding: 'each',
   takesPairs: true,
+  takesSparse: true,
   options: OPTIONS,
   fit(context, data, { options }, seed): Algorithm {
     const updateAlgorithm = options.update_alg;

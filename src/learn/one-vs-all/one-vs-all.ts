@@ -67,6 +67,7 @@ export const oneVsAllLearner: Learner = {
   modes: ['multilabel'],
   coding: 'each',
   isCommittee: true,
+  takesSparse: true,
   options: Type.Object({}),
   fit() {
     throw failure('INVALID_PARAMETER', 'onevsall is for mode multilabel, and not inside others');

@@ -4,7 +4,7 @@ import { buildMatrix, type FeatureMatrix, freeMatrix } from '../../learn/feature
 import { gatherSource, type SourceColumn } from '../../learn/feature/source.ts';
 import { labelList, labelPositions, type Mode } from '../../learn/label.ts';
 import type { Iteration, LearnContext, Recipe, Target } from '../../learn/learner.ts';
-import { innermost } from '../../learn/learners.ts';
+import { innermost, readsSparse } from '../../learn/learners.ts';
 import {
   type Algorithm,
   type ClassifierModel,
@@ -75,7 +75,7 @@ export function trainClassifier(
       coding: learner.coding,
       arena: 0,
       bucketCountMax: learner.bucketCountMax?.(inner.options),
-      keepsSparse: keepsSparse(order.recipe, problem),
+      keepsSparse: readsSparse(order.recipe, classCountOf(problem)),
     },
     context,
   );
@@ -95,9 +95,9 @@ export function trainClassifier(
   }
 }
 
-/** Committees and labels one by one read codes of all rows. */
-function keepsSparse({ learner }: Recipe, { sets }: Problem): boolean {
-  return learner.takesSparse === true && sets === undefined;
+/** Classes that a learner tells apart: one label against the others are two. */
+function classCountOf({ target }: Problem): number {
+  return target?.kind === 'classes' ? target.labelCount : 2;
 }
 
 /** Rows as a learner sees them. */

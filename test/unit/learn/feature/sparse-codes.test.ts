@@ -5,7 +5,7 @@ import { buildMatrix, freeMatrix } from '../../../../src/learn/feature/matrix.ts
 import type { SourceColumn } from '../../../../src/learn/feature/source.ts';
 import type { Mode } from '../../../../src/learn/label.ts';
 import type { Target } from '../../../../src/learn/learner.ts';
-import { readRecipe } from '../../../../src/learn/learners.ts';
+import { readRecipe, readsSparse } from '../../../../src/learn/learners.ts';
 import { classifierToJson } from '../../../../src/learn/model/classifier-json.ts';
 import { Random } from '../../../../src/learn/random.ts';
 import { equalizedWeights, normalized } from '../../../../src/learn/weight.ts';
@@ -54,6 +54,8 @@ function fit(sources: readonly SourceColumn[], options: Fit) {
   const { recipe } = readRecipe(resolveEntry(configuration, ''), mode);
   const { workspace } = context;
   const rows = { rowCount: weights.length, weights };
+  const labelCount = target.kind === 'classes' ? target.labelCount : 2;
+  expect(readsSparse(recipe, labelCount)).toBe(true);
   const coding = { coding: recipe.learner.coding, arena: 0, keepsSparse };
   const matrix = buildMatrix(workspace, sources, rows, coding);
   try {
@@ -91,6 +93,22 @@ describe.each([
   ['naive_bayes', {}, ['boolean', 'categorical']],
   ['decision_tree', { max_depth: 8 }, ['boolean', 'categorical', 'regression']],
   ['decision_tree', { random_feature_propn: 0.4 }, ['boolean']],
+  ['stump', { committee_size: 3, update_alg: 'prob' }, ['boolean', 'categorical', 'regression']],
+  ['boosted_stumps', { min_iter: 4, max_iter: 4, update_alg: 'gentle' }, ['boolean']],
+  [
+    'boosting',
+    {
+      ...{ min_iter: 3, max_iter: 3 },
+      weak_learner: { type: 'decision_tree', max_depth: 3, update_alg: 'gentle' },
+    },
+    ['boolean'],
+  ],
+  [
+    'bagging',
+    { num_bags: 2, weak_learner: { type: 'decision_tree', max_depth: 5 } },
+    ['boolean', 'categorical', 'regression'],
+  ],
+  ['bagging', { num_bags: 2, weak_learner: { type: 'naive_bayes' } }, ['categorical']],
 ] as const)('%s with %o', (type, options, modes) => {
   test.each(modes)('learns the same from sparse columns as from dense ones: %s', (mode) => {
     fc.assert(
@@ -138,4 +156,14 @@ describe.each([
       keepsSparse: true,
     });
   });
+});
+
+test.each([
+  ['gbt inside', { type: 'bagging', weak_learner: { type: 'gbt' } }, 2, false],
+  ['trees inside', { type: 'bagging', weak_learner: { type: 'decision_tree' } }, 3, true],
+  // Weights of rows and labels need the codes of all rows.
+  ['boosting of three classes', { type: 'boosted_stumps' }, 3, false],
+])('what committees read: %s', (_, configuration, labelCount, expected) => {
+  const { recipe } = readRecipe(resolveEntry(configuration, ''), 'categorical');
+  expect(readsSparse(recipe, labelCount)).toBe(expected);
 });
