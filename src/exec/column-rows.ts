@@ -1,8 +1,8 @@
 // Rows that lie in columns: writers that read columns need no row objects.
 import type { RelationRow } from '../plan/namespace.ts';
 import type { Atom } from '../value/atom.ts';
-import { Path } from '../value/path.ts';
-import { Row, Scalar } from '../value/value.ts';
+import type { Path } from '../value/path.ts';
+import { Row, RowBuilder, Scalar } from '../value/value.ts';
 
 /** The values of a column by row number. */
 export type ColumnValues =
@@ -12,8 +12,8 @@ export type ColumnValues =
   | { readonly kind: 'atoms'; atomAt(index: number): Atom };
 
 export interface RowColumn {
-  /** the one element of its path */
-  readonly name: string;
+  /** no other column lies below it */
+  readonly path: Path;
   readonly values: ColumnValues;
   /** the timestamp of a cell, in seconds */
   tsAt(index: number): number;
@@ -23,7 +23,7 @@ export interface RowColumn {
 
 export class ColumnRows implements Iterable<RelationRow> {
   readonly rowCount: number;
-  /** in natural order of their names, which differ; every row has all of them */
+  /** in natural order of their paths, which differ; every row has all of them */
   readonly columns: readonly RowColumn[];
   readonly nameAt: (index: number) => Path;
   /** Throws when the query was cancelled; readers of many rows call it every few thousand. */
@@ -45,8 +45,8 @@ export class ColumnRows implements Iterable<RelationRow> {
   slice(from: number, to: number): ColumnRows {
     const start = Math.min(from, this.rowCount);
     const count = Math.max(0, Math.min(to, this.rowCount) - start);
-    const columns = this.columns.map(({ name, values, tsAt, typicalAtoms }) => ({
-      name,
+    const columns = this.columns.map(({ path, values, tsAt, typicalAtoms }) => ({
+      path,
       typicalAtoms,
       values: shiftValues(values, start),
       tsAt: (index: number) => tsAt(index + start),
@@ -56,11 +56,13 @@ export class ColumnRows implements Iterable<RelationRow> {
 
   /** Printed paths of the columns. */
   get printedNames(): string[] {
-    return this.columns.map(({ name }) => new Path([name]).toString());
+    return this.columns.map(({ path }) => path.toString());
   }
 
   *[Symbol.iterator](): Iterator<RelationRow> {
-    const names = this.columns.map(({ name }) => name);
+    const paths = this.columns.map(({ path }) => path);
+    const isFlat = paths.every((path) => path.length === 1);
+    const names = paths.map(({ elements: [name = ''] }) => name);
     const readers = this.columns.map(({ values }) => atomReader(values));
     for (let index = 0; index < this.rowCount; index++) {
       if (index % ROWS_PER_LOOK === 0) this.look();
@@ -68,9 +70,18 @@ export class ColumnRows implements Iterable<RelationRow> {
         ({ tsAt }, column) =>
           new Scalar((readers[column] as (index: number) => Atom)(index), tsAt(index)),
       );
-      yield { name: this.nameAt(index), row: new Row(names, cells) };
+      const row = isFlat ? new Row(names, cells) : nestedRow(paths, cells);
+      yield { name: this.nameAt(index), row };
     }
   }
+}
+
+function nestedRow(paths: readonly Path[], cells: readonly Scalar[]): Row {
+  const builder = new RowBuilder();
+  paths.forEach((path, column) => {
+    builder.addPath(path, cells[column] as Scalar);
+  });
+  return builder.build();
 }
 
 /** Rows between two looks at the cancel flag. */

@@ -2,7 +2,7 @@
 import { ColumnView } from '../../value/column/column-view.ts';
 import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
 import { typicalAtomsOf } from '../../value/column/typical-atoms.ts';
-import { compareElements } from '../../value/natural-order.ts';
+import { comparePaths, Path } from '../../value/path.ts';
 import { MINUS_INFINITY } from '../../value/timestamp.ts';
 import { ColumnRows, type ColumnValues, type RowColumn } from '../column-rows.ts';
 import type { VectorEngine } from '../vector/engine.ts';
@@ -30,12 +30,12 @@ export function storedRows(
   const table = base instanceof PickedTable ? base.base : base;
   if (!isPlain || !(table instanceof VectorTable)) return undefined;
   if (table !== base && filter !== undefined) return undefined;
-  const columns: { readonly name: string; readonly column: number }[] = [];
+  const columns: { readonly path: Path; readonly column: number }[] = [];
   for (const { path, expression } of outputs) {
     // The first element is the number of the table in the pipeline.
     const column = expression.kind === 'column' ? table.find(expression.path.slice(1)) : undefined;
     if (typeof column !== 'number') return undefined;
-    columns.push({ name: path[0] as string, column });
+    columns.push({ path: new Path(path), column });
   }
   const selected =
     base instanceof PickedTable
@@ -48,20 +48,20 @@ export function storedRows(
     base instanceof PickedTable
       ? new PickedBlocks(base.rows, table.chunkRowCounts, columns.length)
       : undefined;
-  const made = columns.map(({ name, column }): RowColumn => {
+  const made = columns.map(({ path, column }): RowColumn => {
     const snapshot = table.columns[column] as ColumnSnapshot;
     const view = new ColumnView(snapshot, engine.arenas);
     const { ts } = table;
     const isPicked = picked !== undefined && isPaged(view);
     const reader = isPicked ? new PickedColumn(view, picked, look) : shifted(view, rowAt);
     return {
-      name,
+      path,
       typicalAtoms: () => typicalAtomsOf(snapshot, engine.arenas, look),
       values: valuesOf(view, reader),
       tsAt: (index) => (reader.isNull(index) ? MINUS_INFINITY : ts),
     };
   });
-  made.sort((a, b) => compareElements(a.name, b.name));
+  made.sort((a, b) => comparePaths(a.path, b.path));
   const rowCount = selected?.length ?? base.rowCount;
   // The namer of picked rows counts these.
   const rowOf = table === base ? rowAt : same;
@@ -111,7 +111,7 @@ export function madeRows(
 ): ColumnRows | undefined {
   const columns: RowColumn[] = [];
   for (const { path } of outputs) {
-    const column = base.find(path);
+    const column = base.find([path.join('\u0000')]);
     if (typeof column !== 'number') return undefined;
     const atomsOf = (number: number) => [
       ...new ColumnView(base.columns[number] as ColumnSnapshot, engine.arenas).atoms(),
@@ -121,11 +121,11 @@ export function madeRows(
     const timed = base.timedOf(column);
     const times = timed === true ? atoms : atomsOf(timed);
     columns.push({
-      name: path[0] as string,
+      path: new Path(path),
       values: { kind: 'atoms', atomAt: (row) => atoms[row] ?? null },
       tsAt: (row) => (times[row] === null ? MINUS_INFINITY : ts),
     });
   }
-  columns.sort((a, b) => compareElements(a.name, b.name));
+  columns.sort((a, b) => comparePaths(a.path, b.path));
   return new ColumnRows(base.rowCount, columns, (row) => namer(() => row).name, look);
 }

@@ -132,7 +132,6 @@ export class PlanRunner {
     }
     const pipeline = this.#open(physical, { named: true, first, isOrdered: true });
     const outputs = suited(pipeline.outputs.list());
-    if (outputs.some(({ path }) => path.length !== 1)) throw new NotSuited();
     const { compiler, engine } = this.#context;
     const look = () => compiler.runtime.scope.checkCancelled();
     const stored = storedRows(pipeline, outputs, { engine, look, first });

@@ -15,7 +15,6 @@ import {
 import type { RelationRow } from '../../plan/namespace.ts';
 import type { Atom } from '../../value/atom.ts';
 import { TypicalAtoms } from '../../value/column/typical-atoms.ts';
-import { Path } from '../../value/path.ts';
 import { atomReader, ColumnRows, type RowColumn } from '../column-rows.ts';
 import {
   type ArrowColumnType,
@@ -101,7 +100,7 @@ function writeColumns(rows: ColumnRows, options: OutputOptions, sink: ChunkSink)
   const types = columns.map((column) => arrowColumnType(typicalAtoms(column, rows)));
   const stream = new ArrowStream(
     sink,
-    [...extras, ...columns.map(({ name }) => new Path([name]).toString())],
+    [...extras, ...columns.map(({ path }) => path.toString())],
     [...extras.map(() => TEXT_COLUMN), ...types],
   );
   const readers = columns.map(({ values }, i) => columnReader(values, types[i] as ArrowColumnType));

@@ -44,7 +44,7 @@ function writeColumns(rows: ColumnRows, options: OutputOptions, sink: ChunkSink)
   if (options.headers) {
     const names = [
       ...extraColumns(options),
-      ...columns.map(({ name }) => headerName(new Path([name]).toString())),
+      ...columns.map(({ path }) => headerName(path.toString())),
     ];
     sink.write(`${names.map(quoteField).join(',')}\n`);
   }

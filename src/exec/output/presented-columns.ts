@@ -7,5 +7,5 @@ export function presentedColumns(rows: ColumnRows, options: OutputOptions): read
   if (rows.rowCount === 0 && options.order === undefined) return [];
   const compare = columnComparer(options);
   if (compare === undefined) return rows.columns;
-  return [...rows.columns].sort((a, b) => compare([a.name], [b.name]));
+  return [...rows.columns].sort((a, b) => compare(a.path.elements, b.path.elements));
 }

@@ -1,7 +1,6 @@
 // `soa`: an object of columns, each an array with an entry for every row.
 import type { RelationRow } from '../../plan/namespace.ts';
 import { ByteSpool } from '../../util/byte-spool.ts';
-import { Path } from '../../value/path.ts';
 import { ColumnRows, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
 import { extraColumns, extraValues, jsonWriter, type OutputOptions } from './options.ts';
 import { presentedColumns } from './presented-columns.ts';
@@ -29,8 +28,8 @@ function writeColumns(rows: ColumnRows, options: OutputOptions, sink: ChunkSink)
       members.begin(name);
       writeCells(textAt, rows, sink);
     });
-    for (const { name, values } of presentedColumns(rows, options)) {
-      members.begin(new Path([name]).toString());
+    for (const { path, values } of presentedColumns(rows, options)) {
+      members.begin(path.toString());
       writeCells(textReader(values, jsonWriter(options)), rows, sink);
     }
   }

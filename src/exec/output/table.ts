@@ -1,7 +1,6 @@
 // `table`: an array of arrays, the first of them the names of the columns.
 import type { RelationRow } from '../../plan/namespace.ts';
 import { atomToPlainJsonText } from '../../value/json.ts';
-import { Path } from '../../value/path.ts';
 import { ColumnRows, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
 import { extraColumns, extraValues, type OutputOptions } from './options.ts';
 import { presentedColumns } from './presented-columns.ts';
@@ -54,7 +53,7 @@ function writeColumns(rows: ColumnRows, options: OutputOptions, sink: ChunkSink)
   const readers = columns.map(({ values }) => textReader(values, atomToPlainJsonText));
   let separator = '[';
   if (options.headers) {
-    const names = columns.map(({ name }) => new Path([name]).toString());
+    const names = columns.map(({ path }) => path.toString());
     sink.write(`[${JSON.stringify([...extras, ...names])}`);
     separator = ',';
   }

@@ -72,7 +72,7 @@ function whyNoSelectList(node: ProjectNode, planner: Planner): string | undefine
   if (picksColumns(node)) {
     return planner.isWithout('stored-columns') ? 'it is switched off' : undefined;
   }
-  if (!node.items.every((item) => item.kind === 'named' && item.path.length === 1)) {
+  if (!node.items.every((item) => item.kind === 'named')) {
     return 'the select list is more than named expressions';
   }
   if (!gathersRows(node.input)) return 'rows leave one by one as they are read';
@@ -88,7 +88,7 @@ function picksColumns({ items, input }: ProjectNode): boolean {
   if (scan.kind !== 'scan') return false;
   return items.every((item) =>
     item.kind === 'named'
-      ? item.path.length === 1 && item.expression.kind === 'column'
+      ? item.expression.kind === 'column'
       : item.kind === 'wildcard' && items.length === 1 && isWholeRow(item.pattern),
   );
 }

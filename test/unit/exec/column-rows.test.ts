@@ -15,7 +15,7 @@ const rows = new ColumnRows(
   5,
   [
     {
-      name: 'a.b',
+      path: Path.of('a.b'),
       values: {
         kind: 'codes',
         codeAt: (index) => [1, 0, 2, 1, 2][index] as number,
@@ -24,7 +24,7 @@ const rows = new ColumnRows(
       tsAt: () => 1,
     },
     {
-      name: 'n',
+      path: Path.of('n'),
       values: {
         kind: 'numbers',
         numberAt: (index) => [0, -0, 2 ** 53 + 2, Number.NaN, -1.5][index] as number,
@@ -33,7 +33,7 @@ const rows = new ColumnRows(
       tsAt: () => 2,
     },
     {
-      name: 'w',
+      path: Path.of('w'),
       values: { kind: 'atoms', atomAt: (index) => TIMES[index] as Atom },
       tsAt: (index) => index,
     },

@@ -1,6 +1,6 @@
 // The groups of a query as columns: rows are made only for operators that want rows.
 import type { BoundExpression, NamedProjectItem } from '../../../plan/expression.ts';
-import { compareElements } from '../../../value/natural-order.ts';
+import { comparePaths, Path } from '../../../value/path.ts';
 import { Scalar } from '../../../value/value.ts';
 import { ColumnRows, type RowColumn } from '../../column-rows.ts';
 import type { SliceableRows } from '../../general/operator/source.ts';
@@ -54,12 +54,12 @@ export class GroupTable implements SliceableRows {
       const column = this.#column(expression);
       if (column === undefined) return undefined;
       columns.push({
-        name: path[0] as string,
+        path: new Path(path),
         values: valuesOfGroups(column),
         tsAt: (index) => tsOfGroup(column, index),
       });
     }
-    columns.sort((a, b) => compareElements(a.name, b.name));
+    columns.sort((a, b) => comparePaths(a.path, b.path));
     return new ColumnRows(this.rowCount, columns, (index) => this.#nameAt(index));
   }
 
