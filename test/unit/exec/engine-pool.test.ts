@@ -39,6 +39,13 @@ test('tasks that all wait for urgent ones get them, one after the other', async 
   expect(await Promise.all(waiting)).toEqual(waiting.map((_, i) => i + 100));
 });
 
+test('a task of whose result a part is out has no other attempt', async () => {
+  const engine = open();
+  const onChunk = async () => undefined;
+  expect(await engine.run('frugal', 0, { isFrugal: false, onChunk })).toEqual([false, true]);
+  expect(await engine.run('frugal', 0, { onChunk })).toEqual([true, true]);
+});
+
 test('units come back in order on any number of threads', async () => {
   const expected = Array.from({ length: 40 }, (_, i) => (i + 1) ** 2);
   for (const threadCount of [1, 2, 3]) {
