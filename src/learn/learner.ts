@@ -4,6 +4,7 @@ import type { FeatureMatrix } from './feature/matrix.ts';
 import type { SourceColumn } from './feature/source.ts';
 import type { Mode } from './label.ts';
 import type { Algorithm } from './model/classifier.ts';
+import type { SummedTraining } from './sums/training.ts';
 import type { FitContext } from './workspace.ts';
 
 /** Options that every learner takes; they change what is logged and checked, never the model. */
@@ -98,4 +99,14 @@ export interface Learner<Schema extends TObject = TObject> {
   /** @throws INVALID_PARAMETER for options that contradict one another or the mode */
   check?(recipe: Recipe<Schema>, mode: Mode): void;
   fit(context: LearnContext, data: TrainingData, recipe: Recipe<Schema>, seed: number): Algorithm;
+  /**
+   * The model of rows that are known by their sums, equal to that of the rows; absent: it reads rows.
+   * @throws SumsRefused when the options need rows
+   */
+  fitSums?(
+    context: LearnContext,
+    training: SummedTraining,
+    recipe: Recipe<Schema>,
+    seed: number,
+  ): Algorithm;
 }

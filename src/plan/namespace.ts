@@ -68,6 +68,10 @@ export interface RemoteFacet {
 export interface RemotePushing {
   /** `asked` of an AskNode that asks for the rows as they are */
   readonly start: unknown;
+  /** more rows are not sent in one answer */
+  readonly rowCountMax: number;
+  /** `asked` for about this share of the rows: the same ones for the same seed */
+  sample(share: number, seed: number): unknown;
   /**
    * The same rows from a plan in which the other system does more, for a node with an AskNode
    * below; undefined: the node stays as it is.

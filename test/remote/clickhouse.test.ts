@@ -23,7 +23,7 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('ClickHouse', () => {
 
   const EXPRESSIONS = `
     i + 1 ; i - x ; x * 3 ; x / i ; -x ; -i ; i % 3 ; big % 7 ; +x ; big + 1 ; x + big ; abs(x) ; abs(i)
-    floor(x) ; ceil(x) ; trunc(x) ; round(x) ; round(x * 1.5) ; sqrt(x) ; s + '!' ; s || c
+    floor(x) ; ceil(x) ; trunc(x) ; round(x) ; round(x * 1.5) ; sqrt(x) ; exp(x / 100) ; ln(x) ; s + '!' ; s || c
     length(s) ; octet_length(s) ; reverse(s) ; strpos(s, 'b') ; contains(s, 'an')
     starts_with(s, 'a') ; ends_with(s, 'c') ; replace(s, 'an', '<>') ; left(s, 2)
     substring(s, 2) ; substring(s, 2, 2) ; coalesce(x, i) ; coalesce(s, 'none') ; nullif(i, 2)
@@ -200,6 +200,19 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('ClickHouse', () => {
         /GROUP BY/,
       ],
       ['SELECT id FROM T WHERE i IN (SELECT i FROM T WHERE x > 7)', /WHERE/],
+      [
+        'SELECT k, sum(v * v) AS n, max(i) AS m FROM (SELECT x * i AS v, i, CASE WHEN x > 1 THEN s END AS k FROM T WHERE i > 0) GROUP BY k ORDER BY n DESC LIMIT 3',
+        /WITH .* AS `=c0`.*HAVING/,
+      ],
+      [
+        'SELECT count(*) AS n, sum(e) AS t FROM (SELECT exp(v) AS e, v > 2 AS b FROM (SELECT x / 4 AS v FROM T)) WHERE e < 5',
+        /ask/,
+      ],
+      [
+        'SELECT sum(e) AS t, count(*) FILTER (WHERE b) AS n FROM (SELECT exp(v) AS e, v > 1 AS b, i FROM (SELECT x / 4 AS v, i FROM T)) GROUP BY i',
+        /WITH .* AS `=c0`, .*`=c0`.* AS `=c1`/,
+      ],
+      ['SELECT v + 1 AS w, i, s FROM (SELECT x * 2 AS v, i, s FROM T)', /WITH .*`=c0`/],
     ];
     for (const [sql, expected] of queries) {
       const plan = await expectSame(

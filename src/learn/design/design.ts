@@ -23,7 +23,7 @@ export interface Design {
 }
 
 /** A column that fewer rows have is kept by its entries. */
-const DENSE_SHARE = 0.3;
+export const DENSE_SHARE = 0.3;
 
 /** Writes the columns' values; the span is the caller's to free. */
 export function makeDesign(

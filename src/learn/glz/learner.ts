@@ -7,8 +7,10 @@ import { type Design, makeDesign } from '../design/design.ts';
 import { readValues } from '../feature/values.ts';
 import type { LearnContext, Learner, TrainingData } from '../learner.ts';
 import { Random } from '../random.ts';
+import type { SummedTraining } from '../sums/training.ts';
 import { lookEvery } from '../workspace.ts';
 import { type FactorTrial, fitGlz, type GlzOptions } from './fit.ts';
+import { designOfSums, designTerms, SummedGlz, type SummedTarget } from './fit-by-sums.ts';
 import { LINKS, type Link } from './link.ts';
 import type { GlzModel } from './model.ts';
 
@@ -83,14 +85,39 @@ export const glzLearner: Learner<typeof OPTIONS> = {
     }
   },
   fit(context, data, { options }, seed) {
-    const random = Random.of(seed, STREAM_FEATURES);
-    const proportion = options.feature_proportion;
-    const kept = data.matrix.features.map(() => proportion === 1 || random.uniform() < proportion);
+    const kept = keptFeatures(data.matrix.features.length, options, seed);
     return withDesign(context, data, kept, (design, columns) =>
       fitModel(context, data, options, design, columns),
     );
   },
+  fitSums(context, training, { options }, seed) {
+    const kept = keptFeatures(training.features.length, options, seed);
+    return fitModelBySums(context, training, options, kept);
+  },
 };
+
+function keptFeatures(
+  count: number,
+  { feature_proportion: proportion }: Static<typeof OPTIONS>,
+  seed: number,
+): boolean[] {
+  const random = Random.of(seed, STREAM_FEATURES);
+  return Array.from({ length: count }, () => proportion === 1 || random.uniform() < proportion);
+}
+
+function settingsOf(options: Static<typeof OPTIONS>): GlzOptions {
+  return {
+    link: options.link_function,
+    addBias: options.add_bias,
+    normalize: options.normalize,
+    regularization: options.regularization,
+    lambda: options.regularization_factor,
+    pathLength: options.regularization_path,
+    sweepCountMax: options.max_regularization_iteration,
+    epsilon: options.regularization_epsilon,
+    condition: options.condition,
+  };
+}
 
 function withDesign(
   context: LearnContext,
@@ -128,17 +155,7 @@ function fitModel(
 ): GlzModel {
   const { target, mode, weightTotal } = data;
   const link = options.link_function;
-  const settings: GlzOptions = {
-    link,
-    addBias: options.add_bias,
-    normalize: options.normalize,
-    regularization: options.regularization,
-    lambda: options.regularization_factor,
-    pathLength: options.regularization_path,
-    sweepCountMax: options.max_regularization_iteration,
-    epsilon: options.regularization_epsilon,
-    condition: options.condition,
-  };
+  const settings = settingsOf(options);
   // Penalties are held against sums over rows, so weights are put back to what they stand for.
   const weights = data.weights.map((weight) => weight * weightTotal);
   let trialCount = 0;
@@ -175,6 +192,39 @@ function fitModel(
   };
 }
 
+function fitModelBySums(
+  context: LearnContext,
+  training: SummedTraining,
+  options: Static<typeof OPTIONS>,
+  kept: readonly boolean[],
+): GlzModel {
+  const settings = settingsOf(options);
+  const { link } = settings;
+  const { classes, mode } = training;
+  const { columns, order } = designOfSums(training, (feature) => kept[feature] === true);
+  const glz = new SummedGlz(context, training, designTerms(training, columns, order), settings);
+  const design = { order, columnCount: order.length };
+  const fit = (target: SummedTarget) => byColumn(design, glz.fit(target));
+  const rows: Float64Array[] = [];
+  if (classes === undefined) rows.push(fit('label'));
+  else if (mode === 'boolean') {
+    const truth = fit({ ofClass: [0, 1] });
+    rows.push(
+      otherSide(truth, link, () => fit({ ofClass: [1, 0] })),
+      truth,
+    );
+  } else {
+    for (let label = 0; label < classes.labelCount; label++) {
+      const ofClass = Array.from({ length: classes.labelCount }, (_, own) => Number(own === label));
+      rows.push(fit({ ofClass }));
+      context.progress?.(label + 1, classes.labelCount);
+    }
+  }
+  const means = byColumn(design, Float64Array.of(...glz.means(), 0)).subarray(0, order.length);
+  const { decode } = options;
+  return { type: 'glz', link, decode, addBias: settings.addBias, columns, weights: rows, means };
+}
+
 /** The coefficients of "false", by symmetry where the link has it. */
 function otherSide(truth: Float64Array, link: Link, fit: () => Float64Array): Float64Array {
   if (link === 'logit' || link === 'probit') return truth.map((weight) => -weight + 0);
@@ -185,7 +235,10 @@ function otherSide(truth: Float64Array, link: Link, fit: () => Float64Array): Fl
 }
 
 /** Coefficients in the order of the columns, the constant last. */
-function byColumn({ order, columnCount }: Design, beta: Float64Array): Float64Array {
+function byColumn(
+  { order, columnCount }: Pick<Design, 'order' | 'columnCount'>,
+  beta: Float64Array,
+): Float64Array {
   const weights = new Float64Array(columnCount + 1);
   for (const [place, column] of order.entries()) weights[column] = beta[place] as number;
   weights[columnCount] = beta[columnCount] as number;

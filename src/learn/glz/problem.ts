@@ -129,9 +129,13 @@ export class Problem {
       const other = f64.subarray(from, from + length);
       for (let i = 0; i < length; i++) first[i] = (first[i] as number) + (other[i] as number);
     }
-    const gram = first.subarray(0, size * size);
+    return this.scaled(first.subarray(0, size * size), first.subarray(size * size));
+  }
+
+  /** Products of columns as they are become those of scaled columns; the matrix is overwritten. */
+  scaled(gram: Float64Array, right: Float64Array) {
     this.#scaleGram(gram);
-    return { gram, right: this.#scaleSums(first.subarray(size * size)) };
+    return { gram, right: this.#scaleSums(right) };
   }
 
   /** The upper triangle in original units becomes a symmetric matrix of scaled columns. */

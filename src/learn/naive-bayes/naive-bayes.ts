@@ -5,8 +5,10 @@ import { Grower, type GrowTask, type SplitCandidate } from '../decision-tree/gro
 import { NodeEntries } from '../decision-tree/node-entries.ts';
 import { TEST_LESS, TEST_PRESENT } from '../decision-tree/tree.ts';
 import { type Feature, MISSING_CODE } from '../feature/feature.ts';
+import { buildMatrix, freeMatrix } from '../feature/matrix.ts';
 import { type Learner, TRACE, type TrainingData } from '../learner.ts';
 import { Random } from '../random.ts';
+import type { SummedTraining } from '../sums/training.ts';
 import { type FitContext, Layout, withScratch } from '../workspace.ts';
 import type { BayesTest, NaiveBayesModel } from './model.ts';
 
@@ -17,20 +19,19 @@ const STREAM_FEATURES = 13;
  * the labels apart best, and counts how often each outcome occurs under each label.
  * @see Domingos & Pazzani, "On the optimality of the simple Bayesian classifier under zero-one loss",
  *   Machine Learning 29, 1997
+ * @param rowCount rows with weight, where the given ones stand for more than themselves
  */
 export function fitNaiveBayes(
   context: FitContext,
-  data: TrainingData,
+  data: Pick<TrainingData, 'matrix' | 'target' | 'weights'>,
   featureProportion: number,
   seed: number,
+  rowCount?: number,
 ): NaiveBayesModel {
   const { matrix, target, weights } = data;
   if (target.kind !== 'classes') throw new Error('naive Bayes needs classes');
   const { labelCount, labels } = target;
-  const random = Random.of(seed, STREAM_FEATURES);
-  const kept = matrix.features.map(
-    () => featureProportion === 1 || random.uniform() < featureProportion,
-  );
+  const kept = keptFeatures(matrix.features.length, featureProportion, seed);
   const totals = new Float64Array(labelCount);
   for (const [row, weight] of weights.entries()) {
     const label = labels[row] as number;
@@ -38,7 +39,7 @@ export function fitNaiveBayes(
   }
   const tests: BayesTest[] = [];
   const rows = Uint32Array.from([...weights.keys()].filter((row) => (weights[row] as number) > 0));
-  const floor = 1 / (rows.length * labelCount);
+  const floor = 1 / ((rowCount ?? rows.length) * labelCount);
   const labelCounts = new Uint32Array(labelCount);
   for (const row of rows) {
     const label = labels[row] as number;
@@ -100,6 +101,46 @@ export function fitNaiveBayes(
   };
 }
 
+function keptFeatures(count: number, featureProportion: number, seed: number): boolean[] {
+  const random = Random.of(seed, STREAM_FEATURES);
+  return Array.from(
+    { length: count },
+    () => featureProportion === 1 || random.uniform() < featureProportion,
+  );
+}
+
+/** Features are independent, so each is fitted to its own values: rows that weigh what they count. */
+function fitBySums(
+  context: FitContext,
+  { classes, features, groups, rowCount }: SummedTraining,
+  featureProportion: number,
+  seed: number,
+): NaiveBayesModel {
+  if (classes === undefined) throw new Error('naive Bayes needs classes');
+  const { labelCount, factors, weights } = classes;
+  const kept = keptFeatures(features.length, featureProportion, seed);
+  const tests = groups.flatMap((found, feature) => {
+    context.checkCancelled();
+    if (kept[feature] !== true || found === undefined) return [];
+    const { source, labels, weights: own } = found;
+    const rows = { rowCount: own.length, weights: own };
+    const matrix = buildMatrix(context.workspace, [source], rows, { coding: 'each', arena: 0 });
+    try {
+      const target = { kind: 'classes', labels, labelCount } as const;
+      const data = { matrix, target, weights: own };
+      const model = fitNaiveBayes(context, data, 1, seed, rowCount);
+      return model.tests.map((test) => ({ ...test, feature }));
+    } finally {
+      freeMatrix(context.workspace, matrix);
+    }
+  });
+  const floor = 1 / (rowCount * labelCount);
+  const priors = weights.map((weight, label) =>
+    Math.log(Math.max(floor, weight * (factors[label] as number))),
+  );
+  return { type: 'naive_bayes', priors, tests };
+}
+
 interface FoundTest {
   readonly feature: number;
   readonly column: number;
@@ -117,7 +158,10 @@ function outcomeOf(code: number, { test, first, last }: FoundTest): number {
 }
 
 /** The test of each feature that parts the labels best. */
-function bestTests(context: FitContext, { matrix, target, weights }: TrainingData): FoundTest[] {
+function bestTests(
+  context: FitContext,
+  { matrix, target, weights }: Pick<TrainingData, 'matrix' | 'target' | 'weights'>,
+): FoundTest[] {
   if (target.kind !== 'classes') return [];
   const { workspace } = context;
   const { labelCount } = target;
@@ -194,4 +238,6 @@ export const naiveBayesLearner: Learner<typeof OPTIONS> = {
   options: OPTIONS,
   fit: (context, data, { options }, seed) =>
     fitNaiveBayes(context, data, options.feature_prop, seed),
+  fitSums: (context, training, { options }, seed) =>
+    fitBySums(context, training, options.feature_prop, seed),
 };

@@ -13,6 +13,7 @@ import { runOnCreation } from '../parameter.ts';
 import { type ProcedureContext, workerProcedure } from '../procedure-type.ts';
 import { makeModelCard } from '../training/model-card.ts';
 import { withModelFile } from '../training/model-file.ts';
+import { bySumsOrRows } from '../training/query-sums.ts';
 import { type LabelForm, readTrainingData } from '../training/training-data.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
 import { BUNDLED_CONFIGURATIONS } from './bundled-configuration.ts';
@@ -24,6 +25,7 @@ import {
   randomSeed,
   redactFeatureStats,
 } from './model-parameter.ts';
+import { summedClassifierRows, type TrainedOnRows, trainBySums } from './train-by-sums.ts';
 import { MULTILABEL_STRATEGIES, type TrainingOrder, trainClassifier } from './train-classifier.ts';
 
 const TYPE = 'classifier.train';
@@ -74,7 +76,7 @@ export const classifierTrain = workerProcedure({
       { name: 'saving model', type: 'percentile' },
     ]);
     const entry = resolveEntry(await readConfiguration(context, options), options.algorithm);
-    const { unknownKeys, iterations, modelCard } = await withModelFile(
+    const { unknownKeys, iterations, modelCard, reading } = await withModelFile(
       context.files,
       options.modelFileUrl,
       async (file) => {
@@ -82,14 +84,25 @@ export const classifierTrain = workerProcedure({
         const { recipe } = order;
         const tookTime = stopwatch(context, recipe);
         steps.next();
-        const data = readTrainingData(context, options.trainingData, LABEL_FORM[options.mode]);
-        tookTime('extracting features');
-        if (recipe.options.verbosity >= VERBOSITY_OF_COUNTS) {
-          const counts = `${data.rowCount} rows of ${data.features.length} columns`;
-          context.log(`training ${recipe.learner.type} on ${counts}`);
-        }
-        steps.next();
-        const trained = trainClassifier(context, data, order, (share) => steps.update(share));
+        const { made, reading } = bySumsOrRows<TrainedOnRows>(
+          context,
+          () => summedClassifierRows(context, options.trainingData),
+          (sums) => trainBySums(context, sums, options.trainingData, order, steps),
+          () => {
+            const data = readTrainingData(context, options.trainingData, LABEL_FORM[options.mode], {
+              sampleSeed: options.randomSeed,
+            });
+            tookTime('extracting features');
+            if (recipe.options.verbosity >= VERBOSITY_OF_COUNTS) {
+              const counts = `${data.rowCount} rows of ${data.features.length} columns`;
+              context.log(`training ${recipe.learner.type} on ${counts}`);
+            }
+            steps.next();
+            const trained = trainClassifier(context, data, order, (share) => steps.update(share));
+            return { data, trained, sample: data.sample };
+          },
+        );
+        const { data, trained } = made;
         try {
           tookTime('training');
           steps.next();
@@ -111,6 +124,7 @@ export const classifierTrain = workerProcedure({
             unknownKeys: order.unknownKeys,
             iterations: trained.iterations,
             modelCard: card,
+            reading,
           };
         } finally {
           trained.free();
@@ -131,6 +145,7 @@ export const classifierTrain = workerProcedure({
         ...(unknownKeys.length === 0 ? {} : { unknownKeys }),
         ...(iterations.length === 0 ? {} : { iterations }),
         modelCard,
+        ...(reading === undefined ? {} : { reading }),
       },
     };
   },

@@ -26,7 +26,7 @@ export interface OutcomeCell {
 }
 
 /** The column that carries the outcomes beside the selected ones. */
-const CARRIER = '\u0001outcomes';
+export const CARRIER = '\u0001outcomes';
 
 /** Rows in the order of the query. @throws what parsing and binding say of query and outcomes */
 export function* outcomeRows(
@@ -54,7 +54,8 @@ export function* outcomeRows(
   }
 }
 
-function withOutcomes(query: InputQuery, outcomes: readonly Outcome[]): InputQuery {
+/** The query with the outcomes as members of a row beside its columns. */
+export function withOutcomes(query: InputQuery, outcomes: readonly Outcome[]): InputQuery {
   if (outcomes.length === 0) return query;
   for (const [name, expression] of outcomes) checkExpression(name, expression);
   const members = outcomes.map(([, expression], i) => `(${expression}) AS o${i}`).join(', ');

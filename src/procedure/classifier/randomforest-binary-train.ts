@@ -13,6 +13,7 @@ import { type ProcedureContext, workerProcedure } from '../procedure-type.ts';
 import { fitContext } from '../training/fit-context.ts';
 import { makeModelCard, trainingOptions } from '../training/model-card.ts';
 import { withModelFile } from '../training/model-file.ts';
+import { readingOf } from '../training/sampled-query.ts';
 import { readTrainingData, type TrainingData, twoClasses } from '../training/training-data.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
 import {
@@ -59,10 +60,11 @@ export const randomForestBinaryTrain = workerProcedure({
       { name: 'training', type: 'percentile' },
       { name: 'saving model', type: 'percentile' },
     ]);
-    const modelCard = await withModelFile(context.files, options.modelFileUrl, async (file) => {
+    const facts = await withModelFile(context.files, options.modelFileUrl, async (file) => {
       steps.next();
       const data = readTrainingData(context, options.trainingData, 'truth', {
         skipsWeightless: true,
+        sampleSeed: options.randomSeed,
       });
       data.features.forEach(refuseMixed);
       steps.next();
@@ -72,7 +74,7 @@ export const randomForestBinaryTrain = workerProcedure({
       try {
         const card = forestCard(context, data, options);
         await file.save(classifierToJson(workspaceOf(context.arenas), model), card);
-        return card;
+        return { modelCard: card, ...readingOf(data) };
       } finally {
         free();
       }
@@ -86,7 +88,7 @@ export const randomForestBinaryTrain = workerProcedure({
         params: { modelFileUrl: url },
       });
     }
-    return { details: { randomSeed: options.randomSeed, modelCard } };
+    return { details: { randomSeed: options.randomSeed, ...facts } };
   },
 });
 

@@ -10,6 +10,7 @@ import { workerProcedure } from '../procedure-type.ts';
 import { fitContext } from '../training/fit-context.ts';
 import { makeModelCard, pointFeatures, trainingOptions } from '../training/model-card.ts';
 import { withModelFile } from '../training/model-file.ts';
+import { readingOf } from '../training/sampled-query.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
 import { TRAINING_STEPS } from '../training/training-steps.ts';
 import {
@@ -18,6 +19,9 @@ import {
   modelFileUrl,
   redactFeatureStats,
 } from './model-parameter.ts';
+
+/** Nothing else is drawn, so that there is no parameter for it. */
+const SAMPLE_SEED = 1;
 
 const TYPE = 'svm.train';
 const LABEL = 'label';
@@ -91,10 +95,11 @@ export const svmTrain = workerProcedure({
     const steps = context.steps(TRAINING_STEPS);
     const { configuration, svmType } = params;
     const { kernel, shrinking } = configuration;
-    const modelCard = await withModelFile(context.files, params.modelFileUrl, async (file) => {
+    const facts = await withModelFile(context.files, params.modelFileUrl, async (file) => {
       steps.next();
       const rows = readPoints(context, params.trainingData, {
         target: LABEL,
+        sampleSeed: SAMPLE_SEED,
         noRows: 'SVM training requires at least 1 datapoint. Did the query select any rows?',
       });
       try {
@@ -118,7 +123,7 @@ export const svmTrain = workerProcedure({
           randomSeed: null,
         });
         await file.save(svmToJson(model, rows.columnNames), card);
-        return card;
+        return { modelCard: card, ...readingOf(rows) };
       } finally {
         context.arenas.free(rows.points.span);
       }
@@ -131,6 +136,6 @@ export const svmTrain = workerProcedure({
         params: { modelFileUrl: params.modelFileUrl },
       });
     }
-    return { details: { modelCard } };
+    return { details: facts };
   },
 });

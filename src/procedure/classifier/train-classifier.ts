@@ -185,7 +185,7 @@ function problemOf(data: TrainingData, order: TrainingOrder, look: () => void): 
 }
 
 /** @throws DATA_ERROR when there are more labels than positions */
-function checkedCount(list: readonly string[], mode: Mode): readonly string[] {
+export function checkedCount(list: readonly string[], mode: Mode): readonly string[] {
   if (list.length <= LABEL_COUNT_MAX) return list;
   throw failure(
     'DATA_ERROR',

@@ -19,6 +19,8 @@ import { atomToJsonText } from '../../value/json.ts';
 import { comparePaths, Path } from '../../value/path.ts';
 import { flatten, type Row } from '../../value/value.ts';
 import type { ProcedureContext } from '../procedure-type.ts';
+import type { SampleReport } from '../training/query-sums.ts';
+import { sampledQuery } from '../training/sampled-query.ts';
 
 export interface PointRows {
   /** the span is the caller's to free */
@@ -28,6 +30,8 @@ export interface PointRows {
   /** numbers of the target column, one a row; absent when none was asked for */
   readonly targets: Float64Array | undefined;
   nameAt(row: number): Path;
+  /** present: these are not all rows */
+  readonly sample?: SampleReport | undefined;
 }
 
 export interface PointOptions {
@@ -37,6 +41,10 @@ export interface PointOptions {
   readonly target?: string;
   /** what the failure over no rows says */
   readonly noRows: string;
+  /** too many rows of another system are sampled by it; absent: they are refused */
+  readonly sampleSeed?: number;
+  /** fewer rows of another system are wanted */
+  readonly sampleRowCount?: number;
 }
 
 /** Rows or comparisons of two between two looks at the cancel flag. */
@@ -51,10 +59,14 @@ export function readPoints(
   query: InputQuery,
   options: PointOptions,
 ): PointRows {
-  const prepared = context.query(query);
+  const { sampleRowCount, sampleSeed } = options;
+  const { prepared, sample } =
+    sampleSeed === undefined
+      ? { prepared: context.query(query), sample: undefined }
+      : sampledQuery(context, query, sampleSeed, sampleRowCount);
   const found =
     readPointColumns(context, prepared, options) ?? readRows(context, prepared, options);
-  if (found.points.rowCount > 0) return found;
+  if (found.points.rowCount > 0) return sample === undefined ? found : { ...found, sample };
   context.arenas.free(found.points.span);
   throw failure('DATA_ERROR', options.noRows);
 }

@@ -16,6 +16,7 @@ import type { ProcedureContext, ProcedureResult } from '../procedure-type.ts';
 import { fitContext } from '../training/fit-context.ts';
 import { makeModelCard, pointFeatures, trainingOptions } from '../training/model-card.ts';
 import { withModelFileIfAny } from '../training/model-file.ts';
+import { readingOf } from '../training/sampled-query.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
 import { TRAINING_STEPS } from '../training/training-steps.ts';
 import { type PointRows, readPoints } from './point-rows.ts';
@@ -81,7 +82,10 @@ export function trainOnPoints<Fit>(
   return withModelFileIfAny(context.files, modelFileUrl, async (save) => {
     steps.next();
     const { noRows, functionType } = training;
-    const rows = readPoints(context, params.trainingData, { numInputDimensions, noRows });
+    const rows = readPoints(context, params.trainingData, {
+      ...{ numInputDimensions, noRows },
+      sampleSeed: params.randomSeed,
+    });
     try {
       steps.next();
       const fit = training.fit(
@@ -109,7 +113,9 @@ export function trainOnPoints<Fit>(
         iteration: index + 1,
         ...each,
       }));
-      return { details: { randomSeed: params.randomSeed, iterations, modelCard } };
+      return {
+        details: { randomSeed: params.randomSeed, iterations, modelCard, ...readingOf(rows) },
+      };
     } finally {
       context.arenas.free(rows.points.span);
     }

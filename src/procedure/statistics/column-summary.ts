@@ -232,7 +232,7 @@ function topCodes(
     if (count === 0 || (top.length === topCount && count < least)) continue;
     const text = atomText(atomOf(code) as Exclude<Atom, null>);
     let place = top.length;
-    while (place > 0 && isBefore({ text, count }, top[place - 1] as FrequentValue)) place--;
+    while (place > 0 && isMoreFrequent({ text, count }, top[place - 1] as FrequentValue)) place--;
     top.splice(place, 0, { text, count });
     if (top.length > topCount) top.pop();
     least = (top[top.length - 1] as FrequentValue).count;
@@ -240,7 +240,8 @@ function topCodes(
   return top;
 }
 
-function isBefore(a: FrequentValue, b: FrequentValue): boolean {
+/** Of equally frequent values the greater one comes first. */
+export function isMoreFrequent(a: FrequentValue, b: FrequentValue): boolean {
   if (a.count !== b.count) return a.count > b.count;
   const numbers = [Number(a.text), Number(b.text)] as const;
   if (numbers.every((number) => !Number.isNaN(number)) && a.text !== '' && b.text !== '') {

@@ -5,11 +5,13 @@ import { failure } from '../../util/error.ts';
 import type { Atom } from '../../value/atom.ts';
 import { Path } from '../../value/path.ts';
 import { runOnCreation } from '../parameter.ts';
-import { workerProcedure } from '../procedure-type.ts';
+import { type ProcedureContext, workerProcedure } from '../procedure-type.ts';
 import { queriedColumns } from '../queried-columns.ts';
+import { bySumsOrRows, sumsOfQuery } from '../training/query-sums.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
 import type { ColumnSummary } from './column-summary.ts';
 import { summaryJob } from './summary-job.ts';
+import { summarizeBySums } from './summed-columns.ts';
 
 const NAME = 'summary.statistics';
 const OPTIONS = { frequentCount: 10, quantiles: [0.25, 0.5, 0.75], binCount: 0 } as const;
@@ -34,26 +36,45 @@ export const summaryStatistics = workerProcedure({
   run(context, params) {
     const progress = context.steps([{ name: 'iterating', type: 'percentile' }]);
     progress.next();
-    const { columns, release } = queriedColumns(context, params.inputData);
-    const summaries = context.parallel.run(
-      summaryJob,
-      { columns, options: OPTIONS },
-      columns.length,
+    const { made, reading } = bySumsOrRows(
+      context,
+      () => sumsOfQuery(context, params.inputData, {}),
+      (sums) => {
+        const summaries = summarizeBySums(sums, OPTIONS);
+        return sums.columns.map(({ path }, index) => ({
+          path,
+          summary: summaries[index] as ColumnSummary,
+        }));
+      },
+      () => summariesOfRows(context, params.inputData),
     );
-    release();
     const output = context.output(params.outputDataset, 'sparse.mutable');
-    for (const [index, { path }] of columns.entries()) {
-      const facts = factsOf(summaries[index] as ColumnSummary);
-      const cells = facts.map(
+    for (const { path, summary } of made) {
+      const cells = factsOf(summary).map(
         ([name, atom]): RecordedCell => [new Path(['value', ...name]), atom, context.startedAt],
       );
-      output.record({ name: new Path(path), cells });
+      output.record({ name: path, cells });
     }
     const result = output.commit();
     progress.finish();
-    return { result };
+    return { result, ...(reading === undefined ? {} : { details: { reading } }) };
   },
 });
+
+interface SummarizedColumn {
+  readonly path: Path;
+  readonly summary: ColumnSummary;
+}
+
+function summariesOfRows(context: ProcedureContext, query: InputQuery): SummarizedColumn[] {
+  const { columns, release } = queriedColumns(context, query);
+  const summaries = context.parallel.run(summaryJob, { columns, options: OPTIONS }, columns.length);
+  release();
+  return columns.map(({ path }, index) => ({
+    path: new Path(path),
+    summary: summaries[index] as ColumnSummary,
+  }));
+}
 
 function factsOf(summary: ColumnSummary): [name: readonly string[], atom: Atom][] {
   const { nullCount, uniqueCount, mostFrequent, numbers } = summary;

@@ -35,7 +35,7 @@ export interface CardFacts {
   readonly rows: { readonly used: number; readonly skippedNullLabel?: number };
   /** each label with the weight of its rows, as they were given */
   readonly labelDistribution?: readonly (readonly [unknown, number])[];
-  readonly features: CardFeatures;
+  readonly features: CardFeatures | readonly FeatureSummary[];
   /** true: names and types of features only */
   readonly redactFeatureStats: boolean;
   /** null: nothing is drawn */
@@ -53,7 +53,8 @@ export function makeModelCard(context: ProcedureContext, facts: CardFacts): Mode
   const check = () => context.checkCancelled();
   const summaries: FeatureSummary[] = [];
   for (let i = 0; i < Math.min(features.length, FEATURE_COUNT_MAX); i++) {
-    summaries.push(summarizeFeature(features.at(i) as SourceColumn, rows.used, check));
+    const feature = features.at(i) as SourceColumn | FeatureSummary;
+    summaries.push('kind' in feature ? summarizeFeature(feature, rows.used, check) : feature);
   }
   return {
     kind: facts.kind,
@@ -154,7 +155,7 @@ function datasetsOf({ root, subqueries }: QueryPlan, context: ProcedureContext):
   const ids = new Set<string>();
   const pending: PlanNode[] = [root, ...subqueries];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    if (node.kind === 'scan') ids.add(node.dataset);
+    if (node.kind === 'scan' || node.kind === 'ask') ids.add(node.dataset);
     pending.push(...inputsOf(node));
   }
   return [...ids].sort().map((id) => {

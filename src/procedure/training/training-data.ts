@@ -25,15 +25,16 @@ import type { InputQuery } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
 import { every } from '../../util/every.ts';
 import { type Atom, isTrue } from '../../value/atom.ts';
-import { keyOfAtom } from '../../value/canonical-key.ts';
 import { ColumnView } from '../../value/column/column-view.ts';
 import { rowNamesView } from '../../value/column/row-names.ts';
-import { atomToJsonText } from '../../value/json.ts';
 import { comparePaths, Path } from '../../value/path.ts';
 import { cellsOf, compareValues, latestOf, Row, Scalar, type Value } from '../../value/value.ts';
 import { compileRowItems } from '../classifier/feature-probe.ts';
 import type { ProcedureContext } from '../procedure-type.ts';
+import type { SampleReport } from './query-sums.ts';
+import { sampledQuery } from './sampled-query.ts';
 import { columnSource, sourceOfColumn } from './training-source.ts';
+import { refuseManyClasses, requireTwoClasses } from './two-classes.ts';
 
 /** How labels are read: truthiness, a finite number, any atom, or the names of a row's columns. */
 export type LabelForm = 'truth' | 'number' | 'atom' | 'set';
@@ -53,18 +54,17 @@ export interface TrainingData {
   readonly labels: Labels;
   /** one a row; absent when the query has no weight */
   readonly weights: Float64Array | undefined;
+  /** present: these are not all rows */
+  readonly sample?: SampleReport | undefined;
 }
 
 /** @throws DATA_ERROR when all rows are of one class */
 export function twoClasses({ labels, rowCount }: TrainingData): Uint8Array {
   if (labels.form !== 'truth') throw new Error('labels are read by their truth');
-  const positives = labels.values.reduce((sum, label) => sum + label, 0);
-  if (positives === 0 || positives === rowCount) {
-    throw failure(
-      'DATA_ERROR',
-      `the label is ${positives === 0 ? 'false' : 'true'} in all ${rowCount} rows; two classes are needed to train`,
-    );
-  }
+  requireTwoClasses(
+    labels.values.reduce((sum, label) => sum + label, 0),
+    rowCount,
+  );
   return labels.values;
 }
 
@@ -73,6 +73,8 @@ export interface TrainingDataOptions {
   readonly skipsWeightless?: boolean;
   /** what the rows are for, in messages; default: training */
   readonly work?: string;
+  /** too many rows of another system are sampled by it; absent: they are refused */
+  readonly sampleSeed?: number;
 }
 
 /**
@@ -85,7 +87,11 @@ export function readTrainingData(
   form: LabelForm,
   options: TrainingDataOptions = {},
 ): TrainingData {
-  const prepared = context.query(query);
+  const { sampleSeed } = options;
+  const { prepared, sample } =
+    sampleSeed === undefined
+      ? { prepared: context.query(query), sample: undefined }
+      : sampledQuery(context, query, sampleSeed);
   refuseLabelFeatures(prepared, context);
   const skips = options.skipsWeightless === true;
   const data =
@@ -95,7 +101,7 @@ export function readTrainingData(
   if (data.rowCount === 0) {
     throw noRows(isEmptyDataset(prepared.plan.root, context), options.work);
   }
-  return data;
+  return sample === undefined ? data : { ...data, sample };
 }
 
 const SCALAR_FORM: Readonly<Record<Exclude<LabelForm, 'set'>, ScalarForm>> = {
@@ -422,32 +428,6 @@ function truth(label: Atom): 0 | 1 {
   return isTrue(label) ? 1 : 0;
 }
 
-/** @throws DATA_ERROR when a label of two classes has more than two values */
-function refuseManyClasses(
-  labels: readonly Atom[],
-  labelText: string,
-  look: () => void = () => undefined,
-): void {
-  const distinct = new Map<unknown, Atom>();
-  for (const label of labels) {
-    look();
-    if (label !== null) distinct.set(keyOfAtom(label), label);
-    if (distinct.size > 2) {
-      const values = [...distinct.values()];
-      const shown = values.map(atomToJsonText).join(', ');
-      throw failure(
-        'DATA_ERROR',
-        `the label has more than two values (${shown}, ...); compare it with one of them, for example ${labelText} = ${literalText(values[0] as Atom)} AS label, or use mode categorical of classifier.train`,
-      );
-    }
-  }
-}
-
-/** As SQL writes it. */
-function literalText(atom: Atom): string {
-  return typeof atom === 'string' ? `'${atom.replaceAll("'", "''")}'` : atomToJsonText(atom);
-}
-
 function makeLabels(
   labels: readonly Exclude<Atom, null>[],
   form: Exclude<LabelForm, 'set'>,
@@ -512,7 +492,7 @@ function featureColumns(
 }
 
 /** Columns that the label reads must not be features. @throws DATA_ERROR naming the first one */
-function refuseLabelFeatures(prepared: PreparedQuery, context: ProcedureContext): void {
+export function refuseLabelFeatures(prepared: PreparedQuery, context: ProcedureContext): void {
   const { root } = prepared.plan;
   const project = findProject(root);
   if (project === undefined) return;
@@ -557,7 +537,7 @@ function scannedDataset(node: PlanNode): string | undefined {
 }
 
 /** What the query selects as label, in its own words. */
-function labelTextOf({ plan, runtime }: PreparedQuery): string {
+export function labelTextOf({ plan, runtime }: PreparedQuery): string {
   const label = namedExpression(findProject(plan.root)?.items ?? [], 'label');
   if (label === undefined || runtime.text === undefined) return 'label';
   return runtime.text.slice(label.start, label.end);
@@ -586,6 +566,8 @@ function columnsOf(expression: BoundExpression): Path[] {
 
 /** True when the dataset that the query scans has no row at all. */
 function isEmptyDataset(node: PlanNode, context: ProcedureContext): boolean {
-  if (node.kind === 'scan') return context.namespace.dataset(node.dataset).rowCount === 0;
+  if (node.kind === 'scan' || node.kind === 'ask') {
+    return context.namespace.dataset(node.dataset).rowCount === 0;
+  }
   return inputsOf(node).every((input) => isEmptyDataset(input, context));
 }

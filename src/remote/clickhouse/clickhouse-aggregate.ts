@@ -37,6 +37,7 @@ export function lowerAggregate(call: AggregateCall, to: Lowering): AggregateSql 
   }
   const bare = arg && lower(arg, to);
   if (bare === undefined) return undefined;
+  if (bare.isInexact === true && (isDistinct || !ADDING.has(name))) return undefined;
   const x: Sql =
     condition === undefined
       ? bare
@@ -75,6 +76,9 @@ export function lowerAggregate(call: AggregateCall, to: Lowering): AggregateSql 
       return undefined;
   }
 }
+
+/** Those for which last bits matter no more than the order of the rows does. */
+const ADDING: ReadonlySet<string> = new Set(['count', 'sum', 'avg', 'variance', 'stddev']);
 
 /** NaN is one value here. */
 function differentOf(x: Sql): string {

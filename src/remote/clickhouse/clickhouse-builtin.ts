@@ -28,6 +28,8 @@ const STRICT: Readonly<Record<string, Lower>> = {
   trunc: rounding((x) => `trunc(${x})`),
   round: (args, to) => (args.length === 1 ? nearest(args, to) : undefined),
   sqrt: rounding((x) => `sqrt(${x})`),
+  exp: inexact((x) => `exp(${x})`),
+  ln: inexact((x) => `log(${x})`),
   text_concat: ofTexts(2, ([a, b]) => ({
     text: `concat(${a?.text}, ${b?.text})`,
     kind: 'string',
@@ -113,7 +115,15 @@ export function lowerCall(
 function rounding(apply: (x: string) => string): Lower {
   return ([x, ...more]) => {
     if (x === undefined || more.length > 0 || !isNumeric(x) || !isDouble(x)) return undefined;
+    if (x.isInexact === true) return undefined;
     return number(apply(double(x)), x.isNullable, x.mayBeNan !== false);
+  };
+}
+
+function inexact(apply: (x: string) => string): Lower {
+  return ([x, ...more]) => {
+    if (x === undefined || more.length > 0 || !isNumeric(x) || !isDouble(x)) return undefined;
+    return { ...number(apply(double(x)), x.isNullable), isInexact: true };
   };
 }
 

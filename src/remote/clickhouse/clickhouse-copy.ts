@@ -43,6 +43,8 @@ export function copiedRows(root: PlanNode, table: CopyTable): CopiedRows | undef
   const source = sourceOf(root.input);
   if (source === undefined) return undefined;
   const { asked, again } = source;
+  // What is named has its name in one query only.
+  if (Object.keys(asked.named).length > 0) return undefined;
   const texts = new QueryTexts(asked.texts);
   const to: Lowering = { columns: new Map(table.columns.map((each) => [each.name, each])), texts };
   const columns: CopiedColumn[] = [];

@@ -18,6 +18,7 @@ import type { ClickhouseColumn } from './clickhouse-request.ts';
 import {
   choose,
   compare,
+  computed,
   constantSql,
   double,
   holds,
@@ -61,7 +62,9 @@ export function lower(expression: BoundExpression, to: Lowering): Sql | undefine
       if (!isNumeric(operand)) return undefined;
       if (expression.operator === '+') return operand;
       if (expression.operator !== '-' || !isDouble(operand)) return undefined;
-      return number(`(-${double(operand)})`, operand.isNullable, operand.mayBeNan);
+      return computed(number(`(-${double(operand)})`, operand.isNullable, operand.mayBeNan), [
+        operand,
+      ]);
     }
     case 'arithmetic':
       return arithmetic(
@@ -183,10 +186,16 @@ function arithmetic(
     case '+':
     case '-':
     case '*':
-      return number(`(${double(left)} ${operator} ${double(right)})`, isNullable);
+      return computed(number(`(${double(left)} ${operator} ${double(right)})`, isNullable), [
+        left,
+        right,
+      ]);
     case '/':
       // Of the two zeros there is one here, and it is positive.
-      return number(`(${double(left)} / (${double(right)} + 0.))`, isNullable);
+      return computed(number(`(${double(left)} / (${double(right)} + 0.))`, isNullable), [
+        left,
+        right,
+      ]);
     case '%': {
       const { constant } = right;
       const isCount = Number.isSafeInteger(constant) && (constant as number) > 0;

@@ -19,10 +19,12 @@ import { lower } from './clickhouse-expression.ts';
 import { lowerModelOutputs } from './clickhouse-model.ts';
 import type { ClickhouseColumn } from './clickhouse-request.ts';
 import { canonical, holds, type Lowering, type Sql, truthOf } from './clickhouse-sql.ts';
-import { QueryTexts } from './clickhouse-text.ts';
+import { QueryTexts, quoteName } from './clickhouse-text.ts';
 
 /** What the server computes for an AskNode; plain data. */
 export interface Asked {
+  /** values that others name, each one those before it */
+  readonly named: Readonly<Record<string, string>>;
   readonly where: readonly string[];
   /** columns that are no columns of the table, by their names */
   readonly computed: Readonly<Record<string, Sql>>;
@@ -35,6 +37,7 @@ export interface Asked {
 }
 
 export const NOTHING_ASKED: Asked = {
+  named: {},
   where: [],
   computed: {},
   groups: undefined,
@@ -69,8 +72,10 @@ export function pushPart(node: PlanNode, table: PushedTable): PlanNode | undefin
         : pushHaving(node, table);
     case 'aggregate':
       return pushAggregate(node, table);
-    case 'project':
-      return node.input.kind === 'ask' ? pushProject(node, node.input, table) : undefined;
+    case 'project': {
+      const below = rowsBelow(node.input, table);
+      return below && pushProject(node, below, table);
+    }
     case 'sort':
       return pushSort(node, table);
     case 'limit':
@@ -156,24 +161,94 @@ function readsName(expression: BoundExpression): boolean {
 export const keyName = (index: number) => `=k${index}`;
 export const valueName = (index: number) => `=a${index}`;
 
+/** Rows as operators above them see them, before groups and limits. */
+interface RowsBelow {
+  readonly ask: AskNode;
+  readonly to: Lowering;
+  /** what a column is in the rows that are asked for */
+  columnAt(path: readonly string[]): BoundExpression | undefined;
+}
+
+function rowsBelow(node: PlanNode, table: PushedTable): RowsBelow | undefined {
+  if (table.hasTimestamps) return undefined;
+  if (node.kind === 'ask') {
+    if (!isPlain(node)) return undefined;
+    return { ask: node, to: loweringOf(node, table), columnAt: () => undefined };
+  }
+  if (node.kind !== 'project' || node.input.kind !== 'ask') return undefined;
+  return selectedBelow(node, node.input, table);
+}
+
+/** Rows of a select list: what it computes has a name, so that it is computed once. */
+function selectedBelow(
+  { items, keepsInput, name }: ProjectNode,
+  ask: AskNode,
+  table: PushedTable,
+): RowsBelow | undefined {
+  const { computed, groups, limit, named } = askedOf(ask);
+  if (groups !== undefined || limit !== undefined || keepsInput || name !== undefined)
+    return undefined;
+  const aliases = new Map(
+    Object.entries(computed).map(([alias, sql]) => [alias, aliasOf(alias, sql)] as const),
+  );
+  const inner: Lowering = { ...loweringOf(ask, table), expressions: aliases };
+  const columns = new Map<string, BoundExpression>();
+  const expressions = new Map<string, Sql>();
+  for (const item of items) {
+    if (item.kind !== 'named' || item.path.length !== 1) return undefined;
+    const [column] = item.path as [string];
+    const sql = lower(item.expression, inner);
+    // Two items of one name are two values of one column.
+    if (sql === undefined || expressions.has(column)) return undefined;
+    expressions.set(column, sql);
+    columns.set(column, item.expression);
+  }
+  const all = { ...named };
+  for (const [alias, { text }] of Object.entries(computed)) all[alias] = text;
+  return {
+    ask: asking(ask, { named: all, computed: {}, texts: inner.texts.all }),
+    to: { columns: new Map(), expressions, texts: inner.texts },
+    columnAt: ([column, ...more]) => (more.length === 0 ? columns.get(column ?? '') : undefined),
+  };
+}
+
+function aliasOf(name: string, { yes: _yes, no: _no, ...sql }: Sql): Sql {
+  return { ...sql, text: quoteName(name) };
+}
+
 /** Groups of the rows of a table, or of a select list over them, as DISTINCT has it. */
 function pushAggregate(node: AggregateNode, table: PushedTable): PlanNode | undefined {
   const { input } = node;
-  const ask = input.kind === 'project' ? input.input : input;
+  const list = input.kind === 'project' ? input : undefined;
+  const ask = list === undefined ? input : list.input;
   if (ask.kind !== 'ask' || table.hasTimestamps) return undefined;
   const { computed: known, groups, limit } = askedOf(ask);
   if (groups !== undefined || limit !== undefined) return undefined;
   if (node.explicit && node.keys.length === 0) return undefined;
-  const listed = input.kind === 'project' ? groupsOverItems(node, input) : node;
+  // Keys alone read what is computed once.
+  const isPlainKeys = list !== undefined && node.aggregates.length === 0;
+  const selected = isPlainKeys ? undefined : rowsBelow(input, table);
+  if (list === undefined || selected !== undefined) {
+    return selected && groupsOf(node, node, selected.ask, selected.to);
+  }
+  const listed = groupsOverItems(node, list);
   if (listed === undefined) return undefined;
   // Present, so that wildcards are not taken for the columns of the table.
   const expressions = new Map(Object.entries(known));
-  const to = { ...loweringOf(ask, table), ...(input.kind === 'ask' ? {} : { expressions }) };
+  return groupsOf(node, listed, ask, { ...loweringOf(ask, table), expressions });
+}
+
+function groupsOf(
+  node: AggregateNode,
+  listed: Pick<AggregateNode, 'keys' | 'aggregates'>,
+  ask: AskNode,
+  to: Lowering,
+): PlanNode | undefined {
   const computed: Record<string, Sql> = {};
   const keys: string[] = [];
   for (const [index, key] of listed.keys.entries()) {
     const sql = lower(key, to);
-    if (sql === undefined) return undefined;
+    if (sql === undefined || sql.isInexact === true) return undefined;
     const text = canonical(sql);
     keys.push(text);
     computed[keyName(index)] = { ...sql, text };
@@ -309,25 +384,41 @@ function withGroups(to: Lowering, ask: AskNode): Lowering {
 }
 
 /** Expressions that the server computes become columns; the others stay, over what they read. */
-function pushProject(node: ProjectNode, ask: AskNode, table: PushedTable): PlanNode | undefined {
-  const { groups, limit } = askedOf(ask);
-  if (groups !== undefined || limit !== undefined || table.hasTimestamps) return undefined;
+function pushProject(
+  node: ProjectNode,
+  { ask, to, columnAt }: RowsBelow,
+  { hasTimestamps }: PushedTable,
+): PlanNode | undefined {
   if (node.keepsInput) return undefined;
   if (!node.items.every(({ kind }) => kind === 'named' || kind === 'spread')) return undefined;
-  const to = loweringOf(ask, table);
+  const isOverList = node.input.kind === 'project';
+  // What is computed from the names of rows is left to Rowan, which knows them.
+  if (hasTimestamps || (isOverList && node.name !== undefined)) return undefined;
+  const { named } = askedOf(ask);
   const computed: Record<string, Sql> = {};
   const compute = (sql: Sql, from: Span, type: BoundExpression['type']): BoundExpression => {
-    const name = `=c${Object.keys(computed).length}`;
+    const name = `=c${Object.keys(computed).length + Object.keys(named).length}`;
     computed[name] = sql;
     return { kind: 'column', path: [name], type, start: from.start, end: from.end };
   };
+  let isWhole = true;
   const replace = (expression: BoundExpression): BoundExpression => {
-    if (TRIVIAL.has(expression.kind)) return expression;
+    if (expression.kind === 'column' && isOverList) {
+      const column = columnAt(expression.path);
+      if (column === undefined) isWhole = false;
+      else {
+        const isComputed = column.kind === 'column' && Object.hasOwn(named, column.path[0] ?? '');
+        if (!isComputed && TRIVIAL.has(column.kind)) return column;
+      }
+    } else if (TRIVIAL.has(expression.kind)) return expression;
     const sql = lower(expression, to);
     if (sql !== undefined) return compute(sql, expression, expression.type);
     const outputs =
       expression.kind === 'user-call' ? lowerModelOutputs(expression, to, lower) : undefined;
-    if (outputs === undefined) return mapChildren(expression, replace);
+    if (outputs === undefined) {
+      if (isOverList) isWhole = false;
+      return mapChildren(expression, replace);
+    }
     const { start, end, type } = expression;
     const items = outputs.map((output) => ({
       kind: 'named' as const,
@@ -343,7 +434,7 @@ function pushProject(node: ProjectNode, ask: AskNode, table: PushedTable): PlanN
       ? { ...item, expression: replace(item.expression) }
       : item,
   );
-  if (Object.keys(computed).length === 0) return undefined;
+  if (!isWhole || Object.keys(computed).length === 0) return undefined;
   const input = { ...asking(ask, { computed, texts: to.texts.all }), isStored: false };
   return { ...node, items, input };
 }
@@ -366,7 +457,7 @@ function pushSort(node: SortNode, table: PushedTable): PlanNode | undefined {
       const to = loweringOf(ask, table);
       const key = resolve(first.expression);
       const sql = key && lower(groupColumns(key), groups === undefined ? to : withGroups(to, ask));
-      if (sql === undefined) return undefined;
+      if (sql === undefined || sql.isInexact === true) return undefined;
       const all = { ...askedOf(ask), texts: to.texts.all };
       const bound = boundOf(sql, first, keep, all, table.from);
       return groups === undefined
@@ -433,7 +524,7 @@ function boundOf(
   const text = key.mayBeNan === true ? `if(isNaN(${key.text}), -inf, ${key.text})` : key.text;
   const isNullFirst = nulls === undefined ? !descending : nulls === 'first';
   const order = `${descending ? 'DESC' : 'ASC'} NULLS ${isNullFirst ? 'FIRST' : 'LAST'}`;
-  const first = `(SELECT ${text} AS b FROM ${from}${conditionsOf(asked)} ORDER BY b ${order} LIMIT ${keep})`;
+  const first = `(${namesOf(asked)}SELECT ${text} AS b FROM ${from}${conditionsOf(asked)} ORDER BY b ${order} LIMIT ${keep})`;
   const test = descending
     ? `${text} >= (SELECT min(b) FROM ${first})`
     : `${text} <= (SELECT max(b) FROM ${first})`;
@@ -441,6 +532,12 @@ function boundOf(
   const isNull = `isNull(${key.text})`;
   const lacks = `(SELECT count(b) FROM ${first}) < ${keep}`;
   return `(ifNull(${test}, 0) OR ${isNullFirst ? isNull : `(${isNull} AND ${lacks})`})`;
+}
+
+/** WITH, which gives values their names. */
+export function namesOf({ named }: Asked): string {
+  const list = Object.entries(named).map(([name, text]) => `${text} AS ${quoteName(name)}`);
+  return list.length === 0 ? '' : `WITH ${list.join(', ')} `;
 }
 
 /** WHERE, GROUP BY, HAVING. */

@@ -19,6 +19,7 @@ import {
   type Asked,
   conditionsOf,
   NOTHING_ASKED,
+  namesOf,
   type PushedTable,
   pushPart,
 } from './clickhouse-push.ts';
@@ -55,6 +56,9 @@ const ATOMS: Readonly<Record<string, Parameters<typeof atomType>[0]>> = {
   datetime64: 'timestamp',
 };
 
+/** Samples are as exact as one of so many parts. */
+const SAMPLE_PARTS = 2 ** 30;
+
 /** A table, a view or a SELECT: a row for each of its rows. */
 export class ClickhouseRelation extends RemoteRelation {
   readonly #place: ClickhouseTablePlace;
@@ -68,6 +72,8 @@ export class ClickhouseRelation extends RemoteRelation {
       ...this.remote,
       pushing: {
         start: NOTHING_ASKED,
+        rowCountMax: place.maxRows,
+        sample: (share, seed) => ({ ...NOTHING_ASKED, where: [this.#sampled(share, seed)] }),
         push,
         rows: (ask) => this.rowsOf(this.#askFor(ask).request),
         describe: (ask) => this.#askFor(ask).text,
@@ -178,7 +184,7 @@ export class ClickhouseRelation extends RemoteRelation {
     while (outputs.length < 2) outputs.push({ sql: '1', output: { kind: 'pad' } });
     const limit = asked.limit === undefined ? '' : ` LIMIT ${asked.limit}`;
     const list = outputs.map(({ sql }) => sql).join(', ');
-    const sql = `SELECT ${list} FROM ${this.#from()}${conditionsOf(asked)}${limit}`;
+    const sql = `${namesOf(asked)}SELECT ${list} FROM ${this.#from()}${conditionsOf(asked)}${limit}`;
     const query: ClickhouseQuery = { sql, texts: asked.texts };
     return {
       request: this.#request({
@@ -189,6 +195,16 @@ export class ClickhouseRelation extends RemoteRelation {
       }),
       text: withLiterals(query),
     };
+  }
+
+  /** Rows by a hash of their names, or of all that they have. */
+  #sampled(share: number, seed: number): string {
+    const { rowNameColumn } = this.#place;
+    const names =
+      rowNameColumn === undefined ? this.#cells().map(({ name }) => name) : [rowNameColumn];
+    const texts = names.map((name) => `ifNull(toString(${quoteName(name)}), '')`);
+    const hash = `cityHash64(${[...texts, Math.trunc(seed)].join(', ')})`;
+    return `${hash} % ${SAMPLE_PARTS} < ${Math.ceil(share * SAMPLE_PARTS)}`;
   }
 
   /** Columns of rows. */

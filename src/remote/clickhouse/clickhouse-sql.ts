@@ -15,6 +15,8 @@ export interface Sql {
   /** an integer of at most 32 bits, which a double holds */
   readonly isSmall?: boolean;
   readonly mayBeNan?: boolean;
+  /** its last bits may differ, so that it may be added up, but not decide anything */
+  readonly isInexact?: boolean;
   /** of an instant of whole seconds since 1970: an expression of type Date or DateTime in UTC */
   readonly calendar?: string;
   readonly constant?: Atom;
@@ -70,6 +72,11 @@ export function smallInteger(text: string, isNullable: boolean): Sql {
 
 export function isNumeric({ kind }: Sql): boolean {
   return kind === 'integer' || kind === 'number' || kind === 'truth';
+}
+
+/** What is computed of values of which some may be inexact. */
+export function computed(sql: Sql, of: readonly Sql[]): Sql {
+  return of.some(({ isInexact }) => isInexact === true) ? { ...sql, isInexact: true } : sql;
 }
 
 /** Whether a double holds every value. */
@@ -140,6 +147,7 @@ export function compare(
   to: Lowering,
 ): Sql | undefined {
   if (left === undefined || right === undefined) return undefined;
+  if (left.isInexact === true || right.isInexact === true) return undefined;
   if (left.kind === 'instant' && right.kind === 'string') {
     return compare(operator, left, readInstant(right, to), to);
   }
@@ -210,6 +218,7 @@ export function choose(
     isNullable: values.length < results.length || values.some((value) => value.isNullable),
     isSmall: kind === 'integer' || kind === 'truth',
     mayBeNan: values.some((value) => value.mayBeNan === true),
+    isInexact: values.some((value) => value.isInexact === true),
   };
 }
 

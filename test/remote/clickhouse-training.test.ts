@@ -1,0 +1,249 @@
+// Trainers over rows of ClickHouse make the models that they make over a copy of the rows. The
+// dataset refuses to hand out as many rows as the table has, so what is trained was trained on sums.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ClickhouseServer, findClickhouse, startClickhouse } from '../support/clickhouse.ts';
+import { openRowan, type TestService } from '../support/rowan.ts';
+import { serviceCalls } from '../support/service-calls.ts';
+import { canTest } from '../support/services.ts';
+
+const ROW_COUNT = 1200;
+
+describe.runIf(canTest('ClickHouse', findClickhouse()))('training on ClickHouse', () => {
+  let servers: readonly ClickhouseServer[] = [];
+  let rowan: TestService;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'rowan-training-'));
+    const started = await Promise.all([startClickhouse(2), openRowan()]);
+    servers = started[0];
+    rowan = started[1];
+    const [server] = servers as [ClickhouseServer];
+    const noise = (salt: number) => `(cityHash64(number, ${salt}) % 10007 / 10007)`;
+    const values = `toString(number) AS id, toInt32(number % 7) - 3 AS i,
+      floor(${noise(1)} * 40) / 8 - 2 AS a, ${noise(2)} * 3 + number % 7 / 5 AS b,
+      if(number % 9 = 0, NULL, ${noise(3)}) AS m,
+      arrayElement(['red', 'green', 'blue', ''], cityHash64(number, 4) % 4 + 1) AS c,
+      if(number % 11 = 0, NULL, concat('n', toString(cityHash64(number, 5) % 23))) AS s,
+      toInt32(${noise(1)} * 5 + ${noise(2)} * 2 + (number % 7) / 3 + ${noise(6)} * 2 > 5) AS y,
+      ${noise(1)} * 2 - ${noise(2)} * 0.7 + ${noise(7)} + number % 7 AS t, 1 + number % 3 AS w,
+      toDate(number % 50) AS d`;
+    const rows = `(SELECT number FROM system.numbers LIMIT ${ROW_COUNT})`;
+    for (const [index, each] of servers.entries()) {
+      await each.run(`CREATE TABLE part ENGINE = MergeTree ORDER BY id AS
+        SELECT ${values} FROM ${rows} WHERE number % 2 = ${index}`);
+    }
+    await server.run(`CREATE TABLE whole ENGINE = MergeTree ORDER BY id AS
+      SELECT ${values} FROM ${rows}`);
+    await server.run('CREATE TABLE sharded AS part ENGINE = Distributed(shards, default, part)');
+    const params = { url: server.url, rowNameColumn: 'id', includeKeyColumns: false };
+    await put('datasets/all', { type: 'clickhouse', params: { ...params, table: 'whole' } });
+    for (const table of ['whole', 'sharded']) {
+      const few = { ...params, table, maxRows: ROW_COUNT - 1 };
+      await put(`datasets/${table}`, { type: 'clickhouse', params: few });
+    }
+    await put('procedures/copy', {
+      type: 'transform',
+      params: {
+        inputData: 'SELECT * FROM all',
+        outputDataset: { id: 'local', type: 'tabular' },
+        runOnCreation: true,
+      },
+    });
+  }, 60_000);
+
+  afterAll(async () => {
+    await rowan?.close();
+    await Promise.all(servers.map((each) => each.stop()));
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const { perform, put } = serviceCalls(() => rowan);
+  let runs = 0;
+
+  /** Runs a procedure once. @returns the details of the run */
+  async function run(type: string, params: object) {
+    const id = `p${runs++}`;
+    await put(`procedures/${id}`, { type, params });
+    const { json } = await perform('POST', `procedures/${id}/runs`, {});
+    if (json.state !== 'finished') return { error: json };
+    return (await perform('GET', `procedures/${id}/runs/${json.id}/details`)).json ?? {};
+  }
+
+  async function rowsOf(q: string) {
+    return (await perform('GET', 'query', { q, format: 'aos' })).json;
+  }
+
+  /** Numbers to nine digits, as the order of sums decides the rest. */
+  function rounded(value: unknown): unknown {
+    return JSON.parse(
+      JSON.stringify(value, (_, each) =>
+        typeof each === 'number' && !Number.isSafeInteger(each)
+          ? Number(each.toPrecision(9))
+          : each,
+      ),
+    );
+  }
+
+  test('summary.statistics', async () => {
+    const outputs: unknown[] = [];
+    for (const table of ['local', 'whole', 'sharded']) {
+      const details = await run('summary.statistics', {
+        inputData: `SELECT * EXCLUDING (w) FROM ${table} WHERE i < 3`,
+        outputDataset: { id: `summary-${table}`, type: 'sparse.mutable' },
+      });
+      if (table !== 'local') expect(details.reading).toMatchObject({ way: 'sums', dataset: table });
+      outputs.push(rounded(await rowsOf(`SELECT * FROM "summary-${table}" ORDER BY rowName()`)));
+    }
+    expect(outputs[1]).toEqual(outputs[0]);
+    expect(outputs[2]).toEqual(outputs[0]);
+  });
+
+  test('statsTable.train', async () => {
+    const models: unknown[] = [];
+    for (const table of ['local', 'whole', 'sharded']) {
+      const file = join(folder, `stats-${table}`);
+      const details = await run('statsTable.train', {
+        trainingData: `SELECT c, s, i FROM ${table} WHERE a > -1`,
+        outcomes: [
+          ['y', 'y = 1'],
+          ['big', 't > 3 AND m IS NOT NULL'],
+        ],
+        statsTableFileUrl: `file://${file}`,
+      });
+      expect(details.error).toBeUndefined();
+      if (table !== 'local') expect(details.reading).toMatchObject({ way: 'sums', queries: 3 });
+      models.push(modelOf(file));
+    }
+    const tables = (models as { columnNames: string[]; tables: [string][][] }[]).map((model) =>
+      model.columnNames.map((name, index) => [name, model.tables[index]?.sort()]).sort(),
+    );
+    expect(tables[1]).toEqual(tables[0]);
+    expect(tables[2]).toEqual(tables[0]);
+  });
+
+  /** Trains over the copy, one server and two shards. @returns how the servers were read */
+  async function expectSameModels(
+    type: string,
+    trainingData: (table: string) => string,
+    params: object,
+  ) {
+    const models: unknown[] = [];
+    const readings: unknown[] = [];
+    for (const table of ['local', 'whole', 'sharded']) {
+      const file = join(folder, `model${runs}`);
+      const details = await run(type, {
+        ...params,
+        trainingData: trainingData(table),
+        modelFileUrl: `file://${file}`,
+      });
+      expect(details.error).toBeUndefined();
+      models.push(modelOf(file));
+      readings.push(details.reading);
+    }
+    expect(readings[0]).toBeUndefined();
+    for (const [index, model] of models.entries()) {
+      if (index > 0) expect(readings[index]).toEqual(expect.objectContaining({ way: 'sums' }));
+      expectClose(model, models[0]);
+    }
+    return readings[1] as { queries: number; groups: number };
+  }
+
+  const FEATURES = '{a, b, m, c, i}';
+
+  // The columns of categories add up to the constant, so a penalty that is no rounding decides.
+  const GLZ = [
+    ['boolean', 'y = 1', { regularization_factor: 0.01 }],
+    [
+      'boolean',
+      'y = 1',
+      { link_function: 'linear', normalize: false, regularization_factor: 0.01 },
+    ],
+    ['regression', 't', { link_function: 'linear', regularization: 'none' }],
+    ['regression', 't', { link_function: 'linear', regularization: 'l1' }],
+    ['categorical', 'i', { link_function: 'linear', regularization_factor: 0.1 }],
+  ] as const;
+
+  test.each(GLZ)('glz in mode %s of %s with %j', async (mode, label, options) => {
+    const weight = mode === 'categorical' ? '' : ', w AS weight';
+    const features = mode === 'regression' ? FEATURES : '{a, m, c}';
+    await expectSameModels(
+      'classifier.train',
+      (table) => `SELECT ${features} AS features, ${label} AS label${weight} FROM ${table}`,
+      { mode, algorithm: 'glz', configuration: { glz: { type: 'glz', ...options } } },
+    );
+  });
+
+  test('naive_bayes', async () => {
+    for (const [mode, label] of [
+      ['boolean', 'y = 1'],
+      ['categorical', 'c'],
+    ]) {
+      const reading = await expectSameModels(
+        'classifier.train',
+        (table) => `SELECT {a, b, m, s, i} AS features, ${label} AS label FROM ${table}`,
+        { mode, algorithm: 'nb', configuration: { nb: { type: 'naive_bayes' } } },
+      );
+      // Facts, labels, a pass for each feature, and the rows without a label.
+      expect(reading.queries).toBe(7);
+    }
+  });
+
+  test('others train on a sample, which the seed decides, and say so', async () => {
+    const models = [];
+    for (const randomSeed of [3, 3, 4]) {
+      const file = join(folder, `sampled${runs}`);
+      const details = await run('classifier.train', {
+        trainingData: "SELECT {a, b, c} AS features, y = 1 AS label FROM sharded WHERE s != 'n1'",
+        ...{ modelFileUrl: `file://${file}`, randomSeed },
+        ...{ algorithm: 'p', configuration: { p: { type: 'perceptron', max_iter: 2 } } },
+      });
+      expect(details.error).toBeUndefined();
+      models.push(modelOf(file));
+    }
+    expect(models[1]).toEqual(models[0]);
+    expect(models[2]).not.toEqual(models[0]);
+    const all = 'SELECT {a, b, c} AS features, y = 1 AS label FROM sharded WHERE true';
+    const modelFileUrl = `file://${join(folder, 'sampled')}`;
+    const { reading, modelCard } = await run('randomforest.binary.train', {
+      ...{ trainingData: all, modelFileUrl, featureVectorSamplings: 1 },
+    });
+    expect(reading).toEqual({
+      ...{ way: 'sample', dataset: 'sharded', of: ROW_COUNT, seed: expect.any(Number) },
+      share: (0.9 * (ROW_COUNT - 1)) / ROW_COUNT,
+    });
+    expect(modelCard.rows.used).toBeGreaterThan(ROW_COUNT * 0.85);
+    expect(modelCard.rows.used).toBeLessThan(ROW_COUNT * 0.95);
+    const { error } = await run('kmeans.train', {
+      trainingData: 'SELECT a, b FROM sharded',
+      ...{ numClusters: 2, modelFileUrl: `file://${join(folder, 'sampled-points')}` },
+    });
+    expect(error).toBeUndefined();
+  });
+
+  /** What a model file says, without how it came about; packed numbers as lists. */
+  function modelOf(file: string): unknown {
+    const { card: _card, sha256: _sum, ...model } = JSON.parse(readFileSync(file, 'utf8'));
+    return JSON.parse(JSON.stringify(model), (_, value) => {
+      if (value?.dtype !== 'f64' || typeof value.b64 !== 'string') return value;
+      const bytes = Buffer.from(value.b64, 'base64');
+      return [...new Float64Array(new Uint8Array(bytes).buffer)];
+    });
+  }
+
+  /** Equal, numbers to 1e-9 of their size, or of 1: the order of sums decides the rest. */
+  function expectClose(actual: unknown, expected: unknown, path = ''): void {
+    if (typeof expected === 'number' && typeof actual === 'number') {
+      const distance = Math.abs(actual - expected) / Math.max(1, Math.abs(expected));
+      expect(distance, `${path}: ${actual} for ${expected}`).toBeLessThanOrEqual(1e-9);
+    } else if (typeof expected === 'object' && expected !== null) {
+      expect(Object.keys(actual as object), path).toEqual(Object.keys(expected));
+      for (const [key, value] of Object.entries(expected)) {
+        expectClose((actual as Record<string, unknown>)[key], value, `${path}.${key}`);
+      }
+    } else expect(actual, path).toEqual(expected);
+  }
+});
