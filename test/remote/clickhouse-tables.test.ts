@@ -312,6 +312,43 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('tables of ClickHouse', 
     );
   });
 
+  test('a cancelled run ends at the server too, whoever moves its rows', async () => {
+    const endless = 'SELECT number AS n FROM system.numbers';
+    await put('datasets/endless_numbers', {
+      type: 'clickhouse',
+      params: { url: tables.server().url, query: endless, maxRows: 1e15 },
+    });
+    const url = tables.server().url;
+    const there = {
+      type: 'clickhouse',
+      params: { url, table: 'never', writable: true, createTable: true },
+    };
+    for (const [id, outputDataset] of Object.entries({
+      moved: { id: 'never', ...there },
+      fetched: { id: 'never_here', type: 'tabular' },
+    })) {
+      await put(`procedures/${id}`, {
+        type: 'transform',
+        params: {
+          inputData: 'SELECT n % 7 AS n FROM endless_numbers WHERE n % 1000000 = 1',
+          outputDataset,
+        },
+      });
+      const running = perform('PUT', `procedures/${id}/runs/long`, {});
+      const busy = async () =>
+        Number(
+          await run(
+            "SELECT count() FROM system.processes WHERE query LIKE '%system.numbers%' AND query NOT LIKE '%processes%'",
+          ),
+        );
+      await expect.poll(busy, { timeout: 60_000 }).toBe(1);
+      await perform('PUT', `procedures/${id}/runs/long/state`, { state: 'cancelled' });
+      await running;
+      await expect.poll(busy, { timeout: 60_000 }).toBe(0);
+      expect((await perform('GET', 'datasets')).json).not.toContain(outputDataset.id);
+    }
+  }, 120_000);
+
   test('what goes wrong is said, without the password', async () => {
     const params = { url: tables.server().url, table: 'whole' };
     const answer = async (id: string, changes: object, q = `SELECT * FROM ${id} LIMIT 1`) => {

@@ -185,6 +185,10 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('ClickHouse', () => {
       ['SELECT id, t FROM T ORDER BY t LIMIT 5', /LIMIT 5/],
       ['SELECT DISTINCT s, i FROM T WHERE i > 0', /SELECT `s`, `i` FROM .* GROUP BY/],
       ['SELECT DISTINCT x > 1 AS p, year(t) AS y FROM T', /GROUP BY multiIf/],
+      [
+        'SELECT DISTINCT i IS NULL AS p, 3 AS q FROM T',
+        /GROUP BY materialize\(0\), materialize\(3\)/,
+      ],
       ['SELECT DISTINCT x FROM T', /GROUP BY if\(isNaN/],
       ["SELECT DISTINCT rowName() > '3' AS r FROM T", /SELECT toString/],
       [

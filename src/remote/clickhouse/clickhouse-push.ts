@@ -250,7 +250,8 @@ function groupsOf(
     const sql = lower(key, to);
     if (sql === undefined || sql.isInexact === true) return undefined;
     const text = canonical(sql);
-    keys.push(text);
+    // New servers take a number for the place of a column.
+    keys.push(/^[(-]*\d+\)*$/.test(text) ? `materialize(${text})` : text);
     computed[keyName(index)] = { ...sql, text };
   }
   const aggregates = [];
