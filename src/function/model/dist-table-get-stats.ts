@@ -85,18 +85,20 @@ export const distTableGetStats = functionType({
   compile({ statistics: names }, _scope, artifact) {
     const tables = artifact as DistTables;
     const statistics = readStatistics(names);
+    const isWords = tables.mode === 'bagOfWords';
     const row = { kind: 'row', members: [], open: true } as const;
     return {
       input: [{ kind: 'row', members: [{ name: 'features', type: row }], open: false }],
       output: outputRowType('stats', row),
       takesAnyValue: false,
+      // Any word may be asked for.
+      ...(isWords ? {} : { features: { member: 'features', names: [...tables.columns.keys()] } }),
       isLight: true,
       apply(input) {
         const features = input instanceof Row ? input.values[input.indexOf('features')] : undefined;
         if (!(features instanceof Row)) {
           throw failure('INVALID_PARAMETER', 'wrong input type to dist table: features is no row');
         }
-        const isWords = tables.mode === 'bagOfWords';
         const builder = new RowBuilder();
         flatten(features, [], (column, atom, ts) => {
           if (isWords && atom === null) return;

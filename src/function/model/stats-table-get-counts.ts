@@ -30,6 +30,7 @@ export const statsTableGetCounts = functionType({
       input: [{ kind: 'row', members: [{ name: 'keys', type: row }], open: false }],
       output: outputRowType('counts', row),
       takesAnyValue: false,
+      features: { member: 'keys', names: [...tables.columns.keys()] },
       formula: () => countsFormula(tables, (column) => Path.parse(column).elements),
       isLight: true,
       apply(input) {

@@ -29,6 +29,7 @@ export const svdEmbedRow = functionType({
   },
   compile({ maxSingularValues, acceptUnknownValues }, _scope, artifact) {
     const model = artifact as SvdModel;
+    const names = [...new Set(model.columns.map(({ columnName }) => columnName))];
     const most = maxSingularValues;
     const all = model.singularValues.length;
     const width = most < 0 ? all : Math.min(all, most);
@@ -39,6 +40,7 @@ export const svdEmbedRow = functionType({
       input: [{ kind: 'row', members: [{ name: 'row', type: row }], open: false }],
       output: outputRowType('embedding', { kind: 'embedding', shape: [width], element: 'number' }),
       takesAnyValue: false,
+      features: { member: 'row', names },
       isLight: true,
       apply(input) {
         let ts = MINUS_INFINITY;

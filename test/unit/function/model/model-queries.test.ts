@@ -17,7 +17,7 @@ type Rows = readonly Readonly<Record<string, unknown>>[];
 const query = async (q: string): Promise<Rows> =>
   (await perform('GET', '/v1/query', { q, format: 'aos', rowNames: false })) as Rows;
 
-async function record(id: string, rows: readonly Readonly<Record<string, unknown>>[]) {
+async function record(id: string, rows: readonly object[]) {
   await perform('PUT', `/v1/datasets/${id}`, { type: 'tabular' });
   const cells = rows.map((row, i) => [
     `r${String(i).padStart(3, '0')}`,
@@ -189,3 +189,26 @@ test.each([
   expect(new Set((direct as Rows).map(({ score }) => score)).size).toBeGreaterThan(1);
   expect(direct).toEqual(stored);
 });
+
+test.each([
+  ['svd.train', 'modelFileUrl', {}, 'row'],
+  ['statsTable.train', 'statsTableFileUrl', {}, 'keys'],
+  ['distTable.train', 'distTableFileUrl', { outcomes: [['y', 'y']] }, 'features'],
+])(
+  'a misspelt column of what %s made is refused when strict, and taken else',
+  async (type, url, more, member) => {
+    const params = { trainingData: 'SELECT x, k FROM items', [url]: 'mem://named', ...more };
+    await perform('PUT', '/v1/procedures/make', {
+      type,
+      params: { ...params, functionName: 'named', runOnCreation: true },
+    });
+    const q = `SELECT named({${member}: {x, kk: k}}) AS o FROM items LIMIT 1`;
+    const told = await rowan.perform('GET', '/v1/query', { body: { q } });
+    expect(told.status).toBe(200);
+    const strict = await rowan.perform('GET', '/v1/query', { body: { q, strict: true } });
+    expect([strict.status, strict.text]).toEqual([
+      400,
+      expect.stringContaining("named was not trained on a feature 'kk'"),
+    ]);
+  },
+);
