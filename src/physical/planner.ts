@@ -4,7 +4,7 @@
 import { inputsOf } from '../plan/map-plan.ts';
 import type { Namespace } from '../plan/namespace.ts';
 import type { PlanNode, QueryPlan } from '../plan/plan.ts';
-import { batches, overBatches } from './choice/batches.ts';
+import { batches, overBatches, picksFromEndless } from './choice/batches.ts';
 import type { Choice, ChoiceName, Planner } from './choice/choice.ts';
 import { rowNumbers } from './choice/row-numbers.ts';
 import type { PhysicalNode, PhysicalPlan, Refusal } from './physical.ts';
@@ -34,6 +34,7 @@ export function makePlanner(options: PhysicalOptions, rounds: readonly number[] 
   const planner: Planner = {
     ...options,
     rounds,
+    withoutChoices: () => makePlanner({ ...options, rowCountMin: undefined }, rounds),
     inRounds: (recursion) => makePlanner(options, [...rounds, recursion]),
     subqueries: options.subqueries ?? [],
     isWithout: (name) => options.without?.has(name) === true,
@@ -65,7 +66,10 @@ function planRows(node: PlanNode, planner: Planner, refused?: Refusal): Physical
       refusals.push({ choice: choice.name, because: taken });
     }
   }
-  const inputs = inputsOf(node).map((input) => planner.rows(input));
+  // Whoever makes all rows of a recursion first may never come to those that are wanted.
+  const isEndless = node.kind === 'limit' && picksFromEndless(node.input);
+  const below = isEndless ? planner.withoutChoices() : planner;
+  const inputs = inputsOf(node).map((input) => below.rows(input));
   return { logical: node, way: 'rows', method: methodOfReference(node), inputs, refusals };
 }
 

@@ -228,7 +228,7 @@ function gather(node: PlanNode, planner: Planner): PhysicalNode | string {
 }
 
 /** Whether so many rows of a recursion as a LIMIT needs are not known before they are picked. */
-function picksFromEndless(node: PlanNode, isPicked = false): boolean {
+export function picksFromEndless(node: PlanNode, isPicked = false): boolean {
   switch (node.kind) {
     case 'filter':
       return picksFromEndless(node.input, true);
@@ -237,7 +237,7 @@ function picksFromEndless(node: PlanNode, isPicked = false): boolean {
     case 'join':
       return [node.left, node.right].some(({ input }) => picksFromEndless(input, true));
     case 'recursive':
-      return isPicked && node.all;
+      return isPicked;
     default:
       return false;
   }

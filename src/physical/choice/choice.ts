@@ -30,6 +30,8 @@ export interface Planner {
   isWithout(name: ChoiceName): boolean;
   /** recursions whose rounds operators run */
   readonly rounds: readonly number[];
+  /** A planner that leaves everything to the reference. */
+  withoutChoices(): Planner;
   /** A planner of parts of the step of a recursion. */
   inRounds(recursion: number): Planner;
   /**

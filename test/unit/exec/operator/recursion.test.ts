@@ -43,3 +43,14 @@ test.each(QUERIES)('no row is made for %s', (sql) => {
   const expected = run(chain, sql, { accelerated: false, ...options });
   expect(run(chain, sql, { accelerated: true, mayScan: false, ...options })).toEqual(expected);
 });
+
+test.each([
+  'WITH RECURSIVE r(a) AS (SELECT a FROM data UNION ALL SELECT a + 1 FROM r) SELECT a FROM r LIMIT 70',
+  'WITH RECURSIVE r(a) AS (SELECT a FROM data UNION ALL SELECT a + 1 FROM r) SELECT a FROM r WHERE a > 70 LIMIT 3',
+  'WITH RECURSIVE r(a) AS (SELECT a FROM data UNION SELECT a + 1 FROM r) SELECT a FROM r WHERE a > 70 LIMIT 3',
+])('what never ends is read as far as needed: %s', (sql) => {
+  const options = { exactTimestamps: false, isCounted: false };
+  expect(run(chain, sql, { accelerated: true, ...options })).toEqual(
+    run(chain, sql, { accelerated: false, ...options }),
+  );
+});
