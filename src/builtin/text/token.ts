@@ -2,8 +2,9 @@
 import type { BoundArgument, ParameterDeclaration, ValueFunction } from '../../plan/function.ts';
 import { atomType, OPEN_ROW_TYPE } from '../../plan/type/type.ts';
 import type { Atom } from '../../value/atom.ts';
+import { compareElements } from '../../value/natural-order.ts';
 import { MINUS_INFINITY } from '../../value/timestamp.ts';
-import { Embedding, type Row, Scalar, sortedRow, type Value } from '../../value/value.ts';
+import { Embedding, Row, Scalar, type Value } from '../../value/value.ts';
 import { requireAtom, requireIndex, requireText } from '../conversion.ts';
 import { family, optional, parameter } from '../declare.ts';
 import { prepareOptions } from '../option.ts';
@@ -112,11 +113,11 @@ function tokenize(text: Value, options: TokenOptions): Value {
 
 /** A row of the counts, or of one value for all names. */
 function countsRow(counts: ReadonlyMap<string, number>, fixed: Atom, ts: number): Row {
-  const values =
-    fixed === null
-      ? Array.from(counts.values(), (count) => new Scalar(count, ts))
-      : Array.from(counts, () => new Scalar(fixed, ts));
-  return sortedRow([...counts.keys()], values);
+  // Names are distinct here, which spares sorting positions.
+  const names = [...counts.keys()].sort(compareElements);
+  const all = fixed === null ? undefined : new Scalar(fixed, ts);
+  const values = names.map((name) => all ?? new Scalar(counts.get(name) as number, ts));
+  return new Row(names, values);
 }
 
 function extractToken(text: string, index: number, options: TokenOptions): string | null {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { frequenciesToJson } from '../../learn/tfidf.ts';
 import { inputQuery, outputDataset } from '../../schema/declare.ts';
 import { Path } from '../../value/path.ts';
-import { flatten } from '../../value/value.ts';
+import { flatten, type Row, Scalar, type Value } from '../../value/value.ts';
 import {
   checkFunctionUrl,
   functionName,
@@ -48,19 +48,13 @@ export const tfidfTrain = workerProcedure({
       steps.next();
       const prepared = context.query(params.trainingData);
       steps.next();
-      const counts = new Map<string, number>();
+      const tally = new TermTally();
       let documentCount = 0;
       for (const { row } of prepared.run()) {
         if (documentCount++ % ROWS_PER_CHECK === 0) context.checkCancelled();
-        let before: string | undefined;
-        flatten(row, [], (path, atom) => {
-          const term = path.toString();
-          // Several values of a term stand side by side, and count once.
-          if (atom === null || term === before) return;
-          before = term;
-          counts.set(term, (counts.get(term) ?? 0) + 1);
-        });
+        tally.add(row);
       }
+      const counts = tally.counts();
       steps.next();
       const modelCard = makeModelCard(context, {
         kind: 'tfidf',
@@ -93,3 +87,47 @@ export const tfidfTrain = workerProcedure({
     });
   },
 });
+
+/** In how many documents each term occurs. */
+class TermTally {
+  /** terms of one path element, by that element as it is, which spares printing it for each document */
+  readonly #elements = new Map<string, { count: number }>();
+  readonly #paths = new Map<string, number>();
+
+  add(document: Row): void {
+    const { names, values } = document;
+    let before: string | undefined;
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i] as string;
+      const value = values[i] as Value;
+      if (!(value instanceof Scalar)) {
+        this.#addNested(name, value);
+        continue;
+      }
+      // Several values of a term stand side by side, and count once.
+      if (value.atom === null || name === before) continue;
+      before = name;
+      const known = this.#elements.get(name);
+      if (known === undefined) this.#elements.set(name, { count: 1 });
+      else known.count++;
+    }
+  }
+
+  #addNested(name: string, value: Value): void {
+    let before: string | undefined;
+    flatten(value, [name], (path, atom) => {
+      const term = path.toString();
+      if (atom === null || term === before) return;
+      before = term;
+      this.#paths.set(term, (this.#paths.get(term) ?? 0) + 1);
+    });
+  }
+
+  /** By the paths of the terms. */
+  counts(): Map<string, number> {
+    const counts = new Map(this.#paths);
+    for (const [element, { count }] of this.#elements)
+      counts.set(Path.of(element).toString(), count);
+    return counts;
+  }
+}
