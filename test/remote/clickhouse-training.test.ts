@@ -192,6 +192,23 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('training on ClickHouse'
     }
   });
 
+  test.each(['euclidean', 'cosine'])('kmeans.train with metric %s', async (metric) => {
+    const params = { metric, numClusters: 4, randomSeed: 5, maxIterations: 12 };
+    const found: unknown[] = [];
+    for (const table of ['local', 'all', 'sharded']) {
+      const file = join(folder, `kmeans${runs}`);
+      const details = await run('kmeans.train', {
+        ...{ ...params, modelFileUrl: `file://${file}` },
+        trainingData: `SELECT a, b, t FROM ${table} WHERE i > -2`,
+      });
+      expect(details.error).toBeUndefined();
+      if (table !== 'local') expect(details.reading).toMatchObject({ way: 'sums', dataset: table });
+      found.push({ model: modelOf(file), iterations: details.iterations });
+    }
+    // Both see all rows where they look for the first centroids; shards give a sample of theirs.
+    expectClose(found[1], found[0]);
+  });
+
   test('others train on a sample, which the seed decides, and say so', async () => {
     const models = [];
     for (const randomSeed of [3, 3, 4]) {

@@ -73,6 +73,33 @@ export function checkClusterCount({ rowCount }: Points, numClusters: number): vo
   );
 }
 
+/** @throws DATA_ERROR when there are fewer points than clusters */
+export function requireClusters(rowCount: number, numClusters: number): void {
+  if (rowCount >= numClusters) return;
+  throw failure(
+    'DATA_ERROR',
+    `there are ${rowCount} datapoints for numClusters ${numClusters}; at least one for each cluster is needed`,
+  );
+}
+
+/**
+ * The initial centroids that `fitKmeans` begins with, for cosine unit vectors.
+ * @param points not changed
+ */
+export function initialCentroids(
+  context: FitContext,
+  points: Points,
+  { numClusters, metric, randomSeed }: Omit<KmeansOptions, 'maxIterations'>,
+): Float64Array[] {
+  const { workspace } = context;
+  const scaled = metric === 'cosine' ? unitPoints(workspace, points) : undefined;
+  try {
+    return farApart(context, scaled?.points ?? points, numClusters, randomSeed);
+  } finally {
+    if (scaled !== undefined) workspace.memory.free(scaled.points.span);
+  }
+}
+
 /**
  * Initial centroids: a random point, then each time the point that is farthest from its nearest
  * centroid, among all points where there are few and among random candidates otherwise.
