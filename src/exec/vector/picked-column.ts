@@ -6,7 +6,7 @@ import { isChunkInFile } from '../../value/column/file-span.ts';
 import { Timestamp } from '../../value/timestamp.ts';
 
 /** Bytes of the values that are held at a time. */
-const HELD_SIZE_MAX = 64 * 2 ** 20;
+const HELD_SIZE_MAX = 16 * 2 ** 20;
 const VALUE_SIZE = 9;
 const BLOCK_ROW_COUNT_MIN = 65_536;
 

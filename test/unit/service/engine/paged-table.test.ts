@@ -40,8 +40,6 @@ const QUERIES = [
   'SELECT word, count(*) AS n, sum(rare) AS r FROM holes GROUP BY word ORDER BY word',
   'SELECT * FROM holes WHERE word IS NOT NULL AND x > 1000',
   'SELECT * FROM air WHERE late = 77 AND hour = 3',
-  'SELECT late, origin, wide FROM air ORDER BY late, distance DESC, carrier',
-  'SELECT carrier, at, day FROM air WHERE hour > 16 ORDER BY carrier',
   'SELECT * FROM holes ORDER BY x DESC LIMIT 20000',
   'SELECT sum(distance * r) AS s FROM (SELECT distance, late AS r FROM air ORDER BY late LIMIT 6000) AS t',
 ];
