@@ -1,25 +1,28 @@
 // ClickHouse of these days, inside a Python process by the package `chdb`: what is sent to it means the
-// same as on the servers of Debian, which are those of 2018. ROWAN_CHDB_PYTHON names a Python that has it.
+// same as on the servers of Debian, which are those of 2018.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RandomQueries } from '../support/clickhouse-queries.ts';
 import { projectRoot } from '../support/project.ts';
 import { openRowan, type TestService } from '../support/rowan.ts';
 import { serviceCalls } from '../support/service-calls.ts';
+import { canTest } from '../support/services.ts';
 
-const PYTHON = process.env.ROWAN_CHDB_PYTHON;
+/** Where `.ci/run` installs it. */
+const PYTHON = join(projectRoot, 'build/chdb/bin/python');
 const QUERY_COUNT = 40;
 
-describe.runIf(PYTHON !== undefined)('ClickHouse by chdb', () => {
+describe.runIf(canTest('chdb', existsSync(PYTHON)))('ClickHouse by chdb', () => {
   let server: ChildProcess;
   let rowan: TestService;
   let url: string;
   const { perform, put } = serviceCalls(() => rowan);
 
   beforeAll(async () => {
-    server = spawn(PYTHON as string, [join(projectRoot, 'test/support/chdb-server.py')], {
+    server = spawn(PYTHON, [join(projectRoot, 'test/support/chdb-server.py')], {
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     const [port] = await once(server.stdout as NonNullable<ChildProcess['stdout']>, 'data');

@@ -64,7 +64,7 @@ ${paragraphs.join('\n\n')}
 
 **Example.**
 
-\`\`\`
+\`\`\`http
 ${requests.join('\n')}
 \`\`\`
 
