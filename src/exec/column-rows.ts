@@ -6,7 +6,7 @@ import { Row, RowBuilder, Scalar } from '../value/value.ts';
 
 /** The values of a column by row number. */
 export type ColumnValues =
-  /** few distinct values: a code a row */
+  /** few distinct values: a code a row; code 0 is null */
   | { readonly kind: 'codes'; codeAt(index: number): number; atom(code: number): Atom }
   | { readonly kind: 'numbers'; numberAt(index: number): number; isNull(index: number): boolean }
   | { readonly kind: 'atoms'; atomAt(index: number): Atom };
@@ -15,6 +15,10 @@ export interface RowColumn {
   /** no other column lies below it */
   readonly path: Path;
   readonly values: ColumnValues;
+  /** rows without a value do not have the column; absent: all rows have it */
+  readonly isOptional?: boolean | undefined;
+  /** of an optional column: whether some row has it; undefined: nobody knows without a look */
+  readonly occurs?: boolean | undefined;
   /** the timestamp of a cell, in seconds */
   tsAt(index: number): number;
   /** a few atoms that decide its type as all of them do; absent: nobody knows without a look */
@@ -23,7 +27,7 @@ export interface RowColumn {
 
 export class ColumnRows implements Iterable<RelationRow> {
   readonly rowCount: number;
-  /** in natural order of their paths, which differ; every row has all of them */
+  /** in natural order of their paths, which differ */
   readonly columns: readonly RowColumn[];
   readonly nameAt: (index: number) => Path;
   /** Throws when the query was cancelled; readers of many rows call it every few thousand. */
@@ -45,9 +49,12 @@ export class ColumnRows implements Iterable<RelationRow> {
   slice(from: number, to: number): ColumnRows {
     const start = Math.min(from, this.rowCount);
     const count = Math.max(0, Math.min(to, this.rowCount) - start);
-    const columns = this.columns.map(({ path, values, tsAt, typicalAtoms }) => ({
+    if (count === this.rowCount) return this;
+    const columns = this.columns.map(({ path, values, tsAt, typicalAtoms, isOptional }) => ({
       path,
-      typicalAtoms,
+      isOptional,
+      // Only the rows that are left tell what an optional column is.
+      typicalAtoms: isOptional === true ? undefined : typicalAtoms,
       values: shiftValues(values, start),
       tsAt: (index: number) => tsAt(index + start),
     }));
@@ -60,20 +67,49 @@ export class ColumnRows implements Iterable<RelationRow> {
   }
 
   *[Symbol.iterator](): Iterator<RelationRow> {
-    const paths = this.columns.map(({ path }) => path);
-    const isFlat = paths.every((path) => path.length === 1);
-    const names = paths.map(({ elements: [name = ''] }) => name);
-    const readers = this.columns.map(({ values }) => atomReader(values));
+    const rowAt = this.columns.some(({ isOptional }) => isOptional === true)
+      ? partialRows(this.columns)
+      : wholeRows(this.columns);
     for (let index = 0; index < this.rowCount; index++) {
       if (index % ROWS_PER_LOOK === 0) this.look();
-      const cells = this.columns.map(
-        ({ tsAt }, column) =>
-          new Scalar((readers[column] as (index: number) => Atom)(index), tsAt(index)),
-      );
-      const row = isFlat ? new Row(names, cells) : nestedRow(paths, cells);
-      yield { name: this.nameAt(index), row };
+      yield { name: this.nameAt(index), row: rowAt(index) };
     }
   }
+}
+
+/** Rows that have all columns share their names. */
+function wholeRows(columns: readonly RowColumn[]): (index: number) => Row {
+  const paths = columns.map(({ path }) => path);
+  const isFlat = paths.every((path) => path.length === 1);
+  const names = paths.map(({ elements: [name = ''] }) => name);
+  const readers = columns.map(({ values }) => atomReader(values));
+  return (index) => {
+    const cells = columns.map(
+      ({ tsAt }, column) =>
+        new Scalar((readers[column] as (index: number) => Atom)(index), tsAt(index)),
+    );
+    return isFlat ? new Row(names, cells) : nestedRow(paths, cells);
+  };
+}
+
+/** Rows that have the optional columns that they have values for. */
+function partialRows(columns: readonly RowColumn[]): (index: number) => Row {
+  const isFlat = columns.every(({ path }) => path.length === 1);
+  const readers = columns.map(({ values }) => atomReader(values));
+  return (index) => {
+    const paths: Path[] = [];
+    const names: string[] = [];
+    const cells: Scalar[] = [];
+    for (let i = 0; i < columns.length; i++) {
+      const { path, isOptional, tsAt } = columns[i] as RowColumn;
+      const atom = (readers[i] as (index: number) => Atom)(index);
+      if (atom === null && isOptional === true) continue;
+      if (isFlat) names.push(path.elements[0] as string);
+      else paths.push(path);
+      cells.push(new Scalar(atom, tsAt(index)));
+    }
+    return isFlat ? new Row(names, cells) : nestedRow(paths, cells);
+  };
 }
 
 function nestedRow(paths: readonly Path[], cells: readonly Scalar[]): Row {
@@ -99,6 +135,18 @@ function shiftValues(values: ColumnValues, start: number): ColumnValues {
       };
     case 'atoms':
       return { ...values, atomAt: (index) => values.atomAt(index + start) };
+  }
+}
+
+/** Whether the values of rows are null. */
+export function nullReader(values: ColumnValues): (index: number) => boolean {
+  switch (values.kind) {
+    case 'codes':
+      return (index) => values.codeAt(index) === 0;
+    case 'numbers':
+      return (index) => values.isNull(index);
+    case 'atoms':
+      return (index) => values.atomAt(index) === null;
   }
 }
 

@@ -1,7 +1,11 @@
 // How expressions read the rows of each kind of operator.
-import type { BoundExpression, NamedProjectItem } from '../../plan/expression.ts';
+import type {
+  BoundExpression,
+  NamedProjectItem,
+  WildcardProjectItem,
+} from '../../plan/expression.ts';
 import { mapExpression } from '../../plan/map-expression.ts';
-import { isWholeRow } from '../../plan/pattern.ts';
+import { isWholeRow, renamedPath } from '../../plan/pattern.ts';
 import type { AggregateNode, JoinInput, ProjectNode } from '../../plan/plan.ts';
 import { ANY_TYPE } from '../../plan/type/type.ts';
 import { type Output, type Outputs, resolveExpression } from './pipeline.ts';
@@ -67,6 +71,29 @@ export function groupOutputs(node: Pick<AggregateNode, 'keys' | 'aggregates'>): 
 
 function tableOutput(name: string): Output {
   return { path: [name], expression: tableColumn([name]) };
+}
+
+/**
+ * The columns that a wildcard stands for, as it names them. Undefined when they are not known, or
+ * when one would lie below another.
+ */
+export function wildcardOutputs(
+  { source, pattern }: WildcardProjectItem,
+  input: Outputs,
+): readonly Output[] | undefined {
+  const list = source === 'input' ? input.list() : undefined;
+  if (list === undefined) return undefined;
+  const outputs: Output[] = [];
+  for (const { path, expression } of list) {
+    if (path[0]?.startsWith(HIDDEN) === true) continue;
+    const renamed = renamedPath(pattern, path);
+    if (renamed === 'below' && path.length > pattern.exact.length) return undefined;
+    if (renamed !== undefined && renamed !== 'below') outputs.push({ path: renamed, expression });
+  }
+  const names = new Set(outputs.map(({ path }) => nameOfPath(path)));
+  const isClear = ({ path }: Output) =>
+    path.length > 0 && !prefixesOf(path).some((prefix) => names.has(prefix));
+  return names.size === outputs.length && outputs.every(isClear) ? outputs : undefined;
 }
 
 /** Undefined when an item is more than one named expression, or lies below another one. */

@@ -17,6 +17,12 @@ interface ResultContext {
   readonly look: () => void;
 }
 
+interface StoredOptions extends ResultContext {
+  readonly first: number | undefined;
+  /** rows do not have the columns that they have no values for; absent: these are null */
+  readonly leavesOutNulls?: boolean;
+}
+
 /**
  * Columns of a dataset as they lie, of the rows that the filter leaves: nothing is copied.
  * Undefined when an output is more than such a column.
@@ -24,7 +30,7 @@ interface ResultContext {
 export function storedRows(
   pipeline: Pipeline,
   outputs: readonly Output[],
-  { engine, look, first }: ResultContext & { readonly first: number | undefined },
+  { engine, look, first, leavesOutNulls = false }: StoredOptions,
 ): ColumnRows | undefined {
   const { base, isPlain, filter, namer } = pipeline;
   const table = base instanceof PickedTable ? base.base : base;
@@ -50,13 +56,20 @@ export function storedRows(
       : undefined;
   const made = columns.map(({ path, column }): RowColumn => {
     const snapshot = table.columns[column] as ColumnSnapshot;
+    const isWhole = selected === undefined;
     const view = new ColumnView(snapshot, engine.arenas);
     const { ts } = table;
     const isPicked = picked !== undefined && isPaged(view);
     const reader = isPicked ? new PickedColumn(view, picked, look) : shifted(view, rowAt);
     return {
       path,
-      typicalAtoms: () => typicalAtomsOf(snapshot, engine.arenas, look),
+      isOptional: leavesOutNulls,
+      occurs: leavesOutNulls && isWhole ? snapshot.nullCount < table.rowCount : undefined,
+      // Only the rows that are left tell what an optional column is.
+      typicalAtoms:
+        leavesOutNulls && !isWhole
+          ? undefined
+          : () => typicalAtomsOf(snapshot, engine.arenas, look),
       values: valuesOf(view, reader),
       tsAt: (index) => (reader.isNull(index) ? MINUS_INFINITY : ts),
     };

@@ -2,9 +2,10 @@
 
 import type { PhysicalNode } from '../../physical/physical.ts';
 import { someExpression } from '../../plan/children.ts';
-import type { BoundExpression } from '../../plan/expression.ts';
+import type { BoundExpression, WildcardProjectItem } from '../../plan/expression.ts';
 import { mapExpression } from '../../plan/map-expression.ts';
 import type { RelationRow } from '../../plan/namespace.ts';
+import { isWholeRow } from '../../plan/pattern.ts';
 import type {
   AggregateNode,
   DistinctOnNode,
@@ -45,7 +46,14 @@ import { outerJoin } from './join/outer-join.ts';
 import { semiJoin } from './join/semi-join.ts';
 import { materialize, type OperatorContext } from './materialize.ts';
 import { NotSuited, suited } from './not-suited.ts';
-import { groupOutputs, madeOutputs, projectOutputs, tableColumn, windowName } from './outputs.ts';
+import {
+  groupOutputs,
+  madeOutputs,
+  projectOutputs,
+  tableColumn,
+  wildcardOutputs,
+  windowName,
+} from './outputs.ts';
 import { type Outputs, Pipeline } from './pipeline.ts';
 import {
   isBreaker,
@@ -110,6 +118,8 @@ export class PlanRunner {
     this.#round = round;
   }
 
+  readonly #look = () => this.#context.compiler.runtime.scope.checkCancelled();
+
   /** The rows of an operator as columns. @param first only so many first ones are read */
   columns(physical: PhysicalNode, first?: number): ColumnRows {
     const { logical: node, inputs } = physical;
@@ -129,16 +139,34 @@ export class PlanRunner {
         const end = Math.min(offset + limit, first ?? Number.POSITIVE_INFINITY);
         return this.columns({ ...physical, inputs: input.inputs }, end).slice(offset, end);
       }
+      const [item] = node.items;
+      if (physical.method === 'stored columns' && item?.kind === 'wildcard') {
+        return this.#wildcardColumns(item, input, first);
+      }
     }
     const pipeline = this.#open(physical, { named: true, first, isOrdered: true });
     const outputs = suited(pipeline.outputs.list());
-    const { compiler, engine } = this.#context;
-    const look = () => compiler.runtime.scope.checkCancelled();
+    const { engine } = this.#context;
+    const look = this.#look;
     const stored = storedRows(pipeline, outputs, { engine, look, first });
     if (stored !== undefined) return stored;
     const options = { named: true, rowCountMax: first };
     const table = materialize(pipeline, outputs, this.#context, options);
     return suited(madeRows(outputs, table, { engine, look }));
+  }
+
+  /** A wildcard over a dataset: rows have the columns that they have values for. */
+  #wildcardColumns(
+    item: WildcardProjectItem,
+    input: PhysicalNode,
+    first: number | undefined,
+  ): ColumnRows {
+    const pipeline = this.#open(input, { named: true, first, isOrdered: true });
+    const outputs = suited(wildcardOutputs(item, pipeline.outputs));
+    const { engine } = this.#context;
+    const hasAll = pipeline.outputs.isDense === true && isWholeRow(item.pattern);
+    const options = { engine, look: this.#look, first, leavesOutNulls: !hasAll };
+    return suited(storedRows(pipeline, outputs, options));
   }
 
   /** Keys and aggregates of groups under other names: nothing is copied once more. */

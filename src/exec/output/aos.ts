@@ -1,5 +1,7 @@
 // `aos`: an array of objects, each with the columns that its row has.
 import type { RelationRow } from '../../plan/namespace.ts';
+import type { Atom } from '../../value/atom.ts';
+import { type ColumnRows, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
 import { ColumnPrinter } from './cell.ts';
 import {
   columnComparer,
@@ -8,6 +10,7 @@ import {
   jsonWriter,
   type OutputOptions,
 } from './options.ts';
+import { liesInColumns, orderedColumns } from './presented-columns.ts';
 import type { ChunkSink } from './sink.ts';
 
 export function writeAos(
@@ -15,17 +18,60 @@ export function writeAos(
   options: OutputOptions,
   sink: ChunkSink,
 ): void {
-  const toObject = objectWriter(options);
   let separator = '[';
-  for (const row of rows) {
-    sink.write(separator + toObject(row));
+  writeObjects(rows, options, (text) => {
+    sink.write(separator + text);
     separator = ',';
-  }
+  });
   sink.write(separator === '[' ? '[]' : ']');
 }
 
+/** Gives the JSON object of each row to `write`. */
+export function writeObjects(
+  rows: Iterable<RelationRow>,
+  options: OutputOptions,
+  write: (text: string) => void,
+): void {
+  if (liesInColumns(rows)) {
+    writeColumns(rows, options, write);
+    return;
+  }
+  const toObject = objectWriter(options);
+  for (const row of rows) write(toObject(row));
+}
+
+/** Cells are written as they lie in columns; the text of one that a row does not have is empty. */
+function writeColumns(
+  rows: ColumnRows,
+  options: OutputOptions,
+  write: (text: string) => void,
+): void {
+  const toJson = jsonWriter(options);
+  const toJsonOrNone = (atom: Atom) => (atom === null ? '' : toJson(atom));
+  const extras = extraColumns(options).map((name) => `${JSON.stringify(name)}:`);
+  const columns = orderedColumns(rows, options);
+  const keys = columns.map(({ path }) => `${JSON.stringify(path.toString())}:`);
+  const readers = columns.map(({ values, isOptional }) =>
+    textReader(values, isOptional === true ? toJsonOrNone : toJson),
+  );
+  for (let index = 0; index < rows.rowCount; index++) {
+    if (index % ROWS_PER_LOOK === 0) rows.look();
+    let line = '';
+    if (extras.length > 0) {
+      const values = extraValues(rows.nameAt(index), options);
+      line = extras.map((key, i) => key + JSON.stringify(values[i])).join(',');
+    }
+    for (let i = 0; i < readers.length; i++) {
+      const text = (readers[i] as (index: number) => string)(index);
+      if (text === '') continue;
+      line += line === '' ? (keys[i] as string) + text : `,${keys[i]}${text}`;
+    }
+    write(`{${line}}`);
+  }
+}
+
 /** The JSON object of a row: the latest value of each column under its printed path. */
-export function objectWriter(options: OutputOptions): (row: RelationRow) => string {
+function objectWriter(options: OutputOptions): (row: RelationRow) => string {
   const printer = new ColumnPrinter(columnComparer(options));
   const keys = new Map<string, string>();
   const keyText = (key: string): string => {

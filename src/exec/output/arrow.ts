@@ -15,7 +15,7 @@ import {
 import type { RelationRow } from '../../plan/namespace.ts';
 import type { Atom } from '../../value/atom.ts';
 import { TypicalAtoms } from '../../value/column/typical-atoms.ts';
-import { atomReader, ColumnRows, type RowColumn } from '../column-rows.ts';
+import { atomReader, type ColumnRows, type RowColumn } from '../column-rows.ts';
 import {
   type ArrowColumnType,
   arrowColumnType,
@@ -24,7 +24,7 @@ import {
   TEXT_COLUMN,
 } from './arrow-column.ts';
 import { extraColumns, extraValues, type OutputOptions } from './options.ts';
-import { presentedColumns } from './presented-columns.ts';
+import { liesInColumns, presentedColumns } from './presented-columns.ts';
 import type { ChunkSink } from './sink.ts';
 import { withSpooledTable } from './spool.ts';
 import type { SpooledRow } from './spooled-row.ts';
@@ -38,7 +38,7 @@ export function writeArrow(
   options: OutputOptions,
   sink: ChunkSink,
 ): void {
-  if (rows instanceof ColumnRows) {
+  if (liesInColumns(rows)) {
     writeColumns(rows, options, sink);
     return;
   }

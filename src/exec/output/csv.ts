@@ -4,9 +4,9 @@ import type { Atom } from '../../value/atom.ts';
 import { specialNumberText } from '../../value/json.ts';
 import { Path } from '../../value/path.ts';
 import { atomText } from '../../value/text.ts';
-import { ColumnRows, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
+import { type ColumnRows, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
 import { extraColumns, extraValues, type OutputOptions } from './options.ts';
-import { presentedColumns } from './presented-columns.ts';
+import { liesInColumns, presentedColumns } from './presented-columns.ts';
 import type { ChunkSink } from './sink.ts';
 import { type SpooledTable, withTable } from './spool.ts';
 
@@ -15,7 +15,7 @@ export function writeCsv(
   options: OutputOptions,
   sink: ChunkSink,
 ): void {
-  if (rows instanceof ColumnRows) {
+  if (liesInColumns(rows)) {
     writeColumns(rows, options, sink);
     return;
   }

@@ -1,6 +1,6 @@
 // `ndjson`: the objects of `aos`, one a line.
 import type { RelationRow } from '../../plan/namespace.ts';
-import { objectWriter } from './aos.ts';
+import { writeObjects } from './aos.ts';
 import type { OutputOptions } from './options.ts';
 import type { ChunkSink } from './sink.ts';
 
@@ -9,6 +9,5 @@ export function writeNdjson(
   options: OutputOptions,
   sink: ChunkSink,
 ): void {
-  const toObject = objectWriter(options);
-  for (const row of rows) sink.write(`${toObject(row)}\n`);
+  writeObjects(rows, options, (text) => sink.write(`${text}\n`));
 }

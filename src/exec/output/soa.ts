@@ -1,9 +1,9 @@
 // `soa`: an object of columns, each an array with an entry for every row.
 import type { RelationRow } from '../../plan/namespace.ts';
 import { ByteSpool } from '../../util/byte-spool.ts';
-import { ColumnRows, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
+import { type ColumnRows, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
 import { extraColumns, extraValues, jsonWriter, type OutputOptions } from './options.ts';
-import { presentedColumns } from './presented-columns.ts';
+import { liesInColumns, presentedColumns } from './presented-columns.ts';
 import type { ChunkSink } from './sink.ts';
 import { numberedRows, presented } from './spool.ts';
 
@@ -12,7 +12,7 @@ export function writeSoa(
   options: OutputOptions,
   sink: ChunkSink,
 ): void {
-  if (rows instanceof ColumnRows) writeColumns(rows, options, sink);
+  if (liesInColumns(rows)) writeColumns(rows, options, sink);
   else writeSpooled(rows, { ...options, knownColumns: undefined }, sink);
 }
 

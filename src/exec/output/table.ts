@@ -1,9 +1,9 @@
 // `table`: an array of arrays, the first of them the names of the columns.
 import type { RelationRow } from '../../plan/namespace.ts';
 import { atomToPlainJsonText } from '../../value/json.ts';
-import { ColumnRows, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
+import { type ColumnRows, ROWS_PER_LOOK, textReader } from '../column-rows.ts';
 import { extraColumns, extraValues, type OutputOptions } from './options.ts';
-import { presentedColumns } from './presented-columns.ts';
+import { liesInColumns, presentedColumns } from './presented-columns.ts';
 import type { ChunkSink } from './sink.ts';
 import { type SpooledTable, withTable } from './spool.ts';
 
@@ -12,7 +12,7 @@ export function writeTable(
   options: OutputOptions,
   sink: ChunkSink,
 ): void {
-  if (rows instanceof ColumnRows) {
+  if (liesInColumns(rows)) {
     writeColumns(rows, options, sink);
     return;
   }

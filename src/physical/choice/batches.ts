@@ -3,7 +3,6 @@
 import { someExpression } from '../../plan/children.ts';
 import type { BoundExpression } from '../../plan/expression.ts';
 import { expressionsOf, inputsOf } from '../../plan/map-plan.ts';
-import { isWholeRow } from '../../plan/pattern.ts';
 import type {
   AggregateCall,
   AggregateNode,
@@ -89,7 +88,7 @@ function picksColumns({ items, input }: ProjectNode): boolean {
   return items.every((item) =>
     item.kind === 'named'
       ? item.expression.kind === 'column'
-      : item.kind === 'wildcard' && items.length === 1 && isWholeRow(item.pattern),
+      : item.kind === 'wildcard' && items.length === 1 && item.source === 'input',
   );
 }
 
