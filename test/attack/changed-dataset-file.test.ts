@@ -70,7 +70,7 @@ const CHANGES: readonly (readonly [string, () => void, RegExp])[] = [
 
 test.each(CHANGES)('a file that is %s', async (_, change, reason) => {
   expect((await ask(TOTALS)).text).toBe(totals);
-  const running = Array.from({ length: 4 }, () => ask(TOTALS));
+  const running = Array.from({ length: 2 }, () => ask(TOTALS));
   change();
   const answers = await Promise.all([...running, ask(TOTALS)]);
   for (const { status, text } of answers) {
