@@ -90,7 +90,7 @@ function prepareParsed(query: QueryNode, options: PrepareOptions): PreparedQuery
   const plan = optimize(options.rewrite?.(bound) ?? bound, namespace);
   const exactTimestamps =
     options.exactTimestamps !== false ||
-    [plan.root, ...plan.subqueries].some((root) => readsTimestamps(root, namespace.builtins));
+    [plan.root, ...plan.subqueries].some((root) => readsTimestamps(root, namespace));
   const runtime = makeRuntime(plan.subqueries, { ...options, exactTimestamps, text: query.text });
   const source = compileQuery(plan.root, runtime);
   return {

@@ -4,7 +4,7 @@ import type { EntityType, ParamsOf } from '../dataset/entity-type.ts';
 import type { Executor } from '../exec/general/compiler.ts';
 import type { FileSystem } from '../file/file-system.ts';
 import type { ModelFormula } from '../learn/formula/formula.ts';
-import type { CallContext, ModelFeatures } from '../plan/function.ts';
+import type { CallContext, ColumnScores, ModelFeatures } from '../plan/function.ts';
 import type { Namespace } from '../plan/namespace.ts';
 import type { ValueType } from '../plan/type/type.ts';
 import type { RemoteAccess } from '../remote/remote-access.ts';
@@ -122,6 +122,8 @@ export interface CompiledFunction {
   readonly features?: ModelFeatures;
   /** what other systems can compute instead of calls; undefined: it cannot be said */
   formula?(): ModelFormula | undefined;
+  /** as `apply` with columns of features; absent: rows are needed */
+  readonly columnScores?: ColumnScores | undefined;
   /** true: a call takes microseconds and reads no data, so it may run on the main thread */
   readonly isLight: boolean;
   apply(input: Value, scope: CallContext): Value;

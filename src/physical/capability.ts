@@ -1,6 +1,8 @@
 // What operators over batches know of expressions and aggregates, by name.
-import { someExpression } from '../plan/children.ts';
-import type { BoundExpression } from '../plan/expression.ts';
+import { childrenOf, itemExpressions } from '../plan/children.ts';
+import type { BoundExpression, ProjectItem } from '../plan/expression.ts';
+import type { ColumnScores } from '../plan/function.ts';
+import type { Namespace } from '../plan/namespace.ts';
 import type { AggregateCall } from '../plan/plan.ts';
 
 /** Expressions that read more of a row than single columns. */
@@ -61,16 +63,67 @@ export function isOnlyFiltered({ modifiers }: AggregateCall): boolean {
   return modifiers === undefined || (!modifiers.distinct && modifiers.orderBy.length === 0);
 }
 
+/** A number that a trained model makes of columns. */
+export interface ScoreCall {
+  readonly scores: ColumnScores;
+  /** the row of features */
+  readonly items: readonly ProjectItem[];
+}
+
+/** `model({features: {…}})[score]` of a model that scores columns; undefined for all else. */
+export function scoreCall(expression: BoundExpression, models: Models): ScoreCall | undefined {
+  if (expression.kind !== 'extract') return undefined;
+  const { operand, index } = expression;
+  if (operand.kind !== 'user-call' || index.kind !== 'member') return undefined;
+  const { arg, name } = operand;
+  const [item, ...others] = arg?.kind === 'row' ? arg.items : [];
+  if (item?.kind !== 'named' || item.expression.kind !== 'row' || others.length > 0) {
+    return undefined;
+  }
+  const scores = models.findUserFunction(name)?.columnScores;
+  if (scores === undefined || !isSamePath(item.path, [scores.member])) return undefined;
+  const { items } = item.expression;
+  const areKnown = items.every(
+    (each) => each.kind === 'named' || (each.kind === 'wildcard' && each.source === 'input'),
+  );
+  return areKnown && isSamePath(index.path, scores.path) ? { scores, items } : undefined;
+}
+
+/** Where models are found by their names. */
+export type Models = Pick<Namespace, 'findUserFunction'>;
+
+function isSamePath(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((element, index) => element === b[index]);
+}
+
+interface OpaqueOptions {
+  /** a kind that is evaluated apart */
+  readonly except?: BoundExpression['kind'];
+  /** present: models score columns */
+  readonly models?: Models | undefined;
+}
+
 /** Why operators over batches do not evaluate an expression; undefined when they may. */
 export function opaquePart(
   expression: BoundExpression,
-  except?: BoundExpression['kind'],
+  options: OpaqueOptions = {},
 ): string | undefined {
-  let found: BoundExpression['kind'] | undefined;
-  someExpression(expression, ({ kind }) => {
-    if (kind === except || !OPAQUE_KINDS.has(kind)) return false;
-    found = kind;
-    return true;
-  });
+  const found = opaqueKind(expression, options);
   return found && `an expression reads more than single columns (${found})`;
+}
+
+function opaqueKind(
+  expression: BoundExpression,
+  options: OpaqueOptions,
+): BoundExpression['kind'] | undefined {
+  const { except, models } = options;
+  const score = models && scoreCall(expression, models);
+  const { kind } = expression;
+  if (score === undefined && kind !== except && OPAQUE_KINDS.has(kind)) return kind;
+  const parts = score?.items.flatMap(itemExpressions) ?? childrenOf(expression);
+  for (const part of parts) {
+    const found = opaqueKind(part, options);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -1,6 +1,8 @@
 // What a function of the SQL language declares about itself. Builtins implement these interfaces;
 // binding, evaluation, documentation, tests and the console derive from the same declaration.
+import type { SourceColumn } from '../learn/feature/source.ts';
 import type { ModelFormula } from '../learn/formula/formula.ts';
+import type { FitContext } from '../learn/workspace.ts';
 import type { Atom } from '../value/atom.ts';
 import type { Value } from '../value/value.ts';
 import type { ValueType } from './type/type.ts';
@@ -207,6 +209,26 @@ export interface ModelFeatures {
   readonly names: readonly string[];
 }
 
+/** A number of the output of a trained model, for all rows of columns at once. */
+export interface ColumnScores {
+  /** the member of the input that the features are in */
+  readonly member: string;
+  /** where the number stands in the output */
+  readonly path: readonly string[];
+  /** printed paths */
+  readonly names: readonly string[];
+  /**
+   * @param sources one for each of `names`
+   * @returns what a call gives for each row
+   * @throws what a call throws for one of the rows
+   */
+  ofColumns(
+    sources: readonly SourceColumn[],
+    rowCount: number,
+    context: Pick<FitContext, 'parallel' | 'checkCancelled'>,
+  ): Float64Array;
+}
+
 /** A function entity, ready to be called from SQL. Called with one row, it returns a value. */
 export interface UserFunction {
   readonly name: string;
@@ -219,6 +241,8 @@ export interface UserFunction {
   readonly features?: ModelFeatures | undefined;
   /** What other systems can compute instead of calls; undefined: it cannot be said. */
   readonly formula?: (() => ModelFormula | undefined) | undefined;
+  /** as `apply` with columns of features; absent: rows are needed */
+  readonly columnScores?: ColumnScores | undefined;
   apply(input: Value, scope: CallContext): Value;
   /** as `apply`, for several inputs at once; present where that takes less than one by one */
   readonly applyAll?:

@@ -1,8 +1,8 @@
 // Whether a plan computes with timestamps, other than carrying those of values along.
 import { childrenOf, itemExpressions } from './children.ts';
 import type { BoundExpression } from './expression.ts';
-import type { FunctionNamespace } from './function.ts';
 import { expressionsOf, inputsOf } from './map-plan.ts';
+import type { Namespace } from './namespace.ts';
 import type { PlanNode } from './plan.ts';
 
 /** Aggregates and window functions whose values do not depend on the timestamps of what they read. */
@@ -21,7 +21,7 @@ const TIMELESS_FUNCTIONS: ReadonlySet<string> = new Set([
  * False when the values of the result are the same whatever the timestamps of cells with one point
  * are. What is not known to be timeless counts as reading them.
  */
-export function readsTimestamps(node: PlanNode, functions: FunctionNamespace): boolean {
+export function readsTimestamps(node: PlanNode, functions: Functions): boolean {
   const reads = (expression: BoundExpression | undefined) =>
     expression !== undefined && expressionReads(expression, functions);
   return (
@@ -29,6 +29,7 @@ export function readsTimestamps(node: PlanNode, functions: FunctionNamespace): b
   );
 }
 
+type Functions = Pick<Namespace, 'builtins' | 'findUserFunction'>;
 type Reads = (expression: BoundExpression | undefined) => boolean;
 
 function nodeReads(node: PlanNode, reads: Reads): boolean {
@@ -77,12 +78,15 @@ function isTimeless({ name }: { readonly name: string }): boolean {
   return TIMELESS_FUNCTIONS.has(name);
 }
 
-function expressionReads(expression: BoundExpression, functions: FunctionNamespace): boolean {
+function expressionReads(expression: BoundExpression, functions: Functions): boolean {
   switch (expression.kind) {
     case 'call':
-      if (functions.findFunction(expression.name)?.kind !== 'scalar') return true;
+      if (functions.builtins.findFunction(expression.name)?.kind !== 'scalar') return true;
       break;
     case 'user-call':
+      // Models look at values alone.
+      if (functions.findUserFunction(expression.name)?.columnScores === undefined) return true;
+      break;
     case 'set-timestamp':
     case 'value-timestamp':
     case 'column-function':

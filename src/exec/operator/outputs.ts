@@ -2,12 +2,15 @@
 import type {
   BoundExpression,
   NamedProjectItem,
+  ProjectItem,
   WildcardProjectItem,
 } from '../../plan/expression.ts';
 import { mapExpression } from '../../plan/map-expression.ts';
 import { isWholeRow, renamedPath } from '../../plan/pattern.ts';
-import type { AggregateNode, JoinInput, ProjectNode } from '../../plan/plan.ts';
+import type { AggregateNode, JoinInput, PlanNode, ProjectNode } from '../../plan/plan.ts';
 import { ANY_TYPE } from '../../plan/type/type.ts';
+import { Path } from '../../value/path.ts';
+import { NotSuited, suited } from './not-suited.ts';
 import { type Output, type Outputs, resolveExpression } from './pipeline.ts';
 import type { MadeTable } from './table/batch-table.ts';
 
@@ -94,6 +97,13 @@ export function wildcardOutputs(
   const isClear = ({ path }: Output) =>
     path.length > 0 && !prefixesOf(path).some((prefix) => names.has(prefix));
   return names.size === outputs.length && outputs.every(isClear) ? outputs : undefined;
+}
+
+/** Rows that the reference made, put into a table. */
+export function outputsOfRows(node: PlanNode, table: MadeTable): Outputs {
+  const made = node.kind === 'aggregate' ? groupOutputs(node) : madeOutputs(table);
+  if (node.kind !== 'window') return made;
+  return { ...made, windowResult: (index) => tableColumn([windowName(index)]) };
 }
 
 /** Undefined when an item is more than one named expression, or lies below another one. */
@@ -197,4 +207,45 @@ export function outputsOfTable(outputs: Outputs, table: number): Outputs {
     list: () =>
       outputs.list()?.map(({ path, expression }) => ({ path, expression: move(expression) })),
   };
+}
+
+export interface FeatureExpression {
+  readonly path: readonly string[];
+  readonly expression: BoundExpression;
+}
+
+/**
+ * What a row of features consists of, about the tables of the pipeline.
+ * @throws NotSuited where only the rows tell what there is, or a name occurs twice
+ */
+export function featureExpressions(
+  items: readonly ProjectItem[],
+  prefix: readonly string[],
+  outputs: Outputs,
+): FeatureExpression[] {
+  const features = items.flatMap((item): FeatureExpression[] => {
+    switch (item.kind) {
+      case 'named': {
+        const path = [...prefix, ...item.path];
+        if (item.expression.kind === 'row') {
+          return featureExpressions(item.expression.items, path, outputs);
+        }
+        const expression = suited(resolveExpression(item.expression, outputs));
+        return [{ path, expression }];
+      }
+      case 'wildcard': {
+        if (item.source !== 'input') throw new NotSuited();
+        return suited(outputs.list()).flatMap(({ path, expression }) => {
+          const renamed = renamedPath(item.pattern, path);
+          if (renamed === 'below') throw new NotSuited();
+          return renamed === undefined ? [] : [{ path: [...prefix, ...renamed], expression }];
+        });
+      }
+      default:
+        throw new NotSuited();
+    }
+  });
+  const names = new Set(features.map(({ path }) => new Path(path).toString()));
+  if (names.size < features.length) throw new NotSuited();
+  return features;
 }

@@ -1,7 +1,6 @@
 // The rows of a select list as columns, for readers that want no rows: features, labels, points.
 import type { PhysicalNode } from '../../physical/physical.ts';
 import type { BoundExpression, ProjectItem } from '../../plan/expression.ts';
-import { renamedPath } from '../../plan/pattern.ts';
 import type { PlanNode, ProjectNode } from '../../plan/plan.ts';
 import { readsTimestamps } from '../../plan/timestamps.ts';
 import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
@@ -10,8 +9,9 @@ import type { Runtime } from '../general/compiler.ts';
 import { makeCompiler } from '../general/plan.ts';
 import type { VectorEngine } from '../vector/engine.ts';
 import { dictionaryTables } from '../vector/program/row-function.ts';
-import { isLeftToReference, NotSuited, suited } from './not-suited.ts';
-import { type Outputs, resolveExpression } from './pipeline.ts';
+import { isLeftToReference, suited } from './not-suited.ts';
+import { type FeatureExpression, featureExpressions } from './outputs.ts';
+import { resolveExpression } from './pipeline.ts';
 import { PlanRunner } from './run.ts';
 import { RunMemory } from './run-memory.ts';
 
@@ -44,7 +44,7 @@ export function usePlanColumns<Result>(
   use: (columns: PlanColumns) => Result,
 ): Result | undefined {
   if (node.keepsInput || node.name !== undefined) return undefined;
-  if (readsTimestamps(node, runtime.namespace.builtins)) return undefined;
+  if (readsTimestamps(node, runtime.namespace)) return undefined;
   const { engine } = options;
   const compiler = makeCompiler(runtime, () => []);
   const tables = dictionaryTables(engine.arenas, compiler);
@@ -124,7 +124,7 @@ export function openResultColumns(
 ): ResultColumns | undefined {
   const node = withLimitBelow(root);
   if (node.kind !== 'project' || node.keepsInput || node.name !== undefined) return undefined;
-  if (readsTimestamps(node, runtime.namespace.builtins)) return undefined;
+  if (readsTimestamps(node, runtime.namespace)) return undefined;
   const compiler = makeCompiler(runtime, () => []);
   const tables = dictionaryTables(engine.arenas, compiler);
   const memory = new RunMemory(engine.arenas);
@@ -154,42 +154,4 @@ function withLimitBelow(node: PlanNode): PlanNode {
   if (node.kind !== 'limit' || node.input.kind !== 'project') return node;
   const { input } = node;
   return { ...input, input: { ...node, input: input.input } };
-}
-
-interface FeatureExpression {
-  readonly path: readonly string[];
-  readonly expression: BoundExpression;
-}
-
-/** @throws NotSuited where only the rows tell what there is, or a name occurs twice */
-function featureExpressions(
-  items: readonly ProjectItem[],
-  prefix: readonly string[],
-  outputs: Outputs,
-): FeatureExpression[] {
-  const features = items.flatMap((item): FeatureExpression[] => {
-    switch (item.kind) {
-      case 'named': {
-        const path = [...prefix, ...item.path];
-        if (item.expression.kind === 'row') {
-          return featureExpressions(item.expression.items, path, outputs);
-        }
-        const expression = suited(resolveExpression(item.expression, outputs));
-        return [{ path, expression }];
-      }
-      case 'wildcard': {
-        if (item.source !== 'input') throw new NotSuited();
-        return suited(outputs.list()).flatMap(({ path, expression }) => {
-          const renamed = renamedPath(item.pattern, path);
-          if (renamed === 'below') throw new NotSuited();
-          return renamed === undefined ? [] : [{ path: [...prefix, ...renamed], expression }];
-        });
-      }
-      default:
-        throw new NotSuited();
-    }
-  });
-  const names = new Set(features.map(({ path }) => new Path(path).toString()));
-  if (names.size < features.length) throw new NotSuited();
-  return features;
 }

@@ -45,15 +45,9 @@ import { orderedJoin } from './join/ordered-join.ts';
 import { outerJoin } from './join/outer-join.ts';
 import { semiJoin } from './join/semi-join.ts';
 import { materialize, type OperatorContext } from './materialize.ts';
+import { withScores } from './model-scores.ts';
 import { NotSuited, suited } from './not-suited.ts';
-import {
-  groupOutputs,
-  madeOutputs,
-  projectOutputs,
-  tableColumn,
-  wildcardOutputs,
-  windowName,
-} from './outputs.ts';
+import { outputsOfRows, projectOutputs, wildcardOutputs } from './outputs.ts';
 import { type Outputs, Pipeline } from './pipeline.ts';
 import {
   isBreaker,
@@ -221,7 +215,9 @@ export class PlanRunner {
     if (node.kind !== 'aggregate') throw new NotSuited();
     const wanted = { named: false, first: undefined, isOrdered: false };
     const input = this.#open(suited(inputs[0]), wanted);
-    return groupPipeline(node, input, this.#context, selection, method === 'grouped twice');
+    const scored = withScores(node, input, this.#context);
+    const isTwice = method === 'grouped twice';
+    return groupPipeline(scored.node, scored.pipeline, this.#context, selection, isTwice);
   }
 
   /** Rows of a dataset in the order of their numbers, made when they are read. */
@@ -443,9 +439,11 @@ export class PlanRunner {
 
   #filter(node: FilterNode, { inputs }: PhysicalNode, wanted: Wanted): Pipeline {
     const { named } = wanted;
-    const pipeline = this.#open(suited(inputs[0]), wanted);
-    const test = this.#withoutSubqueries(node.condition, pipeline);
-    const condition = suited(pipeline.resolve(test));
+    const input = this.#open(suited(inputs[0]), wanted);
+    const test = this.#withoutSubqueries(node.condition, input);
+    const scored = withScores({ ...node, condition: test }, input, this.#context);
+    const { pipeline } = scored;
+    const condition = suited(pipeline.resolve(scored.node.condition));
     const truth = pipeline.lowering.truth(condition);
     if (truth !== undefined) {
       pipeline.addFilter(truth);
@@ -478,7 +476,8 @@ export class PlanRunner {
 
   #window(node: WindowPlanNode, { inputs }: PhysicalNode): Pipeline {
     const input = this.#open(suited(inputs[0]), { named: true, first: undefined, isOrdered: true });
-    return windowPipeline(node, input, this.#context);
+    const scored = withScores(node, input, this.#context);
+    return windowPipeline(scored.node, scored.pipeline, this.#context);
   }
 
   #setOperation(node: SetOperationNode, { inputs }: PhysicalNode, { named }: Wanted): Pipeline {
@@ -497,7 +496,9 @@ export class PlanRunner {
       first: undefined,
       isOrdered: false,
     });
-    return groupingSets(node, input, { named, isTwice: method === 'grouped twice' }, this.#context);
+    const scored = withScores(node, input, this.#context);
+    const isTwice = method === 'grouped twice';
+    return groupingSets(scored.node, scored.pipeline, { named, isTwice }, this.#context);
   }
 
   /** The same expression with sub-selects as constants or as columns of the pipeline. */
@@ -519,14 +520,15 @@ export class PlanRunner {
   }
 
   #project(node: ProjectNode, { inputs }: PhysicalNode, wanted: Wanted): Pipeline {
-    const pipeline = this.#open(suited(inputs[0]), wanted);
+    const input = this.#open(suited(inputs[0]), wanted);
     const items = node.items.map((item) =>
       item.kind === 'named'
-        ? { ...item, expression: this.#withoutSubqueries(item.expression, pipeline) }
+        ? { ...item, expression: this.#withoutSubqueries(item.expression, input) }
         : item,
     );
-    pipeline.outputs = suited(projectOutputs({ ...node, items }, pipeline.outputs));
-    return pipeline;
+    const scored = withScores({ ...node, items }, input, this.#context);
+    scored.pipeline.outputs = suited(projectOutputs(scored.node, scored.pipeline.outputs));
+    return scored.pipeline;
   }
 
   #sort(node: SortNode, physical: PhysicalNode, { named }: Wanted): Pipeline {
@@ -540,7 +542,8 @@ export class PlanRunner {
     }
     const isOrdered = node.ties === 'input-order';
     const pipeline = this.#open(input, { named: true, first: undefined, isOrdered });
-    return sortPipeline(node, pipeline, this.#context);
+    const scored = withScores(node, pipeline, this.#context);
+    return sortPipeline(scored.node, scored.pipeline, this.#context);
   }
 
   /** Of the rows of a dataset that DISTINCT ON puts together the least one, without sorting. */
@@ -587,12 +590,6 @@ export class PlanRunner {
 
 function finite(count: number): number | undefined {
   return count === Number.POSITIVE_INFINITY ? undefined : count;
-}
-
-function outputsOfRows(node: PlanNode, table: MadeTable): Outputs {
-  const made = node.kind === 'aggregate' ? groupOutputs(node) : madeOutputs(table);
-  if (node.kind !== 'window') return made;
-  return { ...made, windowResult: (index) => tableColumn([windowName(index)]) };
 }
 
 /** No column of a query is called so. */

@@ -6,9 +6,9 @@ import { type ClassifierModel, hasUsableFeature } from '../../learn/model/classi
 import { classifierFromJson } from '../../learn/model/classifier-json.ts';
 import { modelDocument, modelSummary } from '../../learn/model/document.ts';
 import { type Prepared, prepare, preparedSpans } from '../../learn/model/prepare.ts';
-import { compileModelScorer } from '../../learn/model/score.ts';
+import { compileModelScorer, scoreColumns } from '../../learn/model/score.ts';
 import type { JobContext, Workspace } from '../../learn/workspace.ts';
-import type { ModelFeatures } from '../../plan/function.ts';
+import type { ColumnScores, ModelFeatures } from '../../plan/function.ts';
 import { atomType, type ValueType } from '../../plan/type/type.ts';
 import { url } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
@@ -74,12 +74,32 @@ function compileClassifier(
       formula ??= { value: classifierFormula(workspace, { model, prepared }) };
       return formula.value;
     },
+    columnScores: columnScoresOf(model, prepared, workspace),
     isLight: true,
     apply: (input: Value) => score(featuresOf(input)),
     applyAll: (inputs: readonly Value[]) => scoreAll(inputs.map(featuresOf)),
     plainCalls: scorePlain === undefined ? {} : { plain: scorePlain },
     details: () => ({ model: modelDocument(workspace, model) }),
   };
+}
+
+/** Present where the output is one number. */
+function columnScoresOf(
+  model: ClassifierModel,
+  prepared: Prepared,
+  workspace: Workspace,
+): ColumnScores | undefined {
+  if (!hasUsableFeature(model) || !hasOneScore(model)) return undefined;
+  return {
+    ...trainedFeatures(model),
+    path: ['score'],
+    ofColumns: (sources, rowCount, context) =>
+      scoreColumns({ workspace, ...context }, { model, prepared }, sources, rowCount),
+  };
+}
+
+function hasOneScore({ mode }: ClassifierModel): boolean {
+  return mode === 'boolean' || mode === 'regression';
 }
 
 /** The member `features` of an input row. */
@@ -104,7 +124,7 @@ function compileScore(
   const scorer = compileModelScorer(workspace, { model, prepared }, scope);
   const reader = new FeatureReader(model.features.map((feature) => feature.name));
   const outputs = new Float64Array(scorer.width);
-  const isSingle = model.mode === 'boolean' || model.mode === 'regression';
+  const isSingle = hasOneScore(model);
   const rowOf = (scores: Float64Array, ts: number): Row => {
     if (isSingle) return new Row(['score'], [new Scalar(scores[0] as number, ts)]);
     const values = Array.from(scores, (each) => new Scalar(each, ts));
@@ -168,7 +188,7 @@ export function featuresType(model: Pick<ClassifierModel, 'features'>): ValueTyp
 
 function outputType(model: ClassifierModel): ValueType {
   const number = atomType('number');
-  if (model.mode === 'boolean' || model.mode === 'regression') {
+  if (hasOneScore(model)) {
     return rowType([{ name: 'score', type: number }]);
   }
   const members = sortedRow(

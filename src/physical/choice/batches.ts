@@ -20,7 +20,9 @@ import {
   isKernelAggregate,
   isOnlyFiltered,
   isQuantile,
+  type Models,
   opaquePart,
+  scoreCall,
 } from '../capability.ts';
 import type { Method, PhysicalNode } from '../physical.ts';
 import { type Choice, type Planner, whyNoColumns, whyTooSmall } from './choice.ts';
@@ -59,7 +61,7 @@ function whyNoRoot(node: PlanNode, planner: Planner): string | undefined {
     case 'sort':
       return isSortOfGroups(node, planner) ? undefined : whyNoRoot(node.input, planner);
     case 'limit':
-      return whyNoRoot(node.input, planner);
+      return whyScoredInVain(node, planner) ?? whyNoRoot(node.input, planner);
     default:
       return 'its rows are not a select list or groups';
   }
@@ -76,7 +78,7 @@ function whyNoSelectList(node: ProjectNode, planner: Planner): string | undefine
   }
   if (!gathersRows(node.input)) return 'rows leave one by one as they are read';
   return expressionsOf(node)
-    .map((expression) => opaquePart(expression, 'subquery'))
+    .map((expression) => opaquePart(expression, { except: 'subquery', models: modelsOf(planner) }))
     .find((reason) => reason !== undefined);
 }
 
@@ -137,6 +139,15 @@ function isSortOfGroups(
   );
 }
 
+/** Why rows are scored one after the other until there are enough; undefined when they are not. */
+function whyScoredInVain(node: PlanNode, planner: Planner): string | undefined {
+  if (node.kind !== 'limit' && node.kind !== 'project' && node.kind !== 'filter') return undefined;
+  const isScore = (part: BoundExpression) => scoreCall(part, planner.namespace) !== undefined;
+  return node.kind === 'filter' && someExpression(node.condition, isScore)
+    ? 'rows are scored until the limit is reached'
+    : whyScoredInVain(node.input, planner);
+}
+
 /** The operators of a node whose columns are read, or why its rows have to be made. */
 export function overBatches(node: PlanNode, planner: Planner): PhysicalNode | string {
   switch (node.kind) {
@@ -145,7 +156,9 @@ export function overBatches(node: PlanNode, planner: Planner): PhysicalNode | st
       return because ?? plain(node, []);
     }
     case 'filter': {
-      const because = opaquePart(node.condition, 'subquery');
+      const because = opaquePart(node.condition, {
+        ...{ except: 'subquery', models: modelsOf(planner) },
+      });
       return because ?? withInputs(node, 'plain', [node.input], planner);
     }
     case 'project': {
@@ -187,10 +200,13 @@ function gather(node: PlanNode, planner: Planner): PhysicalNode | string {
       if ('because' in method) return method.because;
       return withInputs(node, method.method, [node.left.input, node.right.input], planner);
     }
-    case 'limit':
+    case 'limit': {
+      const because = whyScoredInVain(node, planner);
+      if (because !== undefined) return because;
       if (picksFromEndless(node.input))
         return 'a recursion that may not end is read as far as needed';
       return withInputs(node, 'plain', [node.input], planner);
+    }
     case 'recursive':
       return overRounds(node, planner);
     case 'recursive-table':
@@ -291,10 +307,8 @@ function isVolatile(node: PlanNode, planner: Planner): boolean {
   );
 }
 
-function whyNoGroups(
-  node: AggregateNode | GroupingSetsNode,
-  { exactTimestamps }: Planner,
-): string | undefined {
+function whyNoGroups(node: AggregateNode | GroupingSetsNode, planner: Planner): string | undefined {
+  const { exactTimestamps } = planner;
   if (node.kind === 'grouping-sets' && exactTimestamps) return 'timestamps are looked at';
   for (const call of node.aggregates) {
     const plain = { ...call, modifiers: undefined };
@@ -304,8 +318,13 @@ function whyNoGroups(
     if (!isKnown) return `no kernel accumulates ${call.surface}`;
   }
   return expressionsOf(node)
-    .map((expression) => opaquePart(expression))
+    .map((expression) => opaquePart(expression, { models: modelsOf(planner) }))
     .find((reason) => reason !== undefined);
+}
+
+/** Scores of columns have no timestamps. */
+function modelsOf({ namespace, exactTimestamps }: Planner): Models | undefined {
+  return exactTimestamps ? undefined : namespace;
 }
 
 /** Marks of which group has met which value, that kernels keep. */

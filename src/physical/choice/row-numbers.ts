@@ -78,7 +78,7 @@ function scanBelow(node: PlanNode): PlanNode {
 function whyNoWords(node: PlanNode): string | undefined {
   switch (node.kind) {
     case 'filter':
-      return opaquePart(node.condition, 'subquery');
+      return opaquePart(node.condition, { except: 'subquery' });
     case 'sort':
       if (node.keys.length === 0) return 'there are no sort keys';
       return firstOf(node.keys.map(({ expression }) => opaquePart(expression)));

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { columnSource } from '../../learn/feature/column-source.ts';
 import { svdToJson } from '../../learn/svd/model.ts';
 import { fitSvd, type SvdFit } from '../../learn/svd/svd.ts';
 import type { VirtualColumn } from '../../learn/svd/virtual-column.ts';
@@ -19,7 +20,6 @@ import { fitContext } from '../training/fit-context.ts';
 import { type CardFeatures, makeModelCard, trainingOptions } from '../training/model-card.ts';
 import { withModelFileIfAny } from '../training/model-file.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
-import { columnSource } from '../training/training-source.ts';
 import { TRAINING_STEPS } from '../training/training-steps.ts';
 
 const TYPE = 'svd.train';

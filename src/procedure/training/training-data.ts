@@ -9,6 +9,7 @@ import {
   extractColumns,
   type ScalarForm,
 } from '../../exec/vector/extract.ts';
+import { columnSource, sourceOfColumn } from '../../learn/feature/column-source.ts';
 import type { SourceColumn } from '../../learn/feature/source.ts';
 import {
   duplicatedColumn,
@@ -33,7 +34,6 @@ import { compileRowItems } from '../classifier/feature-probe.ts';
 import type { ProcedureContext } from '../procedure-type.ts';
 import type { SampleReport } from './query-sums.ts';
 import { sampledQuery } from './sampled-query.ts';
-import { columnSource, sourceOfColumn } from './training-source.ts';
 import { refuseManyClasses, requireTwoClasses } from './two-classes.ts';
 
 /** How labels are read: truthiness, a finite number, any atom, or the names of a row's columns. */

@@ -213,6 +213,7 @@ export class NamespaceMirror implements Namespace {
       takesAnyValue: compiled.takesAnyValue,
       features: compiled.features,
       formula: compiled.formula?.bind(compiled),
+      columnScores: compiled.columnScores,
       apply: (input, scope) => compiled.apply(input, scope),
       applyAll: compiled.applyAll?.bind(compiled),
     };

@@ -1,11 +1,11 @@
 // Columns of datasets as learners take them: in place where they lie densely in memory.
 
-import type { CodeArray, NumberPiece, SourceColumn } from '../../learn/feature/source.ts';
 import { every } from '../../util/every.ts';
 import type { Atom } from '../../value/atom.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
 import { CodesChunkView, ColumnView, NumericChunkView } from '../../value/column/column-view.ts';
 import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
+import type { CodeArray, NumberPiece, SourceColumn } from './source.ts';
 
 /** Rows or entries between two looks at the cancel flag. */
 const STEPS_PER_CHECK = 32_768;
