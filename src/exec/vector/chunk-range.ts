@@ -21,6 +21,13 @@ export function rangeOfUnit(chunkCount: number, unitCount: number, unit: number)
   };
 }
 
+/** The number of the first row of a range. */
+export function firstRowOf(chunkRowCounts: readonly number[], { from }: ChunkRange): number {
+  let row = 0;
+  for (let chunk = 0; chunk < from; chunk++) row += chunkRowCounts[chunk] as number;
+  return row;
+}
+
 /** The arena that holds most of what a job reads; other chunks are copied into its scratch. */
 export function homeArena(columns: readonly ColumnSnapshot[]): number {
   const sizes = new Map<number, number>();

@@ -5,7 +5,7 @@ import { registerParallelJob } from '../../parallel.ts';
 import { ArenaSpans } from '../../vector/arena-spans.ts';
 import type { FlatColumn } from '../../vector/built-column.ts';
 import { ChunkVectors } from '../../vector/chunk.ts';
-import { type ChunkRange, cutChunks, homeArena } from '../../vector/chunk-range.ts';
+import { type ChunkRange, cutChunks, firstRowOf, homeArena } from '../../vector/chunk-range.ts';
 import { isPaged, PickedBlocks, PickedColumn } from '../../vector/picked-column.ts';
 import { Scratch } from '../../vector/scratch.ts';
 import type { OperatorContext } from '../materialize.ts';
@@ -32,12 +32,12 @@ const gatherJob = registerParallelJob<GatherArgs, ChunkSnapshot[]>({
   discard: freeChunks,
   execute({ arena, flat, rows, form, chunkRowCounts, ranges }, unit, scope) {
     const scratch = new Scratch(arena);
-    const { from, to } = ranges[unit] as ChunkRange;
+    const range = ranges[unit] as ChunkRange;
     const chunks: ChunkSnapshot[] = [];
     try {
       const { kernels } = scratch;
-      let first = chunkRowCounts.slice(0, from).reduce((sum, count) => sum + count, 0);
-      for (const count of chunkRowCounts.slice(from, to)) {
+      let first = firstRowOf(chunkRowCounts, range);
+      for (const count of chunkRowCounts.slice(range.from, range.to)) {
         scope.checkCancelled();
         scratch.reset();
         const numbers = rows.offset + first * 4;

@@ -5,7 +5,7 @@ import type { ColumnSnapshot, Span } from '../../../value/column/snapshot.ts';
 import { registerParallelJob } from '../../parallel.ts';
 import { threadKernels } from '../../thread-memory.ts';
 import { ChunkVectors } from '../chunk.ts';
-import { type ChunkRange, cutChunks } from '../chunk-range.ts';
+import { type ChunkRange, cutChunks, firstRowOf } from '../chunk-range.ts';
 import type { DictionaryTables } from '../dictionary-table.ts';
 import type { VectorEngine } from '../engine.ts';
 import { cellsInOrder } from '../order/cell-order.ts';
@@ -90,7 +90,7 @@ const leastJob = registerParallelJob<LeastJobArgs, void>({
       const range = args.ranges[unit] as ChunkRange;
       const { offset } = args.cells[unit] as Span;
       const [word] = args.words;
-      let start = args.chunkRowCounts.slice(0, range.from).reduce((sum, count) => sum + count, 0);
+      let start = firstRowOf(args.chunkRowCounts, range);
       for (let index = range.from; index < range.to; index++) {
         scope.checkCancelled();
         const count = args.chunkRowCounts[index] as number;

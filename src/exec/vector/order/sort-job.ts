@@ -9,7 +9,7 @@ import { registerParallelJob } from '../../parallel.ts';
 import { threadKernels } from '../../thread-memory.ts';
 import { ArenaSpans } from '../arena-spans.ts';
 import { ChunkVectors } from '../chunk.ts';
-import type { ChunkRange } from '../chunk-range.ts';
+import { type ChunkRange, firstRowOf } from '../chunk-range.ts';
 import type { VectorEngine } from '../engine.ts';
 import { firstDecimalName, type RowHasher, rowHasher } from '../row-hash.ts';
 import { Scratch } from '../scratch.ts';
@@ -37,7 +37,7 @@ const pairJob = registerParallelJob<PairJobArgs, number>({
       const { kernels, arena } = scratch;
       const chunk = new ChunkVectors(scratch, args.columns);
       const range = args.ranges[unit] as ChunkRange;
-      let row = firstRowOf(args, range);
+      let row = firstRowOf(args.chunkRowCounts, range);
       const start = args.pairs.offset + row * PAIR_SIZE;
       let count = 0;
       for (let index = range.from; index < range.to; index++) {
@@ -62,10 +62,6 @@ const pairJob = registerParallelJob<PairJobArgs, number>({
     }
   },
 });
-
-function firstRowOf({ chunkRowCounts }: OrderJobArgs, { from }: ChunkRange): number {
-  return chunkRowCounts.slice(0, from).reduce((sum, count) => sum + count, 0);
-}
 
 /** Names of rows, whose hashes break ties. */
 export interface NamedRows {
@@ -253,7 +249,8 @@ function closeGaps(args: PairJobArgs, unitCounts: readonly number[], arena: Aren
   const base = args.pairs.offset;
   let count = 0;
   unitCounts.forEach((unitCount, unit) => {
-    const from = base + firstRowOf(args, args.ranges[unit] as ChunkRange) * PAIR_SIZE;
+    const from =
+      base + firstRowOf(args.chunkRowCounts, args.ranges[unit] as ChunkRange) * PAIR_SIZE;
     const to = base + count * PAIR_SIZE;
     if (from !== to) arena.u8.copyWithin(to, from, from + unitCount * PAIR_SIZE);
     count += unitCount;

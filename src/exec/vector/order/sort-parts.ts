@@ -8,7 +8,7 @@ import type { JobContext } from '../../parallel.ts';
 import { registerParallelJob } from '../../parallel.ts';
 import { ArenaSpans } from '../arena-spans.ts';
 import { ChunkVectors } from '../chunk.ts';
-import type { ChunkRange } from '../chunk-range.ts';
+import { type ChunkRange, firstRowOf } from '../chunk-range.ts';
 import type { VectorEngine } from '../engine.ts';
 import { Scratch } from '../scratch.ts';
 import { type OrderWord, wordVector } from './order-key.ts';
@@ -43,9 +43,9 @@ function forEachChunk(
   visit: (chunk: ChunkWords) => void,
 ): void {
   const chunk = new ChunkVectors(scratch, args.columns);
-  const { from, to } = args.ranges[unit] as ChunkRange;
-  let first = args.chunkRowCounts.slice(0, from).reduce((sum, count) => sum + count, 0);
-  for (let index = from; index < to; index++) {
+  const range = args.ranges[unit] as ChunkRange;
+  let first = firstRowOf(args.chunkRowCounts, range);
+  for (let index = range.from; index < range.to; index++) {
     scope.checkCancelled();
     const rowCount = args.chunkRowCounts[index] as number;
     chunk.moveTo(index, rowCount);

@@ -4,7 +4,7 @@ import { TRUTH } from '../../../kernel/generated.ts';
 import type { ColumnSnapshot, RowNames, Span } from '../../../value/column/snapshot.ts';
 import { registerParallelJob } from '../../parallel.ts';
 import { ChunkVectors } from '../chunk.ts';
-import type { ChunkRange } from '../chunk-range.ts';
+import { type ChunkRange, firstRowOf } from '../chunk-range.ts';
 import { PickedVectors } from '../picked-vectors.ts';
 import type { TruthProgram } from '../program/program.ts';
 import { type RowHasher, rowHasher } from '../row-hash.ts';
@@ -96,7 +96,7 @@ export const topJob = registerParallelJob<TopJobArgs, Candidates>({
       const chunk = new ChunkVectors(scratch, args.columns);
       const top = new TopRows(args, chunk, scratch);
       const range = args.ranges[unit] as ChunkRange;
-      let start = args.chunkRowCounts.slice(0, range.from).reduce((sum, count) => sum + count, 0);
+      let start = firstRowOf(args.chunkRowCounts, range);
       for (let index = range.from; index < range.to; index++) {
         scope.checkCancelled();
         const rowCount = args.chunkRowCounts[index] as number;

@@ -1,5 +1,13 @@
 // Tables of SQLite files as other programs write them.
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sqlite from 'node-sqlite3-wasm';
@@ -111,6 +119,20 @@ test('which table is to be said when there are several or none', async () => {
   expect((await importTable()).error).toContain('says which table to read; accepted are a, b');
   expect((await importTable({ table: 'c' })).error).toContain('has no table c; accepted are a, b');
   expect(await importTable({ table: 'B' })).toMatchObject({ status: 201 });
+});
+
+test('a file that is cut off is refused, and leaves no dataset', async () => {
+  database.exec(`
+    CREATE TABLE n (i, s);
+    WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 5000)
+      INSERT INTO n SELECT i, 'a text of some length ' || i FROM c;
+  `);
+  database.close();
+  truncateSync(path, statSync(path).size >> 1);
+  const { status, error } = await importTable({ outputDataset: 'cut' });
+  expect(status).toBe(400);
+  expect(error).toContain('file.sqlite is no SQLite database that can be read');
+  expect((await rowan.perform('GET', '/v1/datasets/cut')).status).toBe(404);
 });
 
 test('other files are refused with the reason', async () => {
