@@ -1,6 +1,6 @@
 // Natural order at the speed of bytes: keys whose byte order is the natural order of paths.
 import { Path } from './path.ts';
-import { utf8SizeMax, writeUtf8 } from './utf8.ts';
+import { compareEntries, utf8SizeMax, writeUtf8 } from './utf8.ts';
 
 /** Keys made between two looks at whether they are still wanted. */
 const KEYS_PER_CHECK = 8192;
@@ -152,14 +152,6 @@ export function sortKeys(
   }
 
   function compare(a: number, b: number): number {
-    let i = offsets[a] as number;
-    let j = offsets[b] as number;
-    const aEnd = offsets[a + 1] as number;
-    const bEnd = offsets[b + 1] as number;
-    for (; i < aEnd && j < bEnd; i++, j++) {
-      const difference = (bytes[i] as number) - (bytes[j] as number);
-      if (difference !== 0) return difference;
-    }
-    return aEnd - i - (bEnd - j);
+    return compareEntries(bytes, offsets, a, b);
   }
 }

@@ -79,3 +79,24 @@ export function hashBytes(bytes: Uint8Array, start: number, end: number): number
   hash = Math.imul(hash, 0x2c1b3c6d);
   return (hash ^ (hash >>> 13)) >>> 0;
 }
+
+/**
+ * Compares two of the texts that lie behind each other in `bytes`; text k lies in
+ * [offsets[k], offsets[k + 1]). The order of UTF-8 bytes is the order of texts.
+ */
+export function compareEntries(
+  bytes: Uint8Array,
+  offsets: Uint32Array,
+  a: number,
+  b: number,
+): number {
+  let i = offsets[a] as number;
+  let j = offsets[b] as number;
+  const aEnd = offsets[a + 1] as number;
+  const bEnd = offsets[b + 1] as number;
+  for (; i < aEnd && j < bEnd; i++, j++) {
+    const difference = (bytes[i] as number) - (bytes[j] as number);
+    if (difference !== 0) return difference;
+  }
+  return aEnd - i - (bEnd - j);
+}

@@ -1,9 +1,12 @@
 // Arrow IPC files, streams and Feather files as columns.
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import {
   type DataType,
   type Field,
+  type RecordBatch,
   RecordBatchReader,
+  type RecordBatchStreamReader,
+  type Schema,
   TimeUnit,
   Type,
   type Vector,
@@ -11,7 +14,7 @@ import {
 import { failure, RowanError } from '../../util/error.ts';
 import { type Atom, normalizeInteger } from '../../value/atom.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
-import { ColumnBuilder } from '../../value/column/column-builder.ts';
+import { ColumnSet } from '../../value/column/column-set.ts';
 import type { TablePart } from '../../value/column/concatenate.ts';
 import { chunkRowCounts } from '../../value/column/table-builder.ts';
 import { Interval } from '../../value/interval.ts';
@@ -20,7 +23,7 @@ import { Timestamp } from '../../value/timestamp.ts';
 import type { ArrayMode } from '../json/json-columns.ts';
 import { decimalAtom, uuidText } from '../parquet/parquet-value.ts';
 import { checkArrowData } from './arrow-check.ts';
-import { checkArrowMetadata } from './arrow-metadata-check.ts';
+import { arrowMessages } from './arrow-messages.ts';
 
 export interface ArrowFile {
   readonly columns: readonly string[];
@@ -39,24 +42,25 @@ export function openArrowFile(
   arenas: ArenaAllocator,
   check: () => void,
 ): ArrowFile {
-  const first = readerOf(path, url);
-  const { fields } = first.schema;
-  first.cancel();
+  const first = openReader(path, url);
+  const { fields } = first.reader.schema;
+  first.close();
   return {
     columns: fields.map(({ name }) => name),
     *batches(columns, arrays) {
       const wanted = new Set(columns);
-      const reader = readerOf(path, url);
+      const file = openReader(path, url);
       try {
-        for (let index = 0; ; index++) {
+        for (;;) {
           check();
-          const next = batchOf(reader, index, url);
+          const next = nextBatch(file.reader, url);
           if (next === undefined) return;
           const { numRows } = next;
           if (!(numRows >= 0 && numRows <= ROW_COUNT_MAX)) {
             throw unreadable(url, new Error(`a batch says that it has ${numRows} rows`));
           }
-          const builder = new BatchColumns(numRows, arrays, arenas);
+          const out = new ColumnSet(numRows, arenas);
+          const batch = new BatchReader(numRows, arrays, out);
           try {
             for (const field of next.schema.fields) {
               check();
@@ -65,62 +69,50 @@ export function openArrowFile(
                 for (const data of vector.data) checkArrowData(data);
                 if (vector.length < numRows)
                   throw new Error('a column has fewer rows than its batch');
-                builder.add(field, vector);
+                batch.add(field, vector);
               }
             }
           } catch (thrown) {
-            builder.release();
+            out.release();
             throw thrown instanceof RowanError ? thrown : unreadable(url, thrown);
           }
-          yield { chunkRowCounts: chunkRowCounts(numRows), columns: builder.seal() };
+          yield { chunkRowCounts: chunkRowCounts(numRows), columns: out.seal() };
         }
       } finally {
-        reader.cancel();
+        file.close();
       }
     },
   };
 }
 
-type Reader = ReturnType<typeof openReader>;
+/** A file whose next messages are read when the next batch is asked for. */
+interface OpenFile {
+  readonly reader: RecordBatchStreamReader;
+  close(): void;
+}
 
-function readerOf(path: string, url: string): Reader {
+function openReader(path: string, url: string): OpenFile {
+  const descriptor = openSync(path, 'r');
   try {
-    const reader = openReader(path);
-    if (reader.schema === undefined) throw new Error('it has no schema');
-    return reader;
+    const sizeBytes = fstatSync(descriptor).size;
+    const reader = RecordBatchReader.from(arrowMessages({ descriptor, sizeBytes })).open();
+    // The library says nothing of a stream that ends before its schema.
+    if ((reader.schema as Schema | undefined) === undefined) throw new Error('it has no schema');
+    return {
+      reader,
+      close() {
+        reader.cancel();
+        closeSync(descriptor);
+      },
+    };
   } catch (thrown) {
+    closeSync(descriptor);
     throw unreadable(url, thrown);
   }
 }
 
-/** The library reads files in memory; pages that are not read stay on the disk. */
-function openReader(path: string) {
-  const file = openSync(path, 'r');
-  const parts: Buffer[] = [];
+function nextBatch(reader: RecordBatchStreamReader, url: string): RecordBatch | undefined {
   try {
-    for (;;) {
-      const part = Buffer.allocUnsafe(1 << 24);
-      const count = readSync(file, part, 0, part.length, null);
-      if (count === 0) break;
-      parts.push(part.subarray(0, count));
-    }
-  } finally {
-    closeSync(file);
-  }
-  const bytes = Buffer.concat(parts);
-  checkArrowMetadata(bytes);
-  return RecordBatchReader.from(bytes).open();
-}
-
-/** A batch of a file by its place, as the library looks for one that is missing without end; else the next. */
-function batchOf(reader: Reader, index: number, url: string) {
-  try {
-    if (reader.isFile()) {
-      if (index >= reader.numRecordBatches) return undefined;
-      const batch = reader.readRecordBatch(index);
-      if (batch === null) throw new Error(`batch ${index} is missing`);
-      return batch;
-    }
     const { done, value } = reader.next();
     return done === true ? undefined : value;
   } catch (thrown) {
@@ -135,22 +127,21 @@ function unreadable(url: string, thrown: unknown): RowanError {
   });
 }
 
-/** The columns of a batch, nested values as columns below them. */
-class BatchColumns {
+/** Reads a batch into columns, nested values into columns below them. */
+class BatchReader {
   readonly #rowCount: number;
   readonly #arrays: ArrayMode;
-  readonly #arenas: ArenaAllocator;
-  readonly #columns = new Map<string, ColumnBuilder>();
+  readonly #columns: ColumnSet;
 
-  constructor(rowCount: number, arrays: ArrayMode, arenas: ArenaAllocator) {
+  constructor(rowCount: number, arrays: ArrayMode, columns: ColumnSet) {
     this.#rowCount = rowCount;
     this.#arrays = arrays;
-    this.#arenas = arenas;
+    this.#columns = columns;
   }
 
   add(field: Field, vector: Vector): void {
     if (field.type.typeId === Type.Null) {
-      this.#column([field.name]);
+      this.#columns.at([field.name]);
       return;
     }
     const record = this.#recorder(field);
@@ -165,7 +156,7 @@ class BatchColumns {
     if (isNested(field.type)) {
       return (value, row) => this.#recordNested(path, field, value, row);
     }
-    const column = this.#column(path);
+    const column = this.#columns.at(path);
     const atomOf = atomReader(field);
     return (value, row) => {
       if (column.rowCount < row) column.appendNulls(row - column.rowCount);
@@ -212,31 +203,9 @@ class BatchColumns {
   }
 
   #put(path: readonly string[], row: number, atom: Atom): void {
-    const column = this.#column(path);
-    if (column.rowCount < row) column.appendNulls(row - column.rowCount);
+    const column = this.#columns.filledTo(path, row);
     // A name that occurs twice in a row: the first value counts.
     if (column.rowCount === row) column.append(atom);
-  }
-
-  #column(path: readonly string[]): ColumnBuilder {
-    const key = JSON.stringify(path);
-    let column = this.#columns.get(key);
-    if (column === undefined) {
-      column = new ColumnBuilder(path, this.#arenas);
-      this.#columns.set(key, column);
-    }
-    return column;
-  }
-
-  seal() {
-    return [...this.#columns.values()].map((column) => {
-      column.appendNulls(this.#rowCount - column.rowCount);
-      return column.seal();
-    });
-  }
-
-  release(): void {
-    for (const column of this.#columns.values()) column.release();
   }
 }
 

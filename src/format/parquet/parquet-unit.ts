@@ -15,7 +15,8 @@ import { getTreePath } from 'hyparquet/src/schema.js';
 import { compressors } from 'hyparquet-compressors';
 import { failure } from '../../util/error.ts';
 import type { ArenaAllocator } from '../../value/column/arena-set.ts';
-import { ColumnBuilder } from '../../value/column/column-builder.ts';
+import type { ColumnBuilder } from '../../value/column/column-builder.ts';
+import { ColumnSet } from '../../value/column/column-set.ts';
 import type { TablePart } from '../../value/column/concatenate.ts';
 import { chunkRowCounts } from '../../value/column/table-builder.ts';
 import { atomText } from '../../value/text.ts';
@@ -65,7 +66,7 @@ export function readParquetUnit(
   const rowCount = Number(rowGroup.num_rows);
   const schema = parquetSchema(metadata);
   const wanted = new Set(columns);
-  const out = new GroupColumns(rowCount, arenas);
+  const out = new ColumnSet(rowCount, arenas);
   const file = openSync(path, 'r');
   try {
     const keys = new Map<string, string[]>();
@@ -120,7 +121,7 @@ interface LeafContext {
   readonly arrays: ArrayMode;
   /** keys of maps by the name of their leaf, in the order of entries */
   readonly keys: Map<string, string[]>;
-  readonly out: GroupColumns;
+  readonly out: ColumnSet;
   check(): void;
 }
 
@@ -274,7 +275,7 @@ interface LeafSink {
 function sinkOf(leaf: Leaf, reader: ValueReader, scope: LeafContext): LeafSink {
   if (leaf.repetitionMax > 0) return new NestedSink(leaf, reader, scope);
   const path = leaf.steps.flatMap((step) => (step.kind === 'name' ? [step.name] : []));
-  return new FlatSink(scope.out.column(path), leaf.definitionMax, reader, scope.rowCount);
+  return new FlatSink(scope.out.at(path), leaf.definitionMax, reader, scope.rowCount);
 }
 
 /** A value for each row, or none. */
@@ -471,11 +472,11 @@ class NestedSink implements LeafSink {
       }
     }
     if (isEncoded) {
-      const column = out.columnAt([...path, this.#textOf(raw)], this.#row);
+      const column = out.filledTo([...path, this.#textOf(raw)], this.#row);
       if (column.rowCount === this.#row) column.append(1);
       return;
     }
-    const column = out.columnAt(path, this.#row);
+    const column = out.filledTo(path, this.#row);
     // Keys that occur twice: the first counts.
     if (column.rowCount > this.#row) return;
     const reader = this.#reader;
@@ -489,45 +490,5 @@ class NestedSink implements LeafSink {
     if (this.#row + 1 !== this.#scope.rowCount)
       throw damaged('a column has fewer rows than it says');
     if (this.#leaf.isKey) this.#scope.keys.set(this.#leaf.id, this.#ownKeys);
-  }
-}
-
-/** The columns of a row group, in the order of their first use. */
-class GroupColumns {
-  readonly #rowCount: number;
-  readonly #arenas: ArenaAllocator;
-  readonly #columns = new Map<string, ColumnBuilder>();
-
-  constructor(rowCount: number, arenas: ArenaAllocator) {
-    this.#rowCount = rowCount;
-    this.#arenas = arenas;
-  }
-
-  column(path: readonly string[]): ColumnBuilder {
-    const key = JSON.stringify(path);
-    let column = this.#columns.get(key);
-    if (column === undefined) {
-      column = new ColumnBuilder(path, this.#arenas);
-      this.#columns.set(key, column);
-    }
-    return column;
-  }
-
-  /** The column with all rows before this one. */
-  columnAt(path: readonly string[], row: number): ColumnBuilder {
-    const column = this.column(path);
-    if (column.rowCount < row) column.appendNulls(row - column.rowCount);
-    return column;
-  }
-
-  seal() {
-    return [...this.#columns.values()].map((column) => {
-      column.appendNulls(this.#rowCount - column.rowCount);
-      return column.seal();
-    });
-  }
-
-  release(): void {
-    for (const column of this.#columns.values()) column.release();
   }
 }

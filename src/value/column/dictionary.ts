@@ -3,7 +3,7 @@
 import type { Atom } from '../atom.ts';
 import { compareAtoms } from '../atom.ts';
 import { atomSizeMax, encodeAtom, readAtom, writeAtom } from '../atom-codec.ts';
-import { utf8Bytes, utf8SizeMax, writeUtf8 } from '../utf8.ts';
+import { compareEntries, utf8Bytes, utf8SizeMax, writeUtf8 } from '../utf8.ts';
 import type { ArenaAllocator } from './arena-set.ts';
 import { ByteTable } from './byte-table.ts';
 import { GrowableSpan } from './growable-span.ts';
@@ -166,24 +166,11 @@ function isSorted(view: DictionaryView): boolean {
   for (let code = 2; code <= snapshot.count; code++) {
     const order =
       snapshot.kind === 'text'
-        ? compareRanges(bytes, offsets, code - 1, code)
+        ? compareEntries(bytes, offsets, code - 1, code)
         : compareAtoms(view.atom(code - 1), view.atom(code));
     if (order >= 0) return false;
   }
   return true;
-}
-
-/** The order of UTF-8 bytes is the order of texts. */
-function compareRanges(bytes: Uint8Array, offsets: Uint32Array, a: number, b: number): number {
-  let i = offsets[a] as number;
-  let j = offsets[b] as number;
-  const aEnd = offsets[a + 1] as number;
-  const bEnd = offsets[b + 1] as number;
-  for (; i < aEnd && j < bEnd; i++, j++) {
-    const difference = (bytes[i] as number) - (bytes[j] as number);
-    if (difference !== 0) return difference;
-  }
-  return aEnd - i - (bEnd - j);
 }
 
 /** Reads a sealed dictionary; atoms are decoded once. */
@@ -276,7 +263,7 @@ export class DictionaryView {
     if (this.snapshot.kind === 'text') {
       return codes.sort((a, b) => {
         look();
-        return compareRanges(bytes, offsets, a, b);
+        return compareEntries(bytes, offsets, a, b);
       });
     }
     return codes.sort((a, b) => {
