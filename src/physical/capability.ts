@@ -63,6 +63,14 @@ export function isOnlyFiltered({ modifiers }: AggregateCall): boolean {
   return modifiers === undefined || (!modifiers.distinct && modifiers.orderBy.length === 0);
 }
 
+/** Whether the function itself takes the values of an aggregate, one by one: no kernel does. */
+export function isFolded(call: AggregateCall, exactTimestamps: boolean): boolean {
+  const plain = { ...call, modifiers: undefined };
+  if (isOnlyFiltered(call) && isKernelAggregate(plain)) return false;
+  if (exactTimestamps) return true;
+  return !isDistinct(call) && !(isOnlyFiltered(call) && isQuantile(plain));
+}
+
 /** A number that a trained model makes of columns. */
 export interface ScoreCall {
   readonly scores: ColumnScores;

@@ -162,6 +162,11 @@ export interface AggregateFunction<State = unknown> extends FunctionDocumentatio
   resultType(args: readonly ValueType[]): ValueType;
   init(): State;
   update(state: State, args: readonly Value[]): void;
+  /**
+   * As `update`, for atoms none of which is null, where nobody looks at timestamps; rows with a null
+   * are left out. Absent: only `update` takes values.
+   */
+  addAtoms?(state: State, ...atoms: Atom[]): void;
   merge(state: State, other: State): void;
   finish(state: State): Value;
   /** The same of values whose order was asked for; absent: the order changes nothing, or decides as it is. */

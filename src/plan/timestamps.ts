@@ -5,14 +5,13 @@ import { expressionsOf, inputsOf } from './map-plan.ts';
 import type { Namespace } from './namespace.ts';
 import type { PlanNode } from './plan.ts';
 
-/** Aggregates and window functions whose values do not depend on the timestamps of what they read. */
+/** Functions beside those of atoms whose values do not depend on the timestamps of what they read. */
 const TIMELESS_FUNCTIONS: ReadonlySet<string> = new Set([
   ...['count', 'sum', 'avg', 'min', 'max', 'variance', 'stddev'].flatMap((name) => [
     name,
     `vertical_${name}`,
   ]),
-  ...['count_distinct', 'median', 'quantile_cont', 'quantile_disc', 'count_if', 'bool_and'],
-  ...['bool_or', 'first', 'last', 'any_value', 'arg_min', 'arg_max', 'mode', 'string_agg'],
+  ...['count_distinct', 'first', 'last', 'any_value', 'string_agg', 'array_agg', 'histogram'],
   ...['row_number', 'rank', 'dense_rank', 'percent_rank', 'cume_dist', 'ntile', 'lag', 'lead'],
   ...['first_value', 'last_value', 'nth_value'],
 ]);
@@ -25,14 +24,21 @@ export function readsTimestamps(node: PlanNode, functions: Functions): boolean {
   const reads = (expression: BoundExpression | undefined) =>
     expression !== undefined && expressionReads(expression, functions);
   return (
-    nodeReads(node, reads) || inputsOf(node).some((input) => readsTimestamps(input, functions))
+    nodeReads(node, reads, functions) ||
+    inputsOf(node).some((input) => readsTimestamps(input, functions))
   );
 }
 
 type Functions = Pick<Namespace, 'builtins' | 'findUserFunction'>;
 type Reads = (expression: BoundExpression | undefined) => boolean;
 
-function nodeReads(node: PlanNode, reads: Reads): boolean {
+function nodeReads(node: PlanNode, reads: Reads, { builtins }: Functions): boolean {
+  const isTimeless = ({ name }: { readonly name: string }) => {
+    const found = builtins.findFunction(name);
+    // What takes atoms alone knows of no timestamps.
+    const isOfAtoms = found?.kind === 'aggregate' && found.addAtoms !== undefined;
+    return isOfAtoms || TIMELESS_FUNCTIONS.has(name);
+  };
   switch (node.kind) {
     case 'scan':
     case 'ask':
@@ -72,10 +78,6 @@ function nodeReads(node: PlanNode, reads: Reads): boolean {
     default:
       return true;
   }
-}
-
-function isTimeless({ name }: { readonly name: string }): boolean {
-  return TIMELESS_FUNCTIONS.has(name);
 }
 
 function expressionReads(expression: BoundExpression, functions: Functions): boolean {

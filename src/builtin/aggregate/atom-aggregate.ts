@@ -51,6 +51,7 @@ export function ofAtoms<State extends Timed>(options: AtomAggregate<State>): Fun
       add(state, ...atoms);
       for (const arg of args) state.ts = laterOf(state.ts, (arg as Scalar).ts);
     },
+    addAtoms: add,
     merge: (state, other) => {
       options.merge(state, other);
       state.ts = laterOf(state.ts, other.ts);

@@ -1,7 +1,7 @@
 // Aggregates of statistics and order by the names that SQL has for them. Nulls are left out, but by
 // first, last and array_agg.
 import type { FunctionDeclaration } from '../../plan/function.ts';
-import { ANY_TYPE, atomType, type ValueType } from '../../plan/type/type.ts';
+import { ANY_TYPE, atomType, OPEN_ROW_TYPE, type ValueType } from '../../plan/type/type.ts';
 import { failure } from '../../util/error.ts';
 import { type Atom, compareAtoms, isTrue, normalizeInteger } from '../../value/atom.ts';
 import { type CanonicalKey, keyOfAtom } from '../../value/canonical-key.ts';
@@ -440,7 +440,7 @@ export const statisticFunctions: readonly FunctionDeclaration[] = [
       ],
     ],
     overRows: false,
-    resultType: () => ANY_TYPE,
+    resultType: () => OPEN_ROW_TYPE,
     init: () => ({ bounds: undefined, counts: [], ts: MINUS_INFINITY }),
     update: (state, [x, bins]) => {
       state.bounds ??= boundsOf(bins);

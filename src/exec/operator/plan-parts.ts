@@ -1,8 +1,9 @@
 // What is asked of parts of a plan before they run.
+import { isFolded } from '../../physical/capability.ts';
 import type { PhysicalNode } from '../../physical/physical.ts';
 import type { NamedProjectItem, ProjectItem } from '../../plan/expression.ts';
 import { inputsOf } from '../../plan/map-plan.ts';
-import type { PlanNode, ScanNode } from '../../plan/plan.ts';
+import type { AggregateNode, PlanNode, ScanNode } from '../../plan/plan.ts';
 import { suited } from './not-suited.ts';
 
 /** Whether the rows of an operator are groups, whose columns are keys and aggregates. */
@@ -34,6 +35,14 @@ export function readsLast(node: PlanNode, inside: readonly number[] = []): boole
   if (node.kind === 'recursive-table') return !inside.includes(node.table);
   const own = node.kind === 'recursive' ? [...inside, node.table] : inside;
   return inputsOf(node).some((input) => readsLast(input, own));
+}
+
+/** Whether aggregates may depend on the order of the rows that they take. */
+export function readsOrder(
+  { aggregates }: Pick<AggregateNode, 'aggregates'>,
+  { exactTimestamps }: { readonly exactTimestamps: boolean },
+): boolean {
+  return aggregates.some((call) => isFolded(call, exactTimestamps));
 }
 
 /** Whether all rows of a node were made before the next one reads them. */

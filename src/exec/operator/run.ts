@@ -39,7 +39,6 @@ import { arenaOf } from './build.ts';
 import { groupPipeline } from './group/aggregate.ts';
 import { pipelineOfGroups } from './group/group-pipeline.ts';
 import { groupingSets } from './group/grouping-sets.ts';
-
 import { joinPipelines, settle, withOutputNames } from './join/join.ts';
 import { orderedJoin } from './join/ordered-join.ts';
 import { outerJoin } from './join/outer-join.ts';
@@ -54,6 +53,7 @@ import {
   isGroupItem,
   isOfGroups,
   readsLast,
+  readsOrder,
   readsShared,
   scanBelow,
 } from './plan-parts.ts';
@@ -213,7 +213,7 @@ export class PlanRunner {
   #group(physical: PhysicalNode, selection: GroupSelection): GroupTable {
     const { logical: node, inputs, method } = physical;
     if (node.kind !== 'aggregate') throw new NotSuited();
-    const wanted = { named: false, first: undefined, isOrdered: false };
+    const wanted = { named: false, first: undefined, isOrdered: readsOrder(node, this.#context) };
     const input = this.#open(suited(inputs[0]), wanted);
     const scored = withScores(node, input, this.#context);
     const isTwice = method === 'grouped twice';
@@ -494,7 +494,7 @@ export class PlanRunner {
     const input = this.#open(suited(inputs[0]), {
       named: false,
       first: undefined,
-      isOrdered: false,
+      isOrdered: readsOrder(node, this.#context),
     });
     const scored = withScores(node, input, this.#context);
     const isTwice = method === 'grouped twice';

@@ -15,10 +15,10 @@ import type {
   WindowPlanNode,
 } from '../../plan/plan.ts';
 import { distinctCount, estimateGroups, estimateRows } from '../../plan/rule/estimate.ts';
+import { isStructuredType } from '../../plan/type/type.ts';
 import {
   isDistinct,
-  isKernelAggregate,
-  isOnlyFiltered,
+  isFolded,
   isQuantile,
   type Models,
   opaquePart,
@@ -76,6 +76,7 @@ function whyNoSelectList(node: ProjectNode, planner: Planner): string | undefine
   if (!node.items.every((item) => item.kind === 'named')) {
     return 'the select list is more than named expressions';
   }
+  if (givesLists(node.input, planner)) return GIVES_LISTS;
   if (!gathersRows(node.input)) return 'rows leave one by one as they are read';
   return expressionsOf(node)
     .map((expression) => opaquePart(expression, { except: 'subquery', models: modelsOf(planner) }))
@@ -120,6 +121,26 @@ function gathersRows(node: PlanNode): boolean {
   }
 }
 
+const GIVES_LISTS = 'an aggregate gives rows or lists';
+
+/** Whether rows are groups with a result that is no atom, which no column holds. */
+function givesLists(node: PlanNode, planner: Planner): boolean {
+  switch (node.kind) {
+    case 'aggregate':
+      return node.aggregates.some(({ name, args }) => {
+        const found = planner.namespace.builtins.findFunction(name);
+        const types = args.map(({ type }) => type);
+        return found?.kind === 'aggregate' && isStructuredType(found.resultType(types));
+      });
+    case 'filter':
+    case 'limit':
+    case 'sort':
+      return givesLists(node.input, planner);
+    default:
+      return false;
+  }
+}
+
 /** ORDER BY over groups, by their keys and aggregates. */
 function isSortOfGroups(
   node: SortNode,
@@ -129,7 +150,10 @@ function isSortOfGroups(
     !node.late &&
     node.ties === 'input-order' &&
     node.input.kind === 'aggregate' &&
-    !node.input.aggregates.some((call) => isQuantile({ ...call, modifiers: undefined })) &&
+    !node.input.aggregates.some(
+      (call) =>
+        isQuantile({ ...call, modifiers: undefined }) || isFolded(call, planner.exactTimestamps),
+    ) &&
     groupMethod(node.input, planner) === 'plain' &&
     node.keys.every(
       ({ expression, nulls }) =>
@@ -203,6 +227,7 @@ function gather(node: PlanNode, planner: Planner): PhysicalNode | string {
     case 'limit': {
       const because = whyScoredInVain(node, planner);
       if (because !== undefined) return because;
+      if (givesLists(node.input, planner)) return GIVES_LISTS;
       if (picksFromEndless(node.input))
         return 'a recursion that may not end is read as far as needed';
       return withInputs(node, 'plain', [node.input], planner);
@@ -215,6 +240,7 @@ function gather(node: PlanNode, planner: Planner): PhysicalNode | string {
         : 'the rows that came last are made one by one';
     case 'sort': {
       if (node.late) return 'a sort key reads the output';
+      if (givesLists(node.input, planner)) return GIVES_LISTS;
       const isOfGroups = isSortOfGroups(node, planner) && !planner.isWithout('first-groups');
       return withInputs(node, isOfGroups ? 'sorted groups' : 'plain', [node.input], planner);
     }
@@ -308,15 +334,7 @@ function isVolatile(node: PlanNode, planner: Planner): boolean {
 }
 
 function whyNoGroups(node: AggregateNode | GroupingSetsNode, planner: Planner): string | undefined {
-  const { exactTimestamps } = planner;
-  if (node.kind === 'grouping-sets' && exactTimestamps) return 'timestamps are looked at';
-  for (const call of node.aggregates) {
-    const plain = { ...call, modifiers: undefined };
-    const isTimeless = isQuantile(plain) || isDistinct(call);
-    const isKnown =
-      (isOnlyFiltered(call) && isKernelAggregate(plain)) || (!exactTimestamps && isTimeless);
-    if (!isKnown) return `no kernel accumulates ${call.surface}`;
-  }
+  if (node.kind === 'grouping-sets' && planner.exactTimestamps) return 'timestamps are looked at';
   return expressionsOf(node)
     .map((expression) => opaquePart(expression, { models: modelsOf(planner) }))
     .find((reason) => reason !== undefined);

@@ -6,10 +6,10 @@ import type { VectorEngine } from '../../vector/engine.ts';
 import { GroupQuery, type GroupRows, type GroupSelection } from '../../vector/group/aggregate.ts';
 import type { GroupTable } from '../../vector/group/group-table.ts';
 import { arenaOf, buildBlocks, buildSource } from '../build.ts';
-import { materialize, type OperatorContext } from '../materialize.ts';
+import type { OperatorContext } from '../materialize.ts';
 import { suited } from '../not-suited.ts';
-import { tableColumn } from '../outputs.ts';
 import type { Pipeline } from '../pipeline.ts';
+import { storeExpressions } from './stored-calls.ts';
 
 export interface Grouping extends Partial<GroupSelection> {
   readonly keys: readonly BoundExpression[];
@@ -70,19 +70,6 @@ function groupMaterialized(
   pipeline: Pipeline,
   context: OperatorContext,
 ): GroupTable | undefined {
-  const { keys, aggregates } = grouping;
-  const expressions: BoundExpression[] = [];
-  const column = (expression: BoundExpression): BoundExpression => {
-    if (expression.kind === 'constant') return expression;
-    const index = expressions.push(expression) - 1;
-    return { ...tableColumn([`e${index}`]), type: expression.type };
-  };
-  const node: Grouping = {
-    ...grouping,
-    keys: keys.map(column),
-    aggregates: aggregates.map((call) => ({ ...call, args: call.args.map(column) })),
-  };
-  const outputs = expressions.map((expression, index) => ({ path: [`e${index}`], expression }));
-  const table = materialize(pipeline, outputs, context, { named: false });
-  return run(node, table, context);
+  const { table, ...stored } = storeExpressions(grouping, pipeline, context);
+  return run({ ...grouping, ...stored }, table, context);
 }

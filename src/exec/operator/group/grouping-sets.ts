@@ -6,13 +6,14 @@ import { atomType } from '../../../plan/type/type.ts';
 import { constant } from '../../../value/value.ts';
 import type { GroupColumn } from '../../vector/group/group-column.ts';
 import { GroupTable } from '../../vector/group/group-table.ts';
-import { materialize, type OperatorContext } from '../materialize.ts';
+import type { OperatorContext } from '../materialize.ts';
 import { NotSuited, suited } from '../not-suited.ts';
 import { groupOutputs, HIDDEN, tableColumn } from '../outputs.ts';
 import { Pipeline } from '../pipeline.ts';
 import { concatenate, namedColumns, type Part } from '../table/concatenate.ts';
 import { groupCalls, resolveCalls } from './aggregate.ts';
 import { pipelineOfGroups } from './group-pipeline.ts';
+import { storeExpressions } from './stored-calls.ts';
 
 /** @throws NotSuited */
 export function groupingSets(
@@ -22,23 +23,18 @@ export function groupingSets(
   context: OperatorContext,
 ): Pipeline {
   if (context.exactTimestamps) throw new NotSuited();
-  const keys = node.keys.map((key) => suited(input.resolve(key)));
-  const calls = resolveCalls(node.aggregates, input);
-  const added: { readonly path: readonly string[]; readonly expression: BoundExpression }[] = [];
-  const stored = (expression: BoundExpression): BoundExpression => {
-    if (expression.kind === 'constant') return expression;
-    const name = `e${added.length}`;
-    added.push({ path: [name], expression });
-    return { ...tableColumn([name]), type: expression.type };
-  };
-  const storedKeys = keys.map(stored);
-  const aggregates = calls.map((call) => ({ ...call, args: call.args.map(stored) }));
-  const table = materialize(input, added, context, { named: false });
+  const resolved = node.keys.map((key) => suited(input.resolve(key)));
+  const calls = resolveCalls(node.aggregates, input, context);
+  const { keys, aggregates, table } = storeExpressions(
+    { keys: resolved, aggregates: calls },
+    input,
+    context,
+  );
   // A group of no rows is given only by the reference.
   if (table.base.rowCount === 0) throw new NotSuited();
   const parts = node.sets.map((set): Part => {
     const again = new Pipeline(table.base, table.outputs, table.namer, context.tables);
-    const own = set.map((index) => storedKeys[index] as BoundExpression);
+    const own = set.map((index) => keys[index] as BoundExpression);
     const grouping = { keys: own, aggregates, explicit: true, isOrdered: true };
     const groups = withAllKeys(groupCalls(grouping, again, context, isTwice), set, keys.length);
     const pipeline = pipelineOfGroups(node, groups, named, context);

@@ -58,14 +58,14 @@ export function countOfRows({ start, end, args: [arg] }: AggregateCall): Aggrega
 /**
  * The quantiles of groups. @param counted a group for each tuple of `keyCount` keys and value, in
  * order, with the number of its rows
- * @throws NotSuited for values that are no numbers
+ * @returns undefined for values that are no numbers
  */
 export function quantileColumn(
   call: AggregateCall,
   counted: GroupTable,
   groupCount: number,
   keyCount: number,
-): GroupColumn {
+): GroupColumn | undefined {
   const pick = suited(PICKS[call.name]);
   const share = call.name === 'median' ? 0.5 : shareOf(call.args[1]);
   const [column, counts] = [suited(counted.keys[keyCount]), suited(counted.aggregates[0])];
@@ -81,7 +81,7 @@ export function quantileColumn(
     for (; at < counted.rowCount && (at === first || isSame(at - 1, at)); at++) {
       const value = atomOfGroup(column, at);
       if (value === null) continue;
-      if (typeof value !== 'number' || Number.isNaN(value)) throw new NotSuited();
+      if (typeof value !== 'number' || Number.isNaN(value)) return undefined;
       rows += atomOfGroup(counts, at) as number;
       found.push(value);
       upTo.push(rows);
@@ -109,6 +109,7 @@ function sameKeys(keys: readonly GroupColumn[]): (a: number, b: number) => boole
   return (a, b) =>
     keys.every((key) => {
       if (key.kind === 'codes') return key.codes[a] === key.codes[b];
+      if (key.kind === 'values') return false;
       const isNull = key.nulls?.[a] === 1;
       if (isNull !== (key.nulls?.[b] === 1)) return false;
       return isNull || Object.is(key.values[a], key.values[b]);

@@ -13,7 +13,7 @@ import type {
   DictionarySnapshot,
 } from '../../../value/column/snapshot.ts';
 import { Timestamp } from '../../../value/timestamp.ts';
-import type { GroupColumn } from '../../vector/group/group-column.ts';
+import type { CodeColumn, KernelColumn } from '../../vector/group/group-column.ts';
 import type { RunMemory } from '../run-memory.ts';
 import type { MadeColumn } from './batch-table.ts';
 
@@ -129,10 +129,10 @@ export function encodeCodeColumn(
   return columnOf(path, dictionary.kind === 'text' ? 'string' : 'mixed', chunks, dictionary);
 }
 
-/** A key or an aggregate of groups. */
+/** A key or an aggregate of groups that kernels made. */
 export function encodeGroupColumn(
   path: readonly string[],
-  column: GroupColumn,
+  column: KernelColumn,
   chunkRowCounts: readonly number[],
   memory: RunMemory,
 ): MadeColumn {
@@ -153,7 +153,7 @@ function isSameAsValid(timed: Uint8Array, nulls: Uint8Array | undefined): boolea
 
 function encodeGroupCodes(
   path: readonly string[],
-  { codes, atom }: GroupColumn & { readonly kind: 'codes' },
+  { codes, atom }: CodeColumn,
   chunkRowCounts: readonly number[],
   memory: RunMemory,
 ): ColumnSnapshot {

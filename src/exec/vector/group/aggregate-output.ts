@@ -7,10 +7,10 @@ import { Scalar } from '../../../value/value.ts';
 import type { Lowering, Timed } from '../program/lower.ts';
 import type { Measure } from '../program/measure.ts';
 import type { GroupCells } from './group-cells.ts';
-import type { GroupColumn } from './group-column.ts';
+import type { KernelColumn } from './group-column.ts';
 
 /** Reads an aggregate of groups from merged cells; `at` gives the address of a measure's cells. */
-export type Reader = (cells: GroupCells, at: (measure: number) => number) => GroupColumn;
+export type Reader = (cells: GroupCells, at: (measure: number) => number) => KernelColumn;
 
 /** Undefined when kernels do not know the aggregate or its argument. */
 export function lowerAggregate(

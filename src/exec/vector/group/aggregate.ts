@@ -18,7 +18,7 @@ import { runWholeTable } from '../whole-table.ts';
 import { COUNTS, lowerAggregate, type Reader } from './aggregate-output.ts';
 import { cellCountOf, DenseKeys } from './dense-keys.ts';
 import { GroupCells } from './group-cells.ts';
-import type { GroupColumn } from './group-column.ts';
+import type { KernelColumn } from './group-column.ts';
 import { type GroupJobArgs, type GroupSource, groupJob } from './group-job.ts';
 import type { GroupKeys } from './group-key.ts';
 import { orderGroups, wordsOfColumn } from './group-order.ts';
@@ -291,7 +291,7 @@ export class GroupQuery {
     { addressOf, spans }: { addressOf(measure: number): number; spans: ArenaSpans },
     sortKeys: readonly SortKey[],
   ): Span[] {
-    let keyColumns: readonly GroupColumn[] | undefined;
+    let keyColumns: readonly KernelColumn[] | undefined;
     return sortKeys.map(({ expression, descending }) => {
       if (expression.kind === 'aggregate-result') {
         const read = this.#readers[expression.index] as Reader;
@@ -299,7 +299,7 @@ export class GroupQuery {
       }
       assert(expression.kind === 'group-key', 'groups are ordered by their columns');
       keyColumns ??= keys.columns(groups);
-      const column = keyColumns[expression.index] as GroupColumn;
+      const column = keyColumns[expression.index] as KernelColumn;
       return wordsOfColumn(column, descending, groups.memory, spans);
     });
   }

@@ -5,7 +5,7 @@ import type { ArenaSpans } from '../arena-spans.ts';
 import type { LoweredCodes } from '../program/lower.ts';
 import type { CodeProgram } from '../program/program.ts';
 import type { GroupCells } from './group-cells.ts';
-import type { GroupColumn } from './group-column.ts';
+import type { KernelColumn } from './group-column.ts';
 import { columnOfCodes, type GroupKeys } from './group-key.ts';
 
 export function cellCountOf(keys: readonly LoweredCodes[]): number {
@@ -51,7 +51,7 @@ export class DenseKeys implements GroupKeys {
     return { address: prefixes, count };
   }
 
-  columns({ cells, count }: GroupCells): GroupColumn[] {
+  columns({ cells, count }: GroupCells): KernelColumn[] {
     const kernels = threadKernels(this.#memory.id);
     const out = this.#spans.allocate(count * 4).offset;
     let divisor = this.cellCount;

@@ -3,7 +3,7 @@ import type { Span } from '../../../value/column/snapshot.ts';
 import type { LoweredCodes } from '../program/lower.ts';
 import type { CodeProgram } from '../program/program.ts';
 import type { GroupCells } from './group-cells.ts';
-import type { CodeColumn, GroupColumn, NumberColumn } from './group-column.ts';
+import type { CodeColumn, KernelColumn, NumberColumn } from './group-column.ts';
 
 /** Numbered groups of rows. */
 export interface GroupKeys {
@@ -16,12 +16,12 @@ export interface GroupKeys {
    * @param isOrdered false: they may come in any order
    */
   cells(counts: number, isOrdered: boolean): { readonly address: number; readonly count: number };
-  columns(cells: GroupCells): GroupColumn[];
+  columns(cells: GroupCells): KernelColumn[];
   /** What orders groups by their keys; empty when they lie in that order. */
   words(cells: GroupCells): readonly Span[];
 }
 
-export function columnOfCodes(lowered: LoweredCodes, codes: Int32Array): GroupColumn {
+export function columnOfCodes(lowered: LoweredCodes, codes: Int32Array): KernelColumn {
   const { program, ts, atom, order } = lowered;
   if (program.op === 'range') return numbersOfFields(codes, program.least, ts);
   return { kind: 'codes', codes, atom, order, ts } satisfies CodeColumn;

@@ -6,14 +6,14 @@ import { threadKernels } from '../../thread-memory.ts';
 import type { ArenaSpans } from '../arena-spans.ts';
 import type { VectorEngine } from '../engine.ts';
 import { sortWords } from '../order/sort-job.ts';
-import type { GroupColumn } from './group-column.ts';
+import type { KernelColumn } from './group-column.ts';
 
 /** For more groups than this all are sorted. */
 const KEEP_MAX = 4096;
 
 /** A Uint64 for each group, in the order of its values: see order.ts of the kernels. */
 export function wordsOfColumn(
-  column: GroupColumn,
+  column: KernelColumn,
   descending: boolean,
   memory: Arena,
   spans: ArenaSpans,

@@ -1,16 +1,17 @@
 // The groups of a query as columns: rows are made only for operators that want rows.
 import type { BoundExpression, NamedProjectItem } from '../../../plan/expression.ts';
 import { comparePaths, Path } from '../../../value/path.ts';
-import { Scalar } from '../../../value/value.ts';
+import type { Value } from '../../../value/value.ts';
 import { ColumnRows, type RowColumn } from '../../column-rows.ts';
 import type { SliceableRows } from '../../general/operator/source.ts';
 import { GroupRow } from '../../general/row.ts';
 import {
-  atomOfGroup,
   detachColumn,
   type GroupColumn,
+  isOfAtoms,
   sliceOfGroups,
   tsOfGroup,
+  valueOfGroup,
   valuesOfGroups,
 } from './group-column.ts';
 
@@ -30,7 +31,7 @@ export class GroupTable implements SliceableRows {
   }
 
   at(index: number): GroupRow {
-    return new GroupRow(scalarsAt(this.keys, index), scalarsAt(this.aggregates, index));
+    return new GroupRow(valuesAt(this.keys, index), valuesAt(this.aggregates, index));
   }
 
   slice(from: number, to: number): GroupTable {
@@ -47,12 +48,12 @@ export class GroupTable implements SliceableRows {
     );
   }
 
-  /** The rows of a select list; undefined when an item is more than a key or an aggregate. */
+  /** The rows of a select list; undefined when an item is more than a key or an aggregate of atoms. */
   project(items: readonly NamedProjectItem[]): ColumnRows | undefined {
     const columns: RowColumn[] = [];
     for (const { path, expression } of items) {
       const column = this.#column(expression);
-      if (column === undefined) return undefined;
+      if (column === undefined || !isOfAtoms(column)) return undefined;
       columns.push({
         path: new Path(path),
         values: valuesOfGroups(column),
@@ -64,7 +65,7 @@ export class GroupTable implements SliceableRows {
   }
 
   #nameAt(index: number) {
-    return new GroupRow(scalarsAt(this.keys, index), []).name;
+    return new GroupRow(valuesAt(this.keys, index), []).name;
   }
 
   #column(expression: BoundExpression): GroupColumn | undefined {
@@ -74,6 +75,6 @@ export class GroupTable implements SliceableRows {
   }
 }
 
-function scalarsAt(columns: readonly GroupColumn[], index: number): Scalar[] {
-  return columns.map((column) => new Scalar(atomOfGroup(column, index), tsOfGroup(column, index)));
+function valuesAt(columns: readonly GroupColumn[], index: number): Value[] {
+  return columns.map((column) => valueOfGroup(column, index));
 }

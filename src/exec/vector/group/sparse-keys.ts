@@ -18,7 +18,7 @@ import {
 import type { LoweredCodes, LoweredNumbers, Lowering } from '../program/lower.ts';
 import type { CodeProgram } from '../program/program.ts';
 import type { GroupCells } from './group-cells.ts';
-import type { GroupColumn, NumberColumn } from './group-column.ts';
+import type { KernelColumn, NumberColumn } from './group-column.ts';
 import { type GroupKeys, numbersOfFields } from './group-key.ts';
 import { type NumberedRows, type NumberedTable, numberRows } from './group-number.ts';
 
@@ -146,7 +146,7 @@ export class SparseKeys implements GroupKeys {
     return words;
   }
 
-  columns(cells: GroupCells): GroupColumn[] {
+  columns(cells: GroupCells): KernelColumn[] {
     const words = this.words(cells);
     return this.#plan.keys.map((key) => this.#column(key, words[key.word] as Span, cells.count));
   }
@@ -167,7 +167,7 @@ export class SparseKeys implements GroupKeys {
     return [upper, lower];
   }
 
-  #column({ shift, bits, content }: SparseKey, { offset }: Span, count: number): GroupColumn {
+  #column({ shift, bits, content }: SparseKey, { offset }: Span, count: number): KernelColumn {
     if (content.kind === 'doubles') return this.#doubles(content.lowered, offset, count);
     const kernels = threadKernels(this.#memory.id);
     const out = this.#spans.allocate(count * 4).offset;
