@@ -29,6 +29,12 @@ export function inputsOf(node: PlanNode): readonly PlanNode[] {
   }
 }
 
+/** The datasets that a node itself reads, not its inputs. */
+export function datasetsReadBy(node: PlanNode): readonly string[] {
+  if (node.kind === 'ask') return [node.dataset, ...(node.beside ?? [])];
+  return node.kind === 'scan' ? [node.dataset] : [];
+}
+
 /** A copy whose direct inputs were replaced; the node itself when none changed. */
 export function mapInputs(node: PlanNode, map: (input: PlanNode) => PlanNode): PlanNode {
   switch (node.kind) {

@@ -36,6 +36,8 @@ export interface AskNode {
   readonly asked: unknown;
   /** true: rows of the dataset as they are, perhaps not all of them */
   readonly isStored: boolean;
+  /** other datasets of that system that it reads for them */
+  readonly beside?: readonly string[];
 }
 
 /**

@@ -14,6 +14,7 @@ import { canTest } from '../support/services.ts';
 /** Where `.ci/run` installs it. */
 const PYTHON = join(projectRoot, 'build/chdb/bin/python');
 const QUERY_COUNT = 40;
+const JOIN_COUNT = 20;
 
 describe.runIf(canTest('chdb', existsSync(PYTHON)))('ClickHouse by chdb', () => {
   let server: ChildProcess;
@@ -106,6 +107,11 @@ describe.runIf(canTest('chdb', existsSync(PYTHON)))('ClickHouse by chdb', () => 
   test('random queries have the same answers', async () => {
     const queries = new RandomQueries(12);
     for (let i = 0; i < QUERY_COUNT; i++) await expectSame(queries.next());
+  }, 120_000);
+
+  test('random joins have the same answers', async () => {
+    const queries = new RandomQueries(6);
+    for (let i = 0; i < JOIN_COUNT; i++) await expectSame(queries.nextJoin());
   }, 120_000);
 
   test('models give the same scores', async () => {

@@ -1,7 +1,7 @@
 // A logical plan to sources of rows: each operator over those below it.
 
 import type { PhysicalNode } from '../../physical/physical.ts';
-import { inputsOf } from '../../plan/map-plan.ts';
+import { datasetsReadBy, inputsOf } from '../../plan/map-plan.ts';
 import type { RelationColumn } from '../../plan/namespace.ts';
 import type { PlanNode } from '../../plan/plan.ts';
 import { unreachable } from '../../sql/node.ts';
@@ -58,9 +58,7 @@ export function compileQuery(node: PlanNode, runtime: Runtime): RowSource {
 }
 
 function datasetsOf(node: PlanNode): readonly string[] {
-  return node.kind === 'scan' || node.kind === 'ask'
-    ? [node.dataset]
-    : inputsOf(node).flatMap(datasetsOf);
+  return [...datasetsReadBy(node), ...inputsOf(node).flatMap(datasetsOf)];
 }
 
 /** The rows of an operator: by the executor, or by the reference where it is left to that. */

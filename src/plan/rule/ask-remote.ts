@@ -1,5 +1,5 @@
 // Systems that have the rows of a dataset take over what they can do with them.
-import { mapPlan } from '../map-plan.ts';
+import { inputsOf, mapPlan } from '../map-plan.ts';
 import type { RemotePushing } from '../namespace.ts';
 import type { AskNode, PlanNode, ScanNode } from '../plan.ts';
 import type { Rule, RuleContext } from './rule.ts';
@@ -26,10 +26,15 @@ function pushed(node: PlanNode, context: RuleContext): PlanNode | undefined {
   return ask && pushingOf(ask.dataset, context)?.push(node, context.namespace);
 }
 
-/** The rows that a chain of operators with one input each begins with. */
+/** Rows that a system has and that operators which it may know are about. */
 function askBelow(node: PlanNode): AskNode | undefined {
   if (node.kind === 'ask') return node;
-  return CHAINS.has(node.kind) && 'input' in node ? askBelow(node.input) : undefined;
+  if (!CHAINS.has(node.kind)) return undefined;
+  for (const input of inputsOf(node)) {
+    const ask = askBelow(input);
+    if (ask !== undefined) return ask;
+  }
+  return undefined;
 }
 
 const CHAINS: ReadonlySet<PlanNode['kind']> = new Set([
@@ -38,6 +43,8 @@ const CHAINS: ReadonlySet<PlanNode['kind']> = new Set([
   'aggregate',
   'sort',
   'limit',
+  'join',
+  'rejoin',
 ]);
 
 /** What asks for nothing is a scan, which more operators know. */

@@ -3,7 +3,7 @@ import { queryTextOf } from '../../dataset/parameter.ts';
 import { workspaceOf } from '../../exec/thread-memory.ts';
 import type { SourceColumn } from '../../learn/feature/source.ts';
 import { type Points, pointColumns } from '../../learn/points.ts';
-import { inputsOf } from '../../plan/map-plan.ts';
+import { datasetsReadBy, inputsOf } from '../../plan/map-plan.ts';
 import type { PlanNode, QueryPlan } from '../../plan/plan.ts';
 import type { InputQuery } from '../../schema/declare.ts';
 import { every } from '../../util/every.ts';
@@ -155,7 +155,7 @@ function datasetsOf({ root, subqueries }: QueryPlan, context: ProcedureContext):
   const ids = new Set<string>();
   const pending: PlanNode[] = [root, ...subqueries];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    if (node.kind === 'scan' || node.kind === 'ask') ids.add(node.dataset);
+    for (const id of datasetsReadBy(node)) ids.add(id);
     pending.push(...inputsOf(node));
   }
   return [...ids].sort().map((id) => {

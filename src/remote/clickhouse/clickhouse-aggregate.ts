@@ -54,9 +54,9 @@ export function lowerAggregate(call: AggregateCall, to: Lowering): AggregateSql 
   if (isDistinct || !isNumeric(x)) return undefined;
   switch (name) {
     case 'sum':
-      return numeric(sumOf(x), 'sum');
+      return numeric(orElse(sumOf(x), '0.', x), 'sum', false);
     case 'avg':
-      return numeric(`(${sumOf(x)} / count(${x.text}))`, 'avg');
+      return numeric(orElse(`(${sumOf(x)} / count(${x.text}))`, 'nan', x), 'avg', false);
     case 'variance':
     case 'stddev': {
       const apply = name === 'variance' ? 'varSamp' : 'stddevSamp';
@@ -101,6 +101,11 @@ function numeric(text: string, again: string, isNullable = true): AggregateSql {
   return { value, again };
 }
 
+/** What a group gives whose values are all null. */
+function orElse(text: string, none: string, x: Sql): string {
+  return x.isNullable ? `ifNull(${text}, ${none})` : text;
+}
+
 /** Sums of integers are exact before they become doubles, as long as they cannot overflow. */
 function sumOf(x: Sql): string {
   if (x.isSmall === true) return `toFloat64(sum(toInt64(${x.text})))`;
@@ -117,8 +122,8 @@ function extreme(name: 'min' | 'max', x: Sql): AggregateSql {
     const when = name === 'min' ? `countIf(${isNan}) > 0` : `countIf(${isNan}) = count(${x.text})`;
     text = `multiIf(${none}, NULL, ${when}, nan, ${best})`;
   }
-  const { kind, isSmall = false, mayBeNan = false } = x;
-  return { value: { text, kind, isNullable: true, isSmall, mayBeNan }, again: name };
+  const { kind, isSmall = false, isUnsigned = false, mayBeNan = false } = x;
+  return { value: { text, kind, isNullable: true, isSmall, isUnsigned, mayBeNan }, again: name };
 }
 
 /** The values in their order, in memory of the server: its own quantiles do not interpolate. */

@@ -3,8 +3,9 @@ import type { BoundExpression } from '../../plan/expression.ts';
 import { renamedPath } from '../../plan/pattern.ts';
 import type { PlanNode, ProjectNode } from '../../plan/plan.ts';
 import { Path } from '../../value/path.ts';
+import { type Asked, behindList, NOTHING_ASKED } from './clickhouse-asked.ts';
 import { columnSql, lower } from './clickhouse-expression.ts';
-import { type Asked, conditionsOf, keyName, NOTHING_ASKED, valueName } from './clickhouse-push.ts';
+import { keyName, valueName } from './clickhouse-group.ts';
 import type { ClickhouseColumn, ClickhouseQuery } from './clickhouse-request.ts';
 import type { Lowering, Sql } from './clickhouse-sql.ts';
 import { QueryTexts, quoteName } from './clickhouse-text.ts';
@@ -42,7 +43,7 @@ export function copiedRows(root: PlanNode, table: CopyTable): CopiedRows | undef
   if (root.kind !== 'project' || root.keepsInput) return undefined;
   const source = sourceOf(root.input);
   if (source === undefined) return undefined;
-  const { asked, again } = source;
+  const { asked, isGrouped } = source;
   // What is named has its name in one query only.
   if (Object.keys(asked.named).length > 0) return undefined;
   const texts = new QueryTexts(asked.texts);
@@ -57,7 +58,7 @@ export function copiedRows(root: PlanNode, table: CopyTable): CopiedRows | undef
   for (const item of root.items) {
     if (item.kind === 'named') {
       if (!add(item.path, columnOf(item.expression, source, to))) return undefined;
-    } else if (item.kind === 'wildcard' && item.source === 'input' && again === undefined) {
+    } else if (item.kind === 'wildcard' && item.source === 'input' && !isGrouped) {
       for (const column of table.columns) {
         const path = renamedPath(item.pattern, [column.name]);
         if (path === undefined) continue;
@@ -66,28 +67,27 @@ export function copiedRows(root: PlanNode, table: CopyTable): CopiedRows | undef
     } else return undefined;
   }
   if (columns.length === 0) return undefined;
-  const limit = asked.limit === undefined ? '' : ` LIMIT ${asked.limit}`;
+  const list = columns.map(({ text }) => text).join(', ');
   return {
     columns,
-    name: again === undefined ? nameOf(root, table, to) : undefined,
+    name: isGrouped ? undefined : nameOf(root, table, to),
     ts: timestampOf(table),
-    rest: { sql: ` FROM ${table.from}${conditionsOf(asked)}${limit}`, texts: texts.all },
+    rest: { sql: behindList(list, table.from, asked), texts: texts.all },
   };
 }
 
-interface Source {
+interface CopySource {
   readonly asked: Asked;
-  /** of groups: the aggregates of Rowan over the one row of each that comes */
-  readonly again: readonly string[] | undefined;
+  readonly isGrouped: boolean;
 }
 
 /** What a select list reads, where the server has all of it. */
-function sourceOf(node: PlanNode): Source | undefined {
+function sourceOf(node: PlanNode): CopySource | undefined {
   switch (node.kind) {
     case 'ask':
-      return { asked: node.asked as Asked, again: undefined };
+      return { asked: node.asked as Asked, isGrouped: false };
     case 'scan':
-      return node.lookup === undefined ? { asked: NOTHING_ASKED, again: undefined } : undefined;
+      return node.lookup === undefined ? { asked: NOTHING_ASKED, isGrouped: false } : undefined;
     // Tables have no order.
     case 'sort':
       return node.keep === undefined ? sourceOf(node.input) : undefined;
@@ -95,14 +95,13 @@ function sourceOf(node: PlanNode): Source | undefined {
       const { input, limit, offset } = node;
       const isThere = input.kind === 'ask' && (input.asked as Asked).limit === limit;
       return isThere && offset === 0
-        ? { asked: input.asked as Asked, again: undefined }
+        ? { asked: input.asked as Asked, isGrouped: false }
         : undefined;
     }
     case 'aggregate': {
       const { input } = node;
       const isThere = input.kind === 'ask' && (input.asked as Asked).groups !== undefined;
-      const again = node.aggregates.map(({ name }) => name);
-      return isThere ? { asked: input.asked as Asked, again } : undefined;
+      return isThere ? { asked: input.asked as Asked, isGrouped: true } : undefined;
     }
     default:
       return undefined;
@@ -111,21 +110,17 @@ function sourceOf(node: PlanNode): Source | undefined {
 
 function columnOf(
   expression: BoundExpression,
-  { asked: { computed }, again }: Source,
+  { asked: { computed }, isGrouped }: CopySource,
   to: Lowering,
 ): Omit<CopiedColumn, 'name'> | undefined {
   switch (expression.kind) {
     case 'group-key':
       return valueColumn(computed[keyName(expression.index)]);
-    case 'aggregate-result': {
-      const value = computed[valueName(expression.index)];
-      const none = OVER_NONE[again?.[expression.index] ?? ''];
-      if (value === undefined || none === undefined) return valueColumn(value);
-      return valueColumn({ ...value, text: `ifNull(${value.text}, ${none})` });
-    }
+    case 'aggregate-result':
+      return valueColumn(computed[valueName(expression.index)]);
     case 'column': {
       const [name = ''] = expression.path;
-      if (again !== undefined || expression.path.length !== 1) return undefined;
+      if (isGrouped || expression.path.length !== 1) return undefined;
       const stored = to.columns.get(name);
       return computed[name] === undefined
         ? stored && storedColumn(stored)
@@ -137,9 +132,6 @@ function columnOf(
       return undefined;
   }
 }
-
-/** What aggregates are where a group has no values. */
-const OVER_NONE: Readonly<Record<string, string>> = { sum: '0', avg: 'nan' };
 
 const STORED_AS: Readonly<Partial<Record<Sql['kind'], string>>> = {
   integer: 'Nullable(Int64)',

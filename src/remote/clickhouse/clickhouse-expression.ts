@@ -11,6 +11,7 @@ import type {
   ExtractExpression,
   InListExpression,
 } from '../../plan/expression.ts';
+import { Path } from '../../value/path.ts';
 import { Scalar } from '../../value/value.ts';
 import { lowerCall } from './clickhouse-builtin.ts';
 import { lowerModelOutput } from './clickhouse-model.ts';
@@ -44,10 +45,9 @@ export function lower(expression: BoundExpression, to: Lowering): Sql | undefine
         ? constantSql(expression.value.atom, to)
         : undefined;
     case 'column': {
-      const [name = ''] = expression.path;
-      if (expression.path.length !== 1) return undefined;
-      const column = to.columns.get(name);
-      return to.expressions?.get(name) ?? (column && columnSql(column));
+      const { path } = expression;
+      const column = path.length === 1 ? to.columns.get(path[0] as string) : undefined;
+      return to.expressions?.get(new Path(path).toString()) ?? (column && columnSql(column));
     }
     case 'and':
     case 'or':
@@ -118,7 +118,13 @@ export function columnSql({ name, type: typeText }: ClickhouseColumn): Sql | und
   const text = quoteName(name);
   switch (type.kind) {
     case 'integer':
-      return { text, kind: 'integer', isNullable, isSmall: type.bits <= 32 };
+      return {
+        text,
+        kind: 'integer',
+        isNullable,
+        isSmall: type.bits <= 32,
+        isUnsigned: type.bits === 64 && !type.isSigned,
+      };
     case 'float':
       return number(/Float32/.test(typeText) ? `toFloat64(${text})` : text, isNullable);
     case 'string':

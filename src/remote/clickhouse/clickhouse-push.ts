@@ -2,62 +2,44 @@
 
 import { someExpression } from '../../plan/children.ts';
 import { cannotFail, conjunctionOf, conjunctsOf } from '../../plan/conjunction.ts';
-import type { BoundExpression, NamedProjectItem, SortKey } from '../../plan/expression.ts';
+import type { BoundExpression, NamedProjectItem } from '../../plan/expression.ts';
 import { mapChildren } from '../../plan/map-expression.ts';
-import type {
-  AggregateNode,
-  AskNode,
-  FilterNode,
-  LimitNode,
-  PlanNode,
-  ProjectNode,
-  SortNode,
-} from '../../plan/plan.ts';
+import type { AggregateNode, AskNode, FilterNode, PlanNode, ProjectNode } from '../../plan/plan.ts';
 import type { Span } from '../../sql/node.ts';
 import { lowerAggregate } from './clickhouse-aggregate.ts';
+import {
+  type Asked,
+  askedOf,
+  asking,
+  asSource,
+  columnKey,
+  isPlain,
+  loweringOf,
+  type PushedTable,
+} from './clickhouse-asked.ts';
 import { lower } from './clickhouse-expression.ts';
+import {
+  ANY_ATOM,
+  columnOf,
+  type GroupsBelow,
+  groupColumns,
+  groupsBelow,
+  keyName,
+  valueName,
+  withGroups,
+} from './clickhouse-group.ts';
+import {
+  type ConditionPlace,
+  joinedRows,
+  plainRows,
+  pushJoin,
+  type SideRows,
+  type Sides,
+} from './clickhouse-join.ts';
 import { lowerModelOutputs } from './clickhouse-model.ts';
-import type { ClickhouseColumn } from './clickhouse-request.ts';
 import { canonical, holds, type Lowering, type Sql, truthOf } from './clickhouse-sql.ts';
-import { QueryTexts, quoteName } from './clickhouse-text.ts';
-
-/** What the server computes for an AskNode; plain data. */
-export interface Asked {
-  /** values that others name, each one those before it */
-  readonly named: Readonly<Record<string, string>>;
-  readonly where: readonly string[];
-  /** columns that are no columns of the table, by their names */
-  readonly computed: Readonly<Record<string, Sql>>;
-  /** present: a row for each group */
-  readonly groups:
-    | { readonly keys: readonly string[]; readonly having: readonly string[] }
-    | undefined;
-  readonly limit: number | undefined;
-  readonly texts: readonly string[];
-}
-
-export const NOTHING_ASKED: Asked = {
-  named: {},
-  where: [],
-  computed: {},
-  groups: undefined,
-  limit: undefined,
-  texts: [],
-};
-
-export interface PushedTable {
-  readonly columns: ReadonlyMap<string, ClickhouseColumn>;
-  /** SQL of what rows are read from */
-  readonly from: string;
-  readonly namesRows: boolean;
-  /** true: cells have timestamps of their own, which groups and computed values would lose */
-  readonly hasTimestamps: boolean;
-  readonly models: NonNullable<Lowering['models']>;
-  readonly modelSizeMax: number;
-}
-
-/** More rows than these are sorted here alone. */
-const KEEP_MAX = 100_000;
+import { quoteName } from './clickhouse-text.ts';
+import { pushLimit, pushSort } from './clickhouse-top.ts';
 
 /**
  * The same rows from a plan in which the server does more; undefined: it cannot. Sorts, limits and
@@ -80,28 +62,11 @@ export function pushPart(node: PlanNode, table: PushedTable): PlanNode | undefin
       return pushSort(node, table);
     case 'limit':
       return pushLimit(node);
+    case 'join':
+      return pushJoin(node, table, SIDES);
     default:
       return undefined;
   }
-}
-
-function askedOf(ask: AskNode): Asked {
-  return ask.asked as Asked;
-}
-
-function asking(ask: AskNode, changes: Partial<Asked>): AskNode {
-  return { ...ask, asked: { ...askedOf(ask), ...changes } };
-}
-
-function loweringOf(ask: AskNode, table: PushedTable): Lowering {
-  const { columns, models, modelSizeMax } = table;
-  return { columns, texts: new QueryTexts(askedOf(ask).texts), models, modelSizeMax };
-}
-
-/** Whether rows are those of the table, perhaps not all. */
-function isPlain(ask: AskNode): boolean {
-  const { computed, groups, limit } = askedOf(ask);
-  return groups === undefined && limit === undefined && Object.keys(computed).length === 0;
 }
 
 function pushFilter(node: FilterNode, ask: AskNode, table: PushedTable): PlanNode | undefined {
@@ -132,9 +97,9 @@ function pushFilterOfItems(
 ): PlanNode | undefined {
   const { input: ask } = list;
   if (ask.kind !== 'ask') return undefined;
-  const { computed, groups, limit, where } = askedOf(ask);
+  const { groups, limit, where } = askedOf(ask);
   if (groups !== undefined || limit !== undefined) return undefined;
-  const to = { ...loweringOf(ask, table), expressions: new Map(Object.entries(computed)) };
+  const to = withComputed(ask, table);
   const pushed: string[] = [];
   const rest: BoundExpression[] = [];
   for (const part of conjunctsOf(node.condition)) {
@@ -157,9 +122,6 @@ function pushFilterOfItems(
 function readsName(expression: BoundExpression): boolean {
   return someExpression(expression, (part) => part.kind === 'row-function');
 }
-
-export const keyName = (index: number) => `=k${index}`;
-export const valueName = (index: number) => `=a${index}`;
 
 /** Rows as operators above them see them, before groups and limits. */
 interface RowsBelow {
@@ -191,24 +153,23 @@ function selectedBelow(
   const aliases = new Map(
     Object.entries(computed).map(([alias, sql]) => [alias, aliasOf(alias, sql)] as const),
   );
-  const inner: Lowering = { ...loweringOf(ask, table), expressions: aliases };
+  const base = loweringOf(ask, table);
+  const inner: Lowering = {
+    ...base,
+    expressions: new Map([...(base.expressions ?? []), ...aliases]),
+  };
+  const expressions = itemColumns(items, (expression) => lower(expression, inner));
+  if (expressions === undefined) return undefined;
   const columns = new Map<string, BoundExpression>();
-  const expressions = new Map<string, Sql>();
   for (const item of items) {
-    if (item.kind !== 'named' || item.path.length !== 1) return undefined;
-    const [column] = item.path as [string];
-    const sql = lower(item.expression, inner);
-    // Two items of one name are two values of one column.
-    if (sql === undefined || expressions.has(column)) return undefined;
-    expressions.set(column, sql);
-    columns.set(column, item.expression);
+    if (item.kind === 'named') columns.set(columnKey(item.path), item.expression);
   }
   const all = { ...named };
   for (const [alias, { text }] of Object.entries(computed)) all[alias] = text;
   return {
     ask: asking(ask, { named: all, computed: {}, texts: inner.texts.all }),
     to: { columns: new Map(), expressions, texts: inner.texts },
-    columnAt: ([column, ...more]) => (more.length === 0 ? columns.get(column ?? '') : undefined),
+    columnAt: (path) => columns.get(columnKey(path)),
   };
 }
 
@@ -216,13 +177,15 @@ function aliasOf(name: string, { yes: _yes, no: _no, ...sql }: Sql): Sql {
   return { ...sql, text: quoteName(name) };
 }
 
-/** Groups of the rows of a table, or of a select list over them, as DISTINCT has it. */
+/** Groups of the rows of a table or of pairs, or of a select list over them, as DISTINCT has it. */
 function pushAggregate(node: AggregateNode, table: PushedTable): PlanNode | undefined {
+  const pairs = pairsBelow(node.input, table);
+  if (pairs !== undefined) return pushAggregate({ ...node, input: pairs }, table);
   const { input } = node;
   const list = input.kind === 'project' ? input : undefined;
   const ask = list === undefined ? input : list.input;
   if (ask.kind !== 'ask' || table.hasTimestamps) return undefined;
-  const { computed: known, groups, limit } = askedOf(ask);
+  const { groups, limit } = askedOf(ask);
   if (groups !== undefined || limit !== undefined) return undefined;
   if (node.explicit && node.keys.length === 0) return undefined;
   // Keys alone read what is computed once.
@@ -233,9 +196,142 @@ function pushAggregate(node: AggregateNode, table: PushedTable): PlanNode | unde
   }
   const listed = groupsOverItems(node, list);
   if (listed === undefined) return undefined;
-  // Present, so that wildcards are not taken for the columns of the table.
-  const expressions = new Map(Object.entries(known));
-  return groupsOf(node, listed, ask, { ...loweringOf(ask, table), expressions });
+  return groupsOf(node, listed, ask, withComputed(ask, table));
+}
+
+/** Below a select list, whose wildcards are not the columns of the table. */
+function withComputed(ask: AskNode, table: PushedTable): Lowering {
+  const to = loweringOf(ask, table);
+  const computed = Object.entries(askedOf(ask).computed);
+  return { ...to, expressions: new Map([...(to.expressions ?? []), ...computed]) };
+}
+
+/**
+ * A part of a plan over a join as one over pairs that the servers make, as names and order of rows
+ * matter no more; undefined: there is no join, or they cannot make them.
+ */
+function pairsBelow(node: PlanNode, table: PushedTable): PlanNode | undefined {
+  switch (node.kind) {
+    case 'join':
+      return joinedRows(node, table, SIDES);
+    case 'rejoin':
+      return pairsBelow(node.input, table);
+    case 'project': {
+      const input = pairsBelow(node.input, table);
+      return input && { ...node, input };
+    }
+    case 'filter': {
+      const input = pairsBelow(node.input, table);
+      const pushed =
+        input?.kind === 'ask' ? pushFilter({ ...node, input }, input, table) : undefined;
+      return pushed?.kind === 'ask' ? pushed : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+const SIDES: Sides = { rows: rowsOfSide, place: placeBelow };
+
+/** The rows of one side of a join, where the servers have all of them. */
+function rowsOfSide(node: PlanNode, table: PushedTable): SideRows | undefined {
+  if (node.kind === 'ask') return plainRows(node, table);
+  const pairs = pairsBelow(node, table);
+  if (pairs !== undefined) return rowsOfSide(pairs, table);
+  if (node.kind === 'filter') return filteredRows(node, rowsOfSide(node.input, table));
+  if (node.kind !== 'project') return undefined;
+  const { input } = node;
+  const below = groupsBelow(input);
+  if (below !== undefined) return groupRows(node, below, table);
+  if (input.kind !== 'ask') return itemRows(node, rowsOfSide(input, table));
+  const selected = selectedBelow(node, input, table);
+  const columns = selected?.to.expressions;
+  return selected && columns && { ask: selected.ask, to: selected.to, columns };
+}
+
+function filteredRows({ condition }: FilterNode, rows: SideRows | undefined): SideRows | undefined {
+  if (rows === undefined) return undefined;
+  const over: Lowering = { ...rows.to, columns: new Map(), expressions: rows.columns };
+  const value = lower(condition, over);
+  const test = value && truthOf(value);
+  if (test === undefined) return undefined;
+  const where = [...askedOf(rows.ask).where, holds(test)];
+  return { ...rows, ask: asking(rows.ask, { where, texts: over.texts.all }) };
+}
+
+/** A select list over rows. */
+function itemRows(
+  { items, keepsInput }: ProjectNode,
+  rows: SideRows | undefined,
+): SideRows | undefined {
+  if (rows === undefined || keepsInput) return undefined;
+  const over: Lowering = { ...rows.to, columns: new Map(), expressions: rows.columns };
+  const columns = itemColumns(items, (expression) => lower(expression, over));
+  return columns && { ask: rows.ask, to: { ...over, expressions: columns }, columns };
+}
+
+/** The columns of a select list; undefined: one has no SQL, or shares its name with another one. */
+function itemColumns(
+  items: ProjectNode['items'],
+  sqlOf: (expression: BoundExpression) => Sql | undefined,
+): ReadonlyMap<string, Sql> | undefined {
+  const columns = new Map<string, Sql>();
+  for (const item of items) {
+    const key = item.kind === 'named' ? columnKey(item.path) : undefined;
+    const sql = item.kind === 'named' ? sqlOf(item.expression) : undefined;
+    if (key === undefined || sql === undefined || columns.has(key)) return undefined;
+    columns.set(key, sql);
+  }
+  // `a` beside `a.b` is a row and an atom.
+  const isRow = (key: string) => [...columns.keys()].some((other) => other.startsWith(`${key}.`));
+  return [...columns.keys()].some(isRow) ? undefined : columns;
+}
+
+/** Groups as the rows of a SELECT. */
+function groupRows(
+  { items, keepsInput }: ProjectNode,
+  { groups, ask }: GroupsBelow,
+  table: PushedTable,
+): SideRows | undefined {
+  // Without keys there is a row where there are none to group.
+  if (keepsInput || groups.keys.length === 0) return undefined;
+  const to = withGroups(loweringOf(ask, table), ask);
+  const columns = itemColumns(items, (expression) => lower(groupColumns(expression), to));
+  if (columns === undefined) return undefined;
+  const source = asSource(asking(ask, { texts: to.texts.all }), table, columns);
+  return plainRows(source, table);
+}
+
+/** Where rows that a join above has no partner for are left out. */
+function placeBelow(node: PlanNode, table: PushedTable): ConditionPlace | undefined {
+  switch (node.kind) {
+    case 'ask': {
+      if (!isPlain(node)) return undefined;
+      const to = loweringOf(node, table);
+      return { ask: node, to, read: (expression) => expression, rebuild: (ask) => ask };
+    }
+    case 'filter': {
+      const below = placeBelow(node.input, table);
+      if (below === undefined || !conjunctsOf(node.condition).every(cannotFail)) return undefined;
+      return { ...below, rebuild: (ask) => ({ ...node, input: below.rebuild(ask) }) };
+    }
+    case 'project': {
+      const { input: ask, items } = node;
+      if (ask.kind !== 'ask') return undefined;
+      const { groups, limit } = askedOf(ask);
+      if (groups !== undefined || limit !== undefined) return undefined;
+      if (!items.every((item) => item.kind === 'named' && cannotFail(item.expression)))
+        return undefined;
+      return {
+        ask,
+        to: withComputed(ask, table),
+        read: (expression) => overItems(expression, node),
+        rebuild: (input) => ({ ...node, input }),
+      };
+    }
+    default:
+      return undefined;
+  }
 }
 
 function groupsOf(
@@ -320,28 +416,6 @@ function groupsOverItems(
   return areKnown ? lists : undefined;
 }
 
-const ANY_ATOM = { kind: 'atom', atom: 'atom' } as const;
-
-function columnOf(
-  name: string,
-  {
-    start,
-    end,
-    ...rest
-  }: { readonly start: number; readonly end: number; readonly type?: BoundExpression['type'] },
-): BoundExpression {
-  return { kind: 'column', path: [name], type: rest.type ?? ANY_ATOM, start, end };
-}
-
-/** The groups that a node reads, when they are all that the server has for it. */
-function groupsBelow(
-  node: PlanNode,
-): { readonly groups: AggregateNode; readonly ask: AskNode } | undefined {
-  if (node.kind !== 'aggregate' || node.input.kind !== 'ask') return undefined;
-  const { input: ask } = node;
-  return askedOf(ask).groups === undefined ? undefined : { groups: node, ask };
-}
-
 /** HAVING: what the server cannot test stays. */
 function pushHaving(node: FilterNode, table: PushedTable): PlanNode | undefined {
   const below = groupsBelow(node.input);
@@ -369,19 +443,6 @@ function pushHaving(node: FilterNode, table: PushedTable): PlanNode | undefined 
   const input = { ...groups, input: asked };
   const condition = conjunctionOf(rest);
   return condition === undefined ? input : { ...node, input, condition };
-}
-
-/** Keys and aggregates as the columns that the server gives for them. */
-function groupColumns(expression: BoundExpression): BoundExpression {
-  if (expression.kind === 'group-key') return columnOf(keyName(expression.index), expression);
-  if (expression.kind === 'aggregate-result')
-    return columnOf(valueName(expression.index), expression);
-  return mapChildren(expression, groupColumns);
-}
-
-/** Keys and aggregates by the names of their columns. */
-function withGroups(to: Lowering, ask: AskNode): Lowering {
-  return { ...to, expressions: new Map(Object.entries(askedOf(ask).computed)) };
 }
 
 /** Expressions that the server computes become columns; the others stay, over what they read. */
@@ -441,122 +502,3 @@ function pushProject(
 }
 
 const TRIVIAL: ReadonlySet<BoundExpression['kind']> = new Set(['column', 'constant', 'parameter']);
-
-/**
- * ORDER BY with LIMIT: only rows that are not behind the last one that is wanted come, by the first
- * key alone, so that ties and further keys are decided here.
- */
-function pushSort(node: SortNode, table: PushedTable): PlanNode | undefined {
-  const { keep, keys } = node;
-  const [first] = keys;
-  if (keep === undefined || keep > KEEP_MAX || first === undefined) return undefined;
-  return withAskBelow(
-    node.input,
-    (ask, resolve) => {
-      const { where, groups, limit } = askedOf(ask);
-      if (limit !== undefined) return undefined;
-      const to = loweringOf(ask, table);
-      const key = resolve(first.expression);
-      const sql = key && lower(groupColumns(key), groups === undefined ? to : withGroups(to, ask));
-      if (sql === undefined || sql.isInexact === true) return undefined;
-      const all = { ...askedOf(ask), texts: to.texts.all };
-      const bound = boundOf(sql, first, keep, all, table.from);
-      return groups === undefined
-        ? asking(ask, { where: [...where, bound], texts: to.texts.all })
-        : asking(ask, {
-            groups: { ...groups, having: [...groups.having, bound] },
-            texts: to.texts.all,
-          });
-    },
-    (input) => ({ ...node, input }),
-  );
-}
-
-/** Changes the rows that are asked for below groups and select lists. */
-function withAskBelow(
-  node: PlanNode,
-  change: (
-    ask: AskNode,
-    resolve: (key: BoundExpression) => BoundExpression | undefined,
-  ) => AskNode | undefined,
-  rebuild: (node: PlanNode) => PlanNode,
-  resolve: (key: BoundExpression) => BoundExpression | undefined = (key) => key,
-): PlanNode | undefined {
-  switch (node.kind) {
-    case 'ask': {
-      const changed = change(node, resolve);
-      return changed && rebuild(changed);
-    }
-    case 'aggregate': {
-      const below = groupsBelow(node);
-      const changed = below && change(below.ask, resolve);
-      return changed && rebuild({ ...node, input: changed });
-    }
-    case 'project':
-      return withAskBelow(
-        node.input,
-        change,
-        (input) => rebuild({ ...node, input }),
-        (key) => outputOf(key, node),
-      );
-    default:
-      return undefined;
-  }
-}
-
-/** What a key of the output is over the input. */
-function outputOf(key: BoundExpression, { items }: ProjectNode): BoundExpression | undefined {
-  if (key.kind !== 'output-column') return undefined;
-  const [item] = items.filter(
-    ({ kind, ...rest }) =>
-      kind === 'named' && String((rest as NamedProjectItem).path) === String(key.path),
-  );
-  return item?.kind === 'named' ? item.expression : undefined;
-}
-
-function boundOf(
-  key: Sql,
-  { descending, nulls }: SortKey,
-  keep: number,
-  asked: Asked,
-  from: string,
-): string {
-  // NaN is the least number here, as null is the least value.
-  const text = key.mayBeNan === true ? `if(isNaN(${key.text}), -inf, ${key.text})` : key.text;
-  const isNullFirst = nulls === undefined ? !descending : nulls === 'first';
-  const order = `${descending ? 'DESC' : 'ASC'} NULLS ${isNullFirst ? 'FIRST' : 'LAST'}`;
-  const first = `(${namesOf(asked)}SELECT ${text} AS b FROM ${from}${conditionsOf(asked)} ORDER BY b ${order} LIMIT ${keep})`;
-  const test = descending
-    ? `${text} >= (SELECT min(b) FROM ${first})`
-    : `${text} <= (SELECT max(b) FROM ${first})`;
-  if (!key.isNullable) return `(${test})`;
-  const isNull = `isNull(${key.text})`;
-  const lacks = `(SELECT count(b) FROM ${first}) < ${keep}`;
-  return `(ifNull(${test}, 0) OR ${isNullFirst ? isNull : `(${isNull} AND ${lacks})`})`;
-}
-
-/** WITH, which gives values their names. */
-export function namesOf({ named }: Asked): string {
-  const list = Object.entries(named).map(([name, text]) => `${text} AS ${quoteName(name)}`);
-  return list.length === 0 ? '' : `WITH ${list.join(', ')} `;
-}
-
-/** WHERE, GROUP BY, HAVING. */
-export function conditionsOf({ where, groups }: Asked): string {
-  const parts = where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`;
-  if (groups === undefined) return parts;
-  const { keys, having } = groups;
-  const by = keys.length === 0 ? '' : ` GROUP BY ${keys.join(', ')}`;
-  return `${parts}${by}${having.length === 0 ? '' : ` HAVING ${having.join(' AND ')}`}`;
-}
-
-/** LIMIT of rows in no order. */
-function pushLimit(node: LimitNode): PlanNode | undefined {
-  if (node.limit === undefined) return undefined;
-  const limit = node.offset + node.limit;
-  const { input } = node;
-  const ask = input.kind === 'project' ? input.input : input;
-  if (ask.kind !== 'ask' || askedOf(ask).groups !== undefined) return undefined;
-  const limited = asking(ask, { limit: Math.min(limit, askedOf(ask).limit ?? limit) });
-  return { ...node, input: input.kind === 'project' ? { ...input, input: limited } : limited };
-}

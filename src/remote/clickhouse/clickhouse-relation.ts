@@ -7,6 +7,7 @@ import { comparePaths, Path } from '../../value/path.ts';
 import type { RemoteRequest } from '../message.ts';
 import type { RemoteAccess } from '../remote-access.ts';
 import { RemoteRelation, type RemoteScan } from '../remote-relation.ts';
+import { type Asked, NOTHING_ASKED, type PushedTable, selectSql } from './clickhouse-asked.ts';
 import {
   type ClickhousePlace,
   checkClickhouseUrls,
@@ -15,14 +16,7 @@ import {
 import { type CopiedRows, copiedRows } from './clickhouse-copy.ts';
 import { columnSql } from './clickhouse-expression.ts';
 import { MODEL_SIZE_MAX, MODEL_SIZE_MAX_OF_OLD } from './clickhouse-model.ts';
-import {
-  type Asked,
-  conditionsOf,
-  NOTHING_ASKED,
-  namesOf,
-  type PushedTable,
-  pushPart,
-} from './clickhouse-push.ts';
+import { pushPart } from './clickhouse-push.ts';
 import type {
   ClickhouseColumn,
   ClickhouseOutput,
@@ -182,9 +176,7 @@ export class ClickhouseRelation extends RemoteRelation {
       }
     }
     while (outputs.length < 2) outputs.push({ sql: '1', output: { kind: 'pad' } });
-    const limit = asked.limit === undefined ? '' : ` LIMIT ${asked.limit}`;
-    const list = outputs.map(({ sql }) => sql).join(', ');
-    const sql = `${namesOf(asked)}SELECT ${list} FROM ${this.#from()}${conditionsOf(asked)}${limit}`;
+    const sql = selectSql(outputs.map(({ sql }) => sql).join(', '), this.#from(), asked);
     const query: ClickhouseQuery = { sql, texts: asked.texts };
     return {
       request: this.#request({
@@ -233,7 +225,20 @@ export class ClickhouseRelation extends RemoteRelation {
       hasTimestamps: timestampColumn !== undefined,
       models: (name) => namespace.findUserFunction(name)?.formula?.(),
       modelSizeMax: this.#table().hasDateTime64 ? MODEL_SIZE_MAX : MODEL_SIZE_MAX_OF_OLD,
+      beside: (dataset) => {
+        const other = namespace.dataset(dataset);
+        const isThere = other instanceof ClickhouseRelation && other.#sharesWith(this.#place);
+        return isThere ? other.#pushed(namespace) : undefined;
+      },
+      rowCount: () => this.rowCount,
     };
+  }
+
+  /** Whether a query of one connection can read the rows of both. */
+  #sharesWith(other: ClickhouseTablePlace): boolean {
+    const { database, query } = this.#place;
+    const isNamed = query === undefined && other.query === undefined;
+    return this.isAt(other) && (isNamed || database === other.database);
   }
 
   #from(): string {

@@ -14,6 +14,8 @@ export interface Sql {
   readonly isNullable: boolean;
   /** an integer of at most 32 bits, which a double holds */
   readonly isSmall?: boolean;
+  /** an integer of 64 bits without a sign */
+  readonly isUnsigned?: boolean;
   readonly mayBeNan?: boolean;
   /** its last bits may differ, so that it may be added up, but not decide anything */
   readonly isInexact?: boolean;
@@ -27,7 +29,7 @@ export interface Sql {
 
 export interface Lowering {
   readonly columns: ReadonlyMap<string, ClickhouseColumn>;
-  /** columns that are expressions of their own */
+  /** columns that are expressions of their own, by their printed paths */
   readonly expressions?: ReadonlyMap<string, Sql>;
   readonly texts: QueryTexts;
   /** trained models that can be written as formulas; absent: none are known */

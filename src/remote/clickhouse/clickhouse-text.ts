@@ -66,3 +66,10 @@ export function withLiterals({ sql, texts }: ClickhouseQuery): string {
     index === undefined ? all : quoteText(texts[Number(index)] as string),
   );
 }
+
+/** SQL whose places stand for `texts`, with places for them in others. */
+export function withMovedTexts(sql: string, texts: readonly string[], into: QueryTexts): string {
+  return sql.replace(PLACE, (all, index: string | undefined) =>
+    index === undefined ? all : into.add(texts[Number(index)] as string),
+  );
+}
