@@ -192,6 +192,24 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('training on ClickHouse'
     }
   });
 
+  const TREES = [
+    ['boolean', 'y = 1', ', w AS weight', { max_depth: 4, update_alg: 'normal' }],
+    ['categorical', 'i', '', { max_depth: 4, random_feature_propn: 0.7 }],
+    ['regression', 't', ', w AS weight', { max_depth: 4 }],
+  ] as const;
+
+  test.each(TREES)(
+    'decision_tree in mode %s of %s%s with %j',
+    async (mode, label, weight, options) => {
+      const reading = await expectSameModels(
+        'classifier.train',
+        (table) => `SELECT {a, m, c, w AS n} AS features, ${label} AS label${weight} FROM ${table}`,
+        { mode, algorithm: 'dt', configuration: { dt: { type: 'decision_tree', ...options } } },
+      );
+      expect(reading.queries).toBeLessThan(35);
+    },
+  );
+
   test.each(['euclidean', 'cosine'])('kmeans.train with metric %s', async (metric) => {
     const params = { metric, numClusters: 4, randomSeed: 5, maxIterations: 12 };
     const found: unknown[] = [];

@@ -50,6 +50,28 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('ClickHouse', () => {
     }
   });
 
+  /** One branch for each bound. */
+  const below = (column: string, bounds: readonly number[], first = '') =>
+    `CASE ${first}${bounds.map((bound, k) => `WHEN ${column} < ${bound} THEN ${k} `).join('')}ELSE ${bounds.length} END`;
+
+  test('choices among many constants are looked up there', async () => {
+    const even = Array.from({ length: 60 }, (_, k) => k / 7 - 3.1);
+    const uneven = Array.from({ length: 60 }, (_, k) => 1.5 ** k / 1000 - 2);
+    const cases = [
+      'CASE WHEN x < -1 THEN 3 WHEN x < 0 THEN 1 WHEN x < 0.5 THEN -7 WHEN x < 9 THEN 2 ELSE 5 END',
+      below('x', even),
+      below('x', uneven, 'WHEN x IS NULL THEN -1 '),
+      below('i', even, 'WHEN i IS NULL THEN 99 '),
+      below('f4', [-1, 0, 1, 2, 3]),
+      "CASE WHEN s IS NULL THEN 9 WHEN s = 'abc' THEN 1 WHEN s = '' THEN 2 WHEN s = 'it''s' THEN 3 ELSE 4 END",
+      "CASE WHEN s = 'abc' THEN 1 WHEN s = 'banana' THEN 5 WHEN s = 'b' THEN 2 WHEN s = '' THEN 3 ELSE 4 END",
+    ];
+    const list = cases.map((expression, index) => `${expression} AS v${index}`).join(', ');
+    const plan = await expectSame((table) => `SELECT ${list} FROM ${table}`);
+    for (const name of ['transform', 'arrayElement', 'least']) expect(plan).toContain(`${name}(`);
+    expect(plan).not.toContain('multiIf');
+  });
+
   const CONDITIONS = [
     ...['=', '!=', '<', '<=', '>', '>='].flatMap((sign) => [
       `x ${sign} 1`,

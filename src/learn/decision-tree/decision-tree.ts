@@ -2,9 +2,7 @@
 import { Type } from 'typebox';
 import { choice } from '../../schema/declare.ts';
 import { failure } from '../../util/error.ts';
-import type { FeatureMatrix } from '../feature/matrix.ts';
 import { type Learner, TRACE, type TrainingData } from '../learner.ts';
-import { Random } from '../random.ts';
 import {
   type FitContext,
   Layout,
@@ -12,33 +10,20 @@ import {
   type Workspace,
   withScratch,
 } from '../workspace.ts';
+import type { NodeStats, SplitCandidate } from './cell-search.ts';
+import { fitTreeBySums } from './fit-by-sums.ts';
+import { Grower, type GrowTask, type NodeRange } from './grow.ts';
 import {
-  Grower,
-  type GrowTask,
-  type NodeRange,
-  type NodeStats,
-  type SplitCandidate,
-} from './grow.ts';
-import { type DecisionTree, TreeBuilder, UPDATE_ALGORITHMS, type UpdateAlgorithm } from './tree.ts';
+  checkOptions,
+  DECISION_TREE_DEFAULTS,
+  type DecisionTreeOptions,
+  drawColumns,
+  widthOf,
+} from './options.ts';
+import { type DecisionTree, TreeBuilder, UPDATE_ALGORITHMS } from './tree.ts';
 
 /** What a tree is grown on. */
 export type TreeData = Pick<TrainingData, 'matrix' | 'target' | 'weights' | 'pairs'>;
-
-export interface DecisionTreeOptions {
-  /** -1: until rows are told apart, at most 50 */
-  readonly maxDepth: number;
-  readonly updateAlgorithm: UpdateAlgorithm;
-  /** probability of each feature to be seen by the tree, in (0, 1] */
-  readonly randomFeatureProportion: number;
-  readonly randomSeed: number;
-}
-
-export const DECISION_TREE_DEFAULTS: DecisionTreeOptions = {
-  maxDepth: -1,
-  updateAlgorithm: 'prob',
-  randomFeatureProportion: 1,
-  randomSeed: 1,
-};
 
 /** How deep "until separated" goes, and how deep anything goes: growing recurses once a level. */
 const UNLIMITED_DEPTH = 50;
@@ -46,11 +31,6 @@ const DEPTH_MAX = 1000;
 
 /** Nodes of fewer rows are grown whole by one thread. */
 const SUBTREE_ROW_COUNT = 32_768;
-
-/** Draws of features before giving up. */
-const DRAW_COUNT_MAX = 50;
-
-const STREAM_FEATURES = 4;
 
 /**
  * Fits a tree of three-way tests. Classes: splits minimise Z = 2/labels x the sum over outcomes and
@@ -201,50 +181,12 @@ function growTree(context: FitContext, grower: Grower, rowCount: number): Decisi
   return builder.build();
 }
 
-/** Two classes mirror one another, so one output says it all. */
-function widthOf({ labelCount, hasPairs }: GrowTask): number {
-  if (hasPairs) return labelCount;
-  return labelCount > 2 || labelCount === 1 ? labelCount : 1;
-}
-
 function rowsWithWeight(weights: Float64Array): Uint32Array {
   const rows = new Uint32Array(weights.length);
   let count = 0;
   for (let row = 0; row < weights.length; row++)
     if ((weights[row] as number) > 0) rows[count++] = row;
   return rows.subarray(0, count);
-}
-
-/** Columns of the features that the tree sees: each feature with the given probability. */
-function drawColumns(matrix: FeatureMatrix, options: DecisionTreeOptions): number[] {
-  const proportion = options.randomFeatureProportion;
-  const random = Random.of(options.randomSeed, STREAM_FEATURES);
-  for (let draw = 0; draw < DRAW_COUNT_MAX; draw++) {
-    const kept = matrix.features.map(() => proportion === 1 || random.uniform() < proportion);
-    const columns = [...matrix.columns.keys()].filter(
-      (index) => kept[matrix.columns[index]?.feature ?? 0],
-    );
-    if (columns.length > 0 || matrix.columns.length === 0) return columns;
-  }
-  throw failure(
-    'INVALID_PARAMETER',
-    `random_feature_propn ${proportion} left no feature in ${DRAW_COUNT_MAX} draws`,
-  );
-}
-
-function checkOptions(options: DecisionTreeOptions): void {
-  const { maxDepth, randomFeatureProportion, updateAlgorithm } = options;
-  const refuse = (name: string, accepted: string, value: unknown) =>
-    failure('INVALID_PARAMETER', `${name} must be ${accepted}: ${value}`);
-  if (!(Number.isInteger(maxDepth) && maxDepth >= -1)) {
-    throw refuse('max_depth', 'a whole number from -1', maxDepth);
-  }
-  if (!(randomFeatureProportion > 0 && randomFeatureProportion <= 1)) {
-    throw refuse('random_feature_propn', 'above 0 and at most 1', randomFeatureProportion);
-  }
-  if (!UPDATE_ALGORITHMS.includes(updateAlgorithm)) {
-    throw refuse('update_alg', UPDATE_ALGORITHMS.join(', '), updateAlgorithm);
-  }
 }
 
 const OPTIONS = Type.Object({
@@ -277,6 +219,16 @@ export const decisionTreeLearner: Learner<typeof OPTIONS> = {
   fit(context, data, { options }, seed) {
     const updateAlgorithm = options.update_alg;
     const tree = fitDecisionTree(context, data, {
+      maxDepth: options.max_depth,
+      updateAlgorithm,
+      randomFeatureProportion: options.random_feature_propn,
+      randomSeed: seed,
+    });
+    return { type: 'decision_tree', tree, updateAlgorithm };
+  },
+  fitSums(context, training, { options }, seed) {
+    const updateAlgorithm = options.update_alg;
+    const tree = fitTreeBySums(context, training, {
       maxDepth: options.max_depth,
       updateAlgorithm,
       randomFeatureProportion: options.random_feature_propn,

@@ -1,17 +1,11 @@
 // Growing a decision tree, or a part of one, over rows listed in shared memory.
 import { assert } from '../../util/assert.ts';
-import { CATEGORIES_PER_COLUMN, type NumericFeature } from '../feature/feature.ts';
 import type { FeatureMatrix, MatrixColumn } from '../feature/matrix.ts';
 import type { SparseCodes } from '../feature/sparse-codes.ts';
 import { type JobContext, Layout, NEVER_CANCELLED, type Workspace } from '../workspace.ts';
+import { CellSearch, cellSizeOf, type NodeStats, type SplitCandidate } from './cell-search.ts';
 import { NodeEntries, sparseCode } from './node-entries.ts';
-import {
-  TEST_EQUAL,
-  TEST_LESS,
-  TEST_PRESENT,
-  type TreeBuilder,
-  type UpdateAlgorithm,
-} from './tree.ts';
+import { TEST_PRESENT, type TreeBuilder, type UpdateAlgorithm } from './tree.ts';
 
 /** Plain data: can be posted to other threads, which see the same memory. */
 export interface GrowTask {
@@ -41,31 +35,6 @@ export interface NodeRange {
   readonly depth: number;
 }
 
-/** A test and how good it is. */
-export interface SplitCandidate {
-  /** sum of outcome scores, smaller is better; see splitSearch of the kernels */
-  readonly score: number;
-  readonly test: number;
-  readonly column: number;
-  /** LESS: the codes around the gap that parts the rows; EQUAL: the code, twice */
-  readonly low: number;
-  readonly high: number;
-}
-
-export interface NodeStats {
-  readonly output: Float64Array;
-  /** weight of all rows */
-  readonly weight: number;
-  /** weighted mean of the targets; regression only */
-  readonly mean: number;
-  /** weighted squared distance from the mean; regression only */
-  readonly variance: number;
-  /** nothing is left to tell apart */
-  readonly isPure: boolean;
-}
-
-const CODE_COUNT_MAX = 256;
-
 /** Columns that are searched between two looks at the cancel flag. */
 const COLUMNS_PER_CHECK = 256;
 
@@ -74,29 +43,29 @@ interface CellTotals {
   readonly counts: Uint32Array;
 }
 
-/** Scores that differ by less than this share of the node's weight, or variance, are a tie. */
-const TIE_SHARE = 1e-12;
-
 /** One thread's hands on a GrowTask. `scratch` must have `Grower.scratchSize` bytes. */
 export class Grower {
   readonly task: GrowTask;
   readonly #workspace: Workspace;
+  readonly #search: CellSearch;
   readonly #cells: number;
-  readonly #search: number;
-  readonly #result: number;
   readonly #cellSize: number;
+  readonly #result: number;
   readonly #denseColumns: readonly number[];
   readonly #entries: NodeEntries | undefined;
 
   constructor(workspace: Workspace, task: GrowTask, scratch: number) {
     this.task = task;
     this.#workspace = workspace;
-    this.#cellSize = cellSizeOf(task);
     const layout = new Layout(scratch);
-    this.#cells = layout.take(CODE_COUNT_MAX * this.#cellSize);
-    this.#search = layout.take((CODE_COUNT_MAX + 4) * this.#cellSize + CODE_COUNT_MAX * 8);
+    const { arena } = task.matrix.span;
+    const { columns, features, sparse } = task.matrix;
+    const { labelCount, hasPairs } = task;
+    const shape = { features, columns, labelCount, hasPairs, arena };
+    this.#search = new CellSearch(workspace, shape, layout.take(CellSearch.scratchSize(task)));
+    this.#cells = this.#search.cells;
+    this.#cellSize = this.#search.cellSize;
     this.#result = layout.take(Math.max(64, this.#cellSize));
-    const { columns, sparse } = task.matrix;
     if (sparse === undefined) {
       this.#denseColumns = task.columns;
       return;
@@ -109,7 +78,7 @@ export class Grower {
   }
 
   static scratchSize(task: Pick<GrowTask, 'labelCount' | 'hasPairs'>): number {
-    return (2 * CODE_COUNT_MAX + 5) * cellSizeOf(task) + CODE_COUNT_MAX * 8 + 256;
+    return CellSearch.scratchSize(task) + cellSizeOf(task) + 128;
   }
 
   /** Grows the whole subtree of a range into `builder`. @returns its root */
@@ -151,7 +120,7 @@ export class Grower {
         d++;
       } else {
         this.#fillSparseCells(sparse, all as CellTotals, stats);
-        candidate = this.#searchCells(stats, sparse);
+        candidate = this.#search.search(stats, sparse);
         s++;
       }
       if (candidate !== undefined) visit(candidate);
@@ -224,7 +193,7 @@ export class Grower {
     } else {
       kernels.splitHistogram(rows, range.count, column.offset, targets, weights, labelCount, cells);
     }
-    return this.#searchCells(stats, columnIndex);
+    return this.#search.search(stats, columnIndex);
   }
 
   /** What the rows of a node add up to, as a cell does. */
@@ -284,46 +253,18 @@ export class Grower {
     f64[cells + width - 1] = missing;
   }
 
-  /** The best test by the histogram of a column. */
-  #searchCells(stats: NodeStats, columnIndex: number): SplitCandidate | undefined {
-    const { task } = this;
-    const column = this.#column(columnIndex);
-    const { labelCount } = task;
-    const { f64, i32 } = this.#memory;
-    const cells = this.#cells;
-    const isOrdered = task.matrix.features[column.feature]?.kind === 'numeric' ? 1 : 0;
-    this.#kernels.splitSearch(
-      cells,
-      column.codeCount,
-      task.hasPairs ? -labelCount : labelCount,
-      isOrdered,
-      CATEGORIES_PER_COLUMN,
-      this.#margin(stats),
-      this.#search,
-      this.#result,
-    );
-    const word = this.#result >>> 2;
-    const test = i32[word + 2] as number;
-    if (test === 0) return undefined;
-    return {
-      score: f64[this.#result >>> 3] as number,
-      test,
-      column: columnIndex,
-      low: i32[word + 3] as number,
-      high: i32[word + 4] as number,
-    };
-  }
-
   /** The first of two candidates unless the second is better by more than rounding. */
   betterOf(
     first: SplitCandidate | undefined,
     second: SplitCandidate | undefined,
     stats: NodeStats,
   ): SplitCandidate | undefined {
-    // No split of weights that sum to 1 scores above 1, so none has to be refused for that.
-    if (second === undefined) return first;
-    if (first === undefined) return second;
-    return second.score < first.score - this.#margin(stats) ? second : first;
+    return this.#search.betterOf(first, second, stats);
+  }
+
+  /** Codes that pass the test, and the operand that the tree keeps. */
+  testOf(candidate: SplitCandidate) {
+    return this.#search.testOf(candidate);
   }
 
   /** Makes the node an inner one and parts its rows. @returns the ranges of the outcomes */
@@ -335,8 +276,8 @@ export class Grower {
     candidate: SplitCandidate,
   ): readonly NodeRange[] {
     const column = this.#column(candidate.column);
-    const { first, last, operand } = this.testOf(candidate);
-    const score = this.#scoreOf(candidate, stats);
+    const { first, last, operand } = this.#search.testOf(candidate);
+    const score = this.#search.scoreOf(candidate, stats);
     builder.setTest(node, candidate.test, column.feature, operand, score);
     const counts = column.isSparse
       ? this.#partSparse(range, candidate.column, first, last)
@@ -382,30 +323,6 @@ export class Grower {
     return this.#memory.u32.subarray(at, at + count);
   }
 
-  /** Codes that pass the test, and the operand that the tree keeps. */
-  testOf({ test, column: index, low, high }: SplitCandidate) {
-    const column = this.#column(index);
-    if (test === TEST_PRESENT) return { first: 1, last: CODE_COUNT_MAX - 1, operand: 0 };
-    if (test === TEST_EQUAL) {
-      return { first: low, last: low, operand: column.part * CATEGORIES_PER_COLUMN + low - 1 };
-    }
-    assert(test === TEST_LESS, 'unknown test');
-    const { boundaries } = this.task.matrix.features[column.feature] as NumericFeature;
-    // Any boundary of the gap parts these rows; the middle one is fairest to rows to come.
-    const operand = middleBoundary(boundaries, low - 1, high - 2);
-    return { first: 1, last: operand + 1, operand };
-  }
-
-  /** What the tree keeps of a split: Z for classes, the squared error that is left for numbers. */
-  #scoreOf({ score }: SplitCandidate, stats: NodeStats): number {
-    const { labelCount } = this.task;
-    return labelCount === 0 ? Math.max(0, stats.variance + score) : (2 * score) / labelCount;
-  }
-
-  #margin(stats: NodeStats): number {
-    return TIE_SHARE * (this.task.labelCount === 0 ? stats.variance : stats.weight);
-  }
-
   #column(index: number): MatrixColumn {
     return this.task.matrix.columns[index] as MatrixColumn;
   }
@@ -420,31 +337,6 @@ export class Grower {
 }
 
 type NumberQuad = readonly [number, number, number, number];
-
-function cellSizeOf({ labelCount, hasPairs }: Pick<GrowTask, 'labelCount' | 'hasPairs'>): number {
-  if (hasPairs) return (2 * labelCount + 1) * 8;
-  return labelCount === 0 ? 24 : (labelCount + 1) * 8;
-}
-
-/**
- * The boundary in [first, last] nearest to the middle between the values on either side, of which
- * only the boundaries around them are known.
- */
-export function middleBoundary(boundaries: Float64Array, first: number, last: number): number {
-  const low = middleOf(boundaries[first - 1], boundaries[first] as number);
-  const high = middleOf(boundaries[last + 1], boundaries[last] as number);
-  const middle = low + (high - low) / 2;
-  let best = first;
-  for (let i = first + 1; i <= last; i++) {
-    const distance = Math.abs((boundaries[i] as number) - middle);
-    if (distance < Math.abs((boundaries[best] as number) - middle)) best = i;
-  }
-  return best;
-}
-
-function middleOf(outer: number | undefined, inner: number): number {
-  return outer === undefined ? inner : outer + (inner - outer) / 2;
-}
 
 /** What a leaf says of a label with the weight `own` against `rest`. */
 function leafOutput(own: number, rest: number, epsilon: number, update: UpdateAlgorithm): number {

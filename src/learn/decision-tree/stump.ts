@@ -6,8 +6,9 @@ import { type LearnContext, type Learner, TRACE } from '../learner.ts';
 import type { Algorithm, CommitteeModel } from '../model/classifier.ts';
 import { Random } from '../random.ts';
 import { Layout, withScratch } from '../workspace.ts';
+import type { SplitCandidate } from './cell-search.ts';
 import type { TreeData } from './decision-tree.ts';
-import { Grower, type GrowTask, type SplitCandidate } from './grow.ts';
+import { Grower, type GrowTask } from './grow.ts';
 import {
   type DecisionTree,
   NO_CHILD,

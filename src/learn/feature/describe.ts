@@ -40,6 +40,8 @@ export interface RowTargets {
   readonly weights?: Float64Array;
   /** 0 or 1 for two classes, the number for regression; orders categories */
   readonly targets?: Float64Array;
+  /** how many rows they are, where one stands for several */
+  readonly standsFor?: number;
 }
 
 export interface DescribeOptions {
@@ -88,7 +90,7 @@ export function describeFeature(
   const look = lookEvery(scope);
   const categories = uniteCategories(source.entries, totals, look);
   return options.coding === 'rank'
-    ? rankCategories(name, categories, rows.rowCount, hasMissing, look)
+    ? rankCategories(name, categories, rows.standsFor ?? rows.rowCount, hasMissing, look)
     : listCategories(name, categories, hasMissing, look);
 }
 

@@ -1,7 +1,8 @@
 // Naive Bayes: features that are independent of one another given the label, each read as one test.
 
 import { Type } from 'typebox';
-import { Grower, type GrowTask, type SplitCandidate } from '../decision-tree/grow.ts';
+import type { SplitCandidate } from '../decision-tree/cell-search.ts';
+import { Grower, type GrowTask } from '../decision-tree/grow.ts';
 import { NodeEntries } from '../decision-tree/node-entries.ts';
 import { TEST_LESS, TEST_PRESENT } from '../decision-tree/tree.ts';
 import { type Feature, MISSING_CODE } from '../feature/feature.ts';

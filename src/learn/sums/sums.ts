@@ -31,6 +31,8 @@ export interface Group {
 
 /** Rows somewhere, of which groups and sums can be had, in one pass over them for each request. */
 export interface Sums {
+  /** groups that one request may have */
+  readonly groupCountMax: number;
   /** @throws SumsRefused when the rows would have to come here */
   groups(request: SumsRequest): readonly Group[];
 }

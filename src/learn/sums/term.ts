@@ -16,9 +16,14 @@ export type Term =
       readonly left: Term;
       readonly right: Term;
     }
-  | { readonly kind: 'call'; readonly name: 'exp' | 'ln' | 'floor' | 'sqrt'; readonly arg: Term }
+  | { readonly kind: 'call'; readonly name: TermFunction; readonly arg: Term }
+  /** as a key alone: a row is in the groups of all of these whole numbers from 0, below 2^32 */
+  | { readonly kind: 'each'; readonly terms: readonly Term[] }
   /** the first choice whose test holds, else `otherwise` */
   | { readonly kind: 'choice'; readonly choices: readonly Choice[]; readonly otherwise: Term };
+
+/** `float32`: the nearest number of single precision */
+export type TermFunction = 'exp' | 'ln' | 'floor' | 'sqrt' | 'float32';
 
 export interface Choice {
   readonly test: Test;
@@ -33,7 +38,7 @@ export type Test =
       readonly right: Term;
     }
   | { readonly kind: 'missing'; readonly term: Term }
-  | { readonly kind: 'all'; readonly tests: readonly Test[] };
+  | { readonly kind: 'all' | 'any'; readonly tests: readonly Test[] };
 
 export function constant(value: number | string): Term {
   return { kind: 'constant', value };
@@ -62,6 +67,10 @@ export function compare(operator: '=' | '<' | '<=' | '>=', left: Term, right: Te
 
 export function missing(term: Term): Test {
   return { kind: 'missing', term };
+}
+
+export function call(name: TermFunction, arg: Term): Term {
+  return { kind: 'call', name, arg };
 }
 
 export function choose(choices: readonly Choice[], otherwise: Term): Term {

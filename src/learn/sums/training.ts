@@ -46,6 +46,8 @@ export interface FeatureGroups {
   readonly rowCounts: Float64Array;
   /** of sum 1 */
   readonly weights: Float64Array;
+  /** what rows teach, on the average of each group; of texts whose order it decides */
+  readonly targets: Float64Array | undefined;
 }
 
 export interface SummedTraining {
@@ -77,6 +79,13 @@ export function classKeys({ classes }: Pick<SummedTraining, 'classes'>): readonl
 
 export type TrainingStart = Omit<SummedTraining, 'features' | 'groups'>;
 
+/** How features get codes. */
+export interface CodingOptions {
+  readonly coding: 'rank' | 'each' | 'none';
+  /** buckets of a number at most */
+  readonly bucketCountMax?: number | undefined;
+}
+
 /**
  * Asks for the values of all features, one pass each.
  * @throws SumsRefused when a feature has more categories than come one by one
@@ -84,18 +93,26 @@ export type TrainingStart = Omit<SummedTraining, 'features' | 'groups'>;
 export function describeBySums(
   context: FitContext,
   start: TrainingStart,
-  coding: 'rank' | 'each' | 'none',
+  { coding, bucketCountMax }: CodingOptions,
 ): SummedTraining {
   const groups = start.facts.map((facts, index) => {
     context.checkCancelled();
     const needsValues = coding !== 'none' || facts.kind === 'text';
-    return needsValues ? featureGroups(start, index) : undefined;
+    return needsValues ? featureGroups(start, index, coding === 'rank') : undefined;
   });
   const features = groups.map((found, index): Feature => {
     if (found === undefined) return unbucketed(start.facts[index] as FeatureFacts, start.rowCount);
-    const { source, weights } = found;
-    const rows = { rowCount: weights.length, weights };
-    return describeFeature(context.workspace, source, rows, { coding: 'each', arena: 0 }, context);
+    const { source, targets, weights } = found;
+    const rows = {
+      ...{ rowCount: weights.length, weights, standsFor: start.rowCount },
+      ...(targets === undefined ? {} : { targets }),
+    };
+    const options = {
+      coding: coding === 'rank' ? coding : 'each',
+      arena: 0,
+      ...(bucketCountMax === undefined ? {} : { bucketCountMax }),
+    } as const;
+    return describeFeature(context.workspace, source, rows, options, context);
   });
   return { ...start, features, groups };
 }
@@ -105,11 +122,15 @@ function unbucketed({ name, count }: FeatureFacts, rowCount: number): Feature {
   return { kind: 'numeric', name, boundaries: new Float64Array(0), hasMissing: count < rowCount };
 }
 
-function featureGroups(start: TrainingStart, index: number): FeatureGroups {
+function featureGroups(start: TrainingStart, index: number, isRanked: boolean): FeatureGroups {
   const { classes, facts, sums } = start;
   const { kind, distinct, name } = facts[index] as FeatureFacts;
   const x = columnOf(index);
-  const values: readonly Aggregate[] = [{ kind: 'rows' }, weighted(start)];
+  const needsTargets = isRanked && kind === 'text';
+  const values: readonly Aggregate[] = [
+    ...[{ kind: 'rows' } as const, weighted(start)],
+    ...(needsTargets && classes === undefined ? [weighted(start, columnOf('label'))] : []),
+  ];
   let found: readonly ValueGroup[];
   if (distinct <= VALUE_COUNT_MAX) {
     const groups = sums.groups({ keys: [x, ...classKeys(start)], values });
@@ -131,8 +152,11 @@ function featureGroups(start: TrainingStart, index: number): FeatureGroups {
   const factorOf = (label: number) =>
     classes === undefined ? 1 / start.weightTotal : (classes.factors[label] as number);
   const labels = Uint16Array.from(found, ({ label }) => classes?.classOf(label) ?? 0);
+  const targetOf = ({ sum, weight }: ValueGroup, i: number) =>
+    classes === undefined ? sum / weight : (labels[i] as number);
   return {
     source: sourceOf(name, kind, found),
+    targets: needsTargets ? Float64Array.from(found, targetOf) : undefined,
     labels,
     rowCounts: Float64Array.from(found, ({ rows }) => rows),
     weights: Float64Array.from(found, ({ weight }, i) => weight * factorOf(labels[i] as number)),
@@ -144,12 +168,14 @@ interface ValueGroup {
   readonly label: Atom;
   readonly rows: number;
   readonly weight: number;
+  /** of the targets, weighted, where they were asked for */
+  readonly sum: number;
 }
 
 /** @param valueKey the position of the key before that of the class */
 function valueGroup(group: Group, value: Atom, valueKey: number): ValueGroup {
   const label = group.keys[valueKey + 1] ?? null;
-  return { value, label, rows: sumAt(group, 0), weight: sumAt(group, 1) };
+  return { value, label, rows: sumAt(group, 0), weight: sumAt(group, 1), sum: sumAt(group, 2) };
 }
 
 /** Values of about the same size as the least of them; heavy cells are divided again. */

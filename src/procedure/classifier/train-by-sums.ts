@@ -1,6 +1,7 @@
 // Training a classifier on rows of another system, of which only sums come here.
 import { labelList, labelPositions } from '../../learn/label.ts';
 import type { Iteration, LearnContext } from '../../learn/learner.ts';
+import { innermost } from '../../learn/learners.ts';
 import { modelEnsembles } from '../../learn/model/classifier.ts';
 import { type Aggregate, type Group, SumsRefused, sumAt } from '../../learn/sums/sums.ts';
 import { columnOf } from '../../learn/sums/term.ts';
@@ -53,6 +54,7 @@ export function trainBySums(
 ): TrainedOnRows {
   const { recipe } = order;
   const { learner } = recipe;
+  const inner = innermost(recipe);
   if (learner.fitSums === undefined || order.mode === 'multilabel') {
     throw new SumsRefused(`${learner.type} reads rows`);
   }
@@ -72,7 +74,10 @@ export function trainBySums(
     weightTotal: facts.weightTotal,
     hasWeights: sums.weight !== undefined,
   };
-  const training = describeBySums(learning, start, learner.coding);
+  const training = describeBySums(learning, start, {
+    coding: inner.learner.coding,
+    bucketCountMax: inner.learner.bucketCountMax?.(inner.options),
+  });
   const selected = rowCountOf(context, query);
   steps.next();
   const algorithm = learner.fitSums(learning, training, recipe, order.seed);

@@ -250,6 +250,11 @@ export class QuerySums implements Sums {
     return this.#context.namespace.dataset(this.#dataset).rowCount;
   }
 
+  get groupCountMax(): number {
+    const { remote } = this.#context.namespace.dataset(this.#dataset);
+    return remote?.pushing?.rowCountMax ?? Number.POSITIVE_INFINITY;
+  }
+
   get report(): SumsReport {
     return {
       way: 'sums',

@@ -80,6 +80,8 @@ function childrenOf(term: Term): readonly Term[] {
       return [term.left, term.right];
     case 'call':
       return [term.arg];
+    case 'each':
+      return term.terms;
     case 'choice':
       return [
         ...term.choices.flatMap(({ test, value }) => [...termsOf(test), value]),
@@ -97,6 +99,7 @@ function termsOf(test: Test): readonly Term[] {
     case 'missing':
       return [test.term];
     case 'all':
+    case 'any':
       return test.tests.flatMap(termsOf);
   }
 }
@@ -145,13 +148,16 @@ export class TermBinder {
         };
       }
       case 'call':
+      case 'each': {
+        const [name, args] = term.kind === 'call' ? [term.name, [term.arg]] : ['each', term.terms];
         return {
           ...NUMBER,
           kind: 'call',
-          name: term.name,
-          args: [this.term(term.arg)],
-          surfaces: [''],
+          name,
+          args: args.map((arg) => this.term(arg)),
+          surfaces: args.map(() => ''),
         };
+      }
       case 'choice':
         return {
           ...BASE,
@@ -182,7 +188,10 @@ export class TermBinder {
       case 'missing':
         return { ...BASE, kind: 'is', operand: this.term(test.term), test: 'null', negated: false };
       case 'all':
-        return { ...BASE, kind: 'and', operands: test.tests.map((each) => this.test(each)) };
+      case 'any': {
+        const operands = test.tests.map((each) => this.test(each));
+        return { ...BASE, kind: test.kind === 'all' ? 'and' : 'or', operands };
+      }
     }
   }
 

@@ -2,6 +2,7 @@
 import {
   choose,
   compare,
+  computed,
   double,
   holds,
   isDouble,
@@ -28,6 +29,16 @@ const STRICT: Readonly<Record<string, Lower>> = {
   trunc: rounding((x) => `trunc(${x})`),
   round: (args, to) => (args.length === 1 ? nearest(args, to) : undefined),
   sqrt: rounding((x) => `sqrt(${x})`),
+  // Only sums ask for these two: single precision, and a row for each of several codes.
+  float32: ([x]) => x && computed(number(`toFloat32(${double(x)})`, x.isNullable), [x]),
+  each: (args) =>
+    args.every(({ isNullable, isInexact }) => !isNullable && isInexact !== true)
+      ? {
+          text: `arrayJoin([${args.map(({ text: code }) => `toUInt32(${code})`).join(', ')}])`,
+          kind: 'integer',
+          isNullable: false,
+        }
+      : undefined,
   exp: inexact((x) => `exp(${x})`),
   ln: inexact((x) => `log(${x})`),
   text_concat: ofTexts(2, ([a, b]) => ({

@@ -14,6 +14,7 @@ import type {
 import { Path } from '../../value/path.ts';
 import { Scalar } from '../../value/value.ts';
 import { lowerCall } from './clickhouse-builtin.ts';
+import { tableCase } from './clickhouse-case.ts';
 import { lowerModelOutput } from './clickhouse-model.ts';
 import type { ClickhouseColumn } from './clickhouse-request.ts';
 import {
@@ -259,6 +260,8 @@ function isTest(test: string, operand: Sql): string | undefined {
 
 function caseSql(expression: CaseExpression, to: Lowering): Sql | undefined {
   if (expression.emptyRow) return undefined;
+  const table = tableCase(expression, to, lower);
+  if (table !== undefined) return table;
   const subject = expression.operand && lower(expression.operand, to);
   if (expression.operand !== undefined && subject === undefined) return undefined;
   const tests: string[] = [];

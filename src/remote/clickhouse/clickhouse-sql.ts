@@ -215,7 +215,8 @@ export function choose(
   const parts = tests.map((test, index) => `${test}, ${asKind(results[index] as Sql | null)}`);
   const last = asKind(results[results.length - 1] as Sql | null);
   return {
-    text: `multiIf(${parts.join(', ')}, ${last})`,
+    // Of one test alone; it takes half the time.
+    text: `${parts.length === 1 ? 'if' : 'multiIf'}(${parts.join(', ')}, ${last})`,
     kind,
     isNullable: values.length < results.length || values.some((value) => value.isNullable),
     isSmall: kind === 'integer' || kind === 'truth',

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { middleBoundary } from '../../../../src/learn/decision-tree/cell-search.ts';
+import { fitDecisionTree } from '../../../../src/learn/decision-tree/decision-tree.ts';
 import {
   DECISION_TREE_DEFAULTS,
   type DecisionTreeOptions,
-  fitDecisionTree,
-} from '../../../../src/learn/decision-tree/decision-tree.ts';
-import { middleBoundary } from '../../../../src/learn/decision-tree/grow.ts';
+} from '../../../../src/learn/decision-tree/options.ts';
 import {
   type DecisionTree,
   TEST_EQUAL,
