@@ -1,6 +1,7 @@
 // k-means of points that are known by their sums: assignment and sums in one pass an iteration.
 import { type Aggregate, type Sums, SumsRefused, sumAt } from '../sums/sums.ts';
 import {
+  call,
   choose,
   columnOf,
   compare,
@@ -39,7 +40,7 @@ export function fitKmeansBySums(
   const raw = Array.from({ length: dimension }, (_, j) => columnOf(j));
   const squares = raw.map((x) => times(x, x)).reduce(plus, constant(0));
   const isCosine = metric === 'cosine';
-  const norm: Term = { kind: 'call', name: 'sqrt', arg: squares };
+  const norm = call('sqrt', squares);
   // For cosine points are their unit vectors, which come first among what is shared.
   const points: Term[] = isCosine ? [norm, ...raw.map((value) => over(value, shared(0)))] : [];
   const x = isCosine ? raw.map((_, j) => shared(j + 1)) : raw;

@@ -1,6 +1,7 @@
 // Decision trees of rows that are known by their sums: two requests a level, one for what the nodes
 // of the level hold, one for the histograms of those that may be split.
-import { CodedRows, type NodePath, type PathChoice } from '../sums/coded-rows.ts';
+import { type Branch, openBranch, pathTo, type Side } from '../sums/branch.ts';
+import { CodedRows } from '../sums/coded-rows.ts';
 import { type Aggregate, type Group, SumsRefused, sumAt } from '../sums/sums.ts';
 import { columnOf, constant, minus, shared, times } from '../sums/term.ts';
 import { classKeys, type SummedTraining, weighted } from '../sums/training.ts';
@@ -32,18 +33,6 @@ type HeldStats = NodeStats & { readonly rowCount: number };
 interface OpenNode {
   readonly index: number;
   readonly stats: NodeStats;
-}
-
-/** A node as it is found from the root: its test, or a place that is still open. */
-interface Branch {
-  isEmpty: boolean;
-  fork: { readonly column: number; readonly sides: readonly Side[] } | undefined;
-}
-
-interface Side {
-  /** 1 for each code of the column that goes there */
-  readonly codes: Uint8Array;
-  readonly branch: Branch;
 }
 
 /**
@@ -107,7 +96,7 @@ class LevelGrower {
   grow(): DecisionTree {
     const { maxDepth } = this.#options;
     this.#center = this.#meanTarget();
-    const root: Branch = { isEmpty: false, fork: undefined };
+    const root: Branch = openBranch();
     let places: { readonly branch: Branch; readonly parent: number; readonly outcome: number }[] = [
       { branch: root, parent: -1, outcome: 0 },
     ];
@@ -286,7 +275,7 @@ class LevelGrower {
     this.#builder.setTest(index, candidate.test, feature, operand, score);
     const sides: Side[] = [0, 1, 2].map(() => ({
       codes: new Uint8Array(codeCount),
-      branch: { isEmpty: false, fork: undefined },
+      branch: openBranch(),
     }));
     // A test for presence decides every row: what is missing is not present.
     const missing = candidate.test === TEST_PRESENT ? 1 : 2;
@@ -297,30 +286,4 @@ class LevelGrower {
     branch.fork = { column: candidate.column, sides };
     return sides.map(({ branch: side }, outcome) => ({ outcome, branch: side }));
   }
-}
-
-const NOWHERE: NodePath = { kind: 'end', node: -1 };
-
-/** Tests from the root to some branches, which their positions stand for. */
-function pathTo(root: Branch, branches: readonly Branch[]): NodePath {
-  const positions = new Map(branches.map((branch, position) => [branch, position]));
-  const visit = (branch: Branch): NodePath => {
-    const position = positions.get(branch);
-    if (position !== undefined) return { kind: 'end', node: position };
-    if (branch.fork === undefined) return NOWHERE;
-    const { column, sides } = branch.fork;
-    const present = sides.filter(({ branch: side }) => !side.isEmpty);
-    // A code that no row has may go anywhere, and the first side is told by one bound then.
-    const isComplete = present.every(({ codes }) => codes[0] === 0);
-    const all = present.map(({ codes: own, branch: side }, index): PathChoice => {
-      const codes = isComplete && index === 0 ? Uint8Array.of(1, ...own.subarray(1)) : own;
-      return { column, codes, path: visit(side) };
-    });
-    const choices = all.filter(({ path }) => path !== NOWHERE);
-    if (choices.length === 0) return NOWHERE;
-    // What is left needs no test of its own.
-    const last = choices.length === all.length ? choices.pop() : undefined;
-    return { kind: 'fork', choices, otherwise: last?.path ?? NOWHERE };
-  };
-  return visit(root);
 }

@@ -11,6 +11,7 @@ import { DENSE_SHARE, type Design } from '../design/design.ts';
 import type { CategoricalFeature } from '../feature/feature.ts';
 import { type Aggregate, type Group, SumsRefused, sumAt } from '../sums/sums.ts';
 import {
+  call,
   choose,
   columnOf,
   compare,
@@ -259,7 +260,7 @@ export class SummedGlz {
     const negative = minus(constant(0), shared(eta));
     const more: Term[] = [
       weightedSum(columns, beta, beta[size - 1] as number),
-      over(one, plus(one, { kind: 'call', name: 'exp', arg: negative })),
+      over(one, plus(one, call('exp', negative))),
       times(shared(mean), minus(one, shared(mean))),
     ];
     // Beside the labels, which are the same in all rows of a class.
@@ -378,7 +379,7 @@ function withoutRows(columnCount: number): Design {
 function logarithm(share: Term, eta: Term): Term {
   const least = Math.log(LEAST_MEAN);
   const test = compare('>=', eta, constant(-least));
-  return choose([{ test, value: constant(least) }], { kind: 'call', name: 'ln', arg: share });
+  return choose([{ test, value: constant(least) }], call('ln', share));
 }
 
 /** Where the product of columns i <= j stands among those of all pairs. */

@@ -36,8 +36,8 @@ const COLUMN_COUNT_MAX = 16;
 
 /** Where the rows of a node are: tests of codes from the root on. */
 export type NodePath =
-  /** the position of a node that is asked for, or -1 */
-  | { readonly kind: 'end'; readonly node: number }
+  /** the position of a node that is asked for, or -1; or what else is found there */
+  | { readonly kind: 'end'; readonly value: number }
   | {
       readonly kind: 'fork';
       readonly choices: readonly PathChoice[];
@@ -105,7 +105,7 @@ export class CodedRows {
   ): readonly Group[] {
     const { sums, path, keys, values, rest } = request;
     return sums.groups({
-      shared: [...this.#codes, ...rest, this.#pathTerm(path, 0)],
+      shared: [...this.#codes, ...rest, this.pathTerm(path, 0)],
       keys: [shared(this.restFrom + rest.length), ...keys],
       values,
     });
@@ -126,7 +126,7 @@ export class CodedRows {
         for (let code = 0; code < codeCount; code++) cells.push({ column, code });
       }
       // Rows of no node are counted as those of a node before the first one.
-      const node = this.#pathTerm(path, 1);
+      const node = this.pathTerm(path, 1);
       const base = shared(this.restFrom + rest.length);
       const each = own.map((column, index) =>
         plus(base, plus(this.code(column), constant(offsets[index] as number))),
@@ -165,13 +165,14 @@ export class CodedRows {
     return parts;
   }
 
-  #pathTerm(path: NodePath, first: number): Term {
-    if (path.kind === 'end') return constant(path.node + first);
+  /** What is found at the end of the path, plus a number. */
+  pathTerm(path: NodePath, first: number): Term {
+    if (path.kind === 'end') return constant(path.value + first);
     const choices = path.choices.map(({ column, codes, path: next }) => ({
       test: this.test(column, codes),
-      value: this.#pathTerm(next, first),
+      value: this.pathTerm(next, first),
     }));
-    return choose(choices, this.#pathTerm(path.otherwise, first));
+    return choose(choices, this.pathTerm(path.otherwise, first));
   }
 
   /** Whether the code of a column is among some. */

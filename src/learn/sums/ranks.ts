@@ -1,6 +1,6 @@
 // Values at given ranks of numbers that are known by their sums.
 import { type Sums, sumAt } from './sums.ts';
-import { columnOf, compare, constant, minus, type Term, type Test, times } from './term.ts';
+import { call, columnOf, compare, constant, minus, type Term, type Test, times } from './term.ts';
 
 /** A number and how many rows have it. */
 export interface CountedValue {
@@ -55,11 +55,7 @@ export function valueAtRankOf(sums: Sums, column: number, rank: number, range: R
     const where = within(x, low, high);
     const scale = CELL_COUNT / (high - low);
     if (!Number.isFinite(scale) || scale === 0) break;
-    const cell: Term = {
-      kind: 'call',
-      name: 'floor',
-      arg: times(minus(x, constant(low)), constant(scale)),
-    };
+    const cell = call('floor', times(minus(x, constant(low)), constant(scale)));
     const groups = sums.groups({
       keys: [cell],
       values: [

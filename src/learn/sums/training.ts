@@ -6,7 +6,7 @@ import type { SourceColumn } from '../feature/source.ts';
 import type { Mode } from '../label.ts';
 import type { FitContext } from '../workspace.ts';
 import { type Aggregate, type Group, type Sums, SumsRefused, sumAt } from './sums.ts';
-import { columnOf, compare, constant, minus, type Term, type Test, times } from './term.ts';
+import { call, columnOf, compare, constant, minus, type Term, type Test, times } from './term.ts';
 
 /** Distinct values that come one by one; more are added up in cells of about the same value. */
 const VALUE_COUNT_MAX = 65_536;
@@ -191,11 +191,7 @@ function cells(
     tests: [compare('>=', x, constant(low)), compare('<=', x, constant(high))],
   };
   const scale = CELL_COUNT / (high - low);
-  const cell: Term = {
-    kind: 'call',
-    name: 'floor',
-    arg: times(minus(x, constant(low)), constant(scale)),
-  };
+  const cell = call('floor', times(minus(x, constant(low)), constant(scale)));
   const isWhole = !(Number.isFinite(scale) && scale > 0) || division === DIVISION_COUNT_MAX;
   const groups = start.sums.groups({
     keys: [isWhole ? constant(0) : cell, ...classKeys(start)],
