@@ -1,8 +1,13 @@
 // EXPLAIN, SHOW, DESCRIBE, SUMMARIZE: statements that look at plans, names and columns.
 import { likeMatcher } from '../builtin/operator/like.ts';
 import { explainPlan, pathOf } from '../physical/explain.ts';
+import {
+  type Observation,
+  Observations,
+  printColumns,
+  printExpressions,
+} from '../physical/observation.ts';
 import type { RelationRow } from '../plan/namespace.ts';
-import type { PlanNode } from '../plan/plan.ts';
 import { typeAtPath, typeName } from '../plan/type/type.ts';
 import type { QueryWarning } from '../plan/warning.ts';
 import { parseQuery, parseTableExpression } from '../sql/parser/parser.ts';
@@ -12,7 +17,6 @@ import { failure } from '../util/error.ts';
 import type { Atom } from '../value/atom.ts';
 import { Path } from '../value/path.ts';
 import { constant, Scalar, sortedRow } from '../value/value.ts';
-import type { Observation, Observe } from './general/compiler.ts';
 import { type PreparedQuery, prepareQuery, queryRows, type WriteQueryOptions } from './query.ts';
 
 export interface Answer {
@@ -67,11 +71,22 @@ function answer(
 
 function explain(text: string, analyze: boolean, options: WriteQueryOptions): Answer {
   if (analyze) return explainAnalyze(text, options);
-  const prepared = prepareQuery(text, asWritten(options));
-  const lines = explainPlan(prepared.plan, prepared.runtime.planner);
-  const cells = lines.map(({ operator, path, rows, why }) => [operator, path, rows, why]);
-  return answer(['operator', 'path', 'rows', 'why'], cells, prepared.warnings);
+  const observations = new Observations();
+  const dry = { ...asWritten(options), observe: observations.add, isDry: true };
+  const { plan, runtime, warnings } = prepareQuery(text, dry);
+  const cells = explainPlan(plan, runtime.planner).map((line) => {
+    const { operator, path, rows, why, physical } = line;
+    const lowered = physical ? observations.of(physical.logical) : NOTHING;
+    const told = [printColumns(lowered), printExpressions(lowered.expressions)];
+    return [operator, path, rows, why, ...told, line.names, line.timestamps];
+  });
+  return answer(['operator', 'path', 'rows', 'why', ...TOLD], cells, warnings);
 }
+
+/** What operators tell of themselves, and where names and timestamps of their rows are from. */
+const TOLD = ['columns', 'expressions', 'names', 'timestamps'];
+
+const NOTHING: Observation = {};
 
 /** The query runs as it does when its result is written in that format. */
 function asWritten(options: WriteQueryOptions) {
@@ -80,25 +95,26 @@ function asWritten(options: WriteQueryOptions) {
 
 /** Runs the query, and tells what each operator gave and how long it took, its inputs included. */
 function explainAnalyze(text: string, options: WriteQueryOptions): Answer {
-  const observed = new Map<PlanNode, Observation>();
-  const observe: Observe = (node, observation) => {
-    observed.set(node, { ...observed.get(node), ...observation });
-  };
-  const prepared = prepareQuery(text, { ...asWritten(options), observe });
+  const observations = new Observations();
+  const prepared = prepareQuery(text, { ...asWritten(options), observe: observations.add });
   for (const _ of prepared.run()) options.scope.checkCancelled();
   const lines = explainPlan(prepared.plan, prepared.runtime.planner);
-  const cells = lines.map(({ operator, path, rows, why, physical }) => {
-    const seen = physical && observed.get(physical.logical);
-    const { rowCount = null, milliseconds = null, way } = seen ?? {};
+  const cells = lines.map(({ operator, path, rows, why, names, timestamps, physical }) => {
+    const seen = physical ? observations.of(physical.logical) : NOTHING;
+    const { rowCount = null, milliseconds = null, bytes = null, way } = seen;
     // Where only the data told that batches do not suit, the reference took over.
     const tookOver = physical !== undefined && way === 'rows' && physical.way !== 'rows';
     const [ranAs, because] = tookOver
       ? [pathOf({ ...physical, way }), 'a value or an expression did not suit']
       : [path, why];
-    return [operator, rowCount, milliseconds, ranAs, rows, because];
+    const told = [printColumns(seen), printExpressions(seen.expressions)];
+    return [
+      ...[operator, rowCount, milliseconds, ranAs, rows, because],
+      ...[bytes, ...told, names, timestamps],
+    ];
   });
   const columns = ['operator', 'rows', 'milliseconds', 'path', 'estimated_rows', 'why'];
-  return answer(columns, cells, prepared.warnings);
+  return answer([...columns, 'bytes', ...TOLD], cells, prepared.warnings);
 }
 
 function showTables({ namespace }: WriteQueryOptions): Answer {

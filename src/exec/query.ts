@@ -1,5 +1,6 @@
 // The entry of the engine: query text or clauses in, rows or bytes of a format out.
 import type { ChoiceName } from '../physical/choice/choice.ts';
+import type { Observe } from '../physical/observation.ts';
 import { bindQuery } from '../plan/bind/bind.ts';
 import type { ParameterTypes } from '../plan/bind/context.ts';
 import type { ColumnOrder } from '../plan/column-order.ts';
@@ -15,7 +16,7 @@ import type { QueryNode } from '../sql/node.ts';
 import { parseClauses, type QueryClauses } from '../sql/parser/clauses.ts';
 import { parseQuery } from '../sql/parser/parser.ts';
 import { NULL_VALUE, type Value } from '../value/value.ts';
-import type { Executor, Observe, Runtime } from './general/compiler.ts';
+import type { Executor, Runtime } from './general/compiler.ts';
 import { evaluateConstant } from './general/constant.ts';
 import { compileQuery } from './general/plan.ts';
 import { makeRuntime } from './general/runtime.ts';
@@ -67,6 +68,8 @@ export interface PrepareOptions extends QueryContext {
   readonly exactTimestamps?: boolean | undefined;
   /** told what operators do */
   readonly observe?: Observe | undefined;
+  /** true: the query is never run, only lowered: what operators would do is told to `observe` */
+  readonly isDry?: boolean | undefined;
   /** refuses a query that would only be warned about */
   readonly strict?: boolean | undefined;
   /** Changes what was bound, before it is optimized. */

@@ -19,6 +19,9 @@ export interface ExplainLine {
   readonly rows: number | null;
   /** why not faster: the choices that were not made for it, with their reasons; null: none */
   readonly why: string | null;
+  /** where names and timestamps of its rows are from */
+  readonly names: string | null;
+  readonly timestamps: string | null;
   /** absent: the line only announces those below it */
   readonly physical?: PhysicalNode;
 }
@@ -27,16 +30,18 @@ export interface ExplainLine {
 export function explainPlan(plan: QueryPlan, planner: Planner): ExplainLine[] {
   const lines: ExplainLine[] = [];
   const physical = planQuery(plan, planner);
-  addLines(physical.root, 0, planner.namespace, lines);
+  addLines(physical.root, 0, planner, lines);
   const ways = waysOfSubqueries(plan);
   physical.subqueries.forEach((subquery, index) => {
     const way = ways.get(index);
     if (way === undefined) return;
-    lines.push({ operator: `sub-select ${index}`, path: way, rows: null, why: null });
-    addLines(subquery, 1, planner.namespace, lines);
+    lines.push({ ...NOTHING_KNOWN, operator: `sub-select ${index}`, path: way });
+    addLines(subquery, 1, planner, lines);
   });
   return lines;
 }
+
+const NOTHING_KNOWN = { rows: null, why: null, names: null, timestamps: null };
 
 /** How often each sub-select runs; those that nothing reads any more are left out. */
 function waysOfSubqueries(plan: QueryPlan): ReadonlyMap<number, string> {
@@ -64,23 +69,26 @@ function wayOf({ args, lookup }: SubqueryExpression): string {
 function addLines(
   physical: PhysicalNode,
   depth: number,
-  namespace: Namespace,
+  planner: Planner,
   lines: ExplainLine[],
 ): void {
   const { logical: node, inputs } = physical;
+  const { namespace } = planner;
   lines.push({
     operator: '  '.repeat(depth) + describeNode(node),
     path: pathOf(physical),
     rows: estimateRows(node, namespace),
     why: whyOf(physical),
+    names: namesOf(physical, namespace),
+    timestamps: timestampsOf(physical, planner),
     physical,
   });
   const request = remoteRequest(node, namespace);
   if (request !== undefined) {
     const operator = `${'  '.repeat(depth + 1)}${request}`;
-    lines.push({ operator, path: 'remote', rows: null, why: null });
+    lines.push({ ...NOTHING_KNOWN, operator, path: 'remote' });
   }
-  for (const input of inputs) addLines(input, depth + 1, namespace, lines);
+  for (const input of inputs) addLines(input, depth + 1, planner, lines);
 }
 
 /** What another system is asked for the rows of a scan. */
@@ -88,6 +96,61 @@ function remoteRequest(node: PlanNode, namespace: Namespace): string | undefined
   if (node.kind === 'ask') return namespace.dataset(node.dataset).remote?.pushing?.describe(node);
   if (node.kind !== 'scan' || node.lookup !== undefined) return undefined;
   return namespace.dataset(node.dataset).remote?.describe(node.columns, node.prefilter ?? []);
+}
+
+/** What rows are called after; their names are made when somebody asks for them. */
+function namesOf({ logical: node, inputs: [input] }: PhysicalNode, namespace: Namespace): string {
+  switch (node.kind) {
+    case 'scan': {
+      const { snapshot } = namespace.dataset(node.dataset);
+      if (snapshot === undefined) return 'stored with each row';
+      const { kind } = snapshot.rowNames;
+      return kind === 'paths'
+        ? 'stored texts'
+        : kind === 'numbers'
+          ? 'stored numbers'
+          : 'row numbers';
+    }
+    case 'join':
+    case 'lateral':
+      return 'those of both sides';
+    case 'aggregate':
+    case 'grouping-sets':
+      return 'keys';
+    case 'project':
+      if (node.name !== undefined) return `NAMED ${printExpression(node.name)}`;
+      break;
+    case 'filter':
+    case 'when':
+    case 'sort':
+    case 'limit':
+    case 'limit-by':
+    case 'distinct-on':
+    case 'window':
+    case 'rejoin':
+    case 'sample':
+      break;
+    default:
+      return 'its own';
+  }
+  return input === undefined ? 'its own' : namesOf(input, namespace);
+}
+
+/** Where the timestamps of values are from. */
+function timestampsOf(
+  { logical: node, inputs }: PhysicalNode,
+  { namespace, exactTimestamps }: Pick<Planner, 'namespace' | 'exactTimestamps'>,
+): string {
+  if (!exactTimestamps) return 'not looked at';
+  if (node.kind === 'scan') {
+    const { snapshot } = namespace.dataset(node.dataset);
+    if (snapshot?.layout !== 'columnar') return 'of each cell';
+    const { timestamps } = snapshot;
+    if (timestamps.kind !== 'constant') return 'of each row';
+    return Number.isNaN(timestamps.ts) ? 'of each cell' : 'one for all';
+  }
+  const below = new Set(inputs.map((input) => timestampsOf(input, { namespace, exactTimestamps })));
+  return below.size === 0 ? 'of each cell' : [...below].join(' and ');
 }
 
 /** How the rows of an operator come about, in a word or two. */

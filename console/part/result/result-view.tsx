@@ -230,6 +230,9 @@ interface PlanLine {
   readonly path?: string;
   readonly rows?: number | null;
   readonly milliseconds?: number | null;
+  readonly bytes?: number | null;
+  readonly columns?: string | null;
+  readonly expressions?: string | null;
   readonly [more: string]: unknown;
 }
 
@@ -271,6 +274,9 @@ function Plan({ sql }: { readonly sql: string }) {
               <th>Path</th>
               <th class="number">Rows</th>
               {hasTimes && <th class="number">ms</th>}
+              {hasTimes && <th class="number">Bytes</th>}
+              <th>Expressions</th>
+              <th>Columns</th>
             </tr>
           </thead>
           <tbody>
@@ -291,6 +297,9 @@ function Plan({ sql }: { readonly sql: string }) {
                       {Number(line.milliseconds ?? 0).toFixed(1)}
                     </td>
                   )}
+                  {hasTimes && <td class="number">{line.bytes?.toLocaleString('en') ?? ''}</td>}
+                  <td class="dim">{line.expressions}</td>
+                  <td class="dim">{line.columns}</td>
                 </tr>
               );
             })}

@@ -1,7 +1,8 @@
 // What the parts of the general evaluator share while a plan is compiled to closures.
 
 import type { Planner } from '../../physical/choice/choice.ts';
-import type { PhysicalNode, Way } from '../../physical/physical.ts';
+import type { Observe } from '../../physical/observation.ts';
+import type { PhysicalNode } from '../../physical/physical.ts';
 import type { BoundExpression } from '../../plan/expression.ts';
 import type { CallContext } from '../../plan/function.ts';
 import type { Namespace, RelationColumn } from '../../plan/namespace.ts';
@@ -42,22 +43,13 @@ export interface Runtime {
   readonly executor: Executor | undefined;
   /** false: nobody looks at the timestamps of the result, and nothing computes with them */
   readonly exactTimestamps: boolean;
-  /** told what operators do, for EXPLAIN ANALYZE; absent: nobody asks */
+  /** told what operators do, for EXPLAIN; absent: nobody asks */
   readonly observe?: Observe | undefined;
+  /** true: operators are lowered, over tables without rows, and no row is made: for EXPLAIN */
+  readonly isDry: boolean;
   /** counts runs, so that what is computed once a run is computed again in the next */
   run: number;
 }
-
-/** What is known of a node of a plan that has run. */
-export interface Observation {
-  /** how its rows came about */
-  readonly way?: Way;
-  readonly rowCount?: number;
-  /** with everything below it */
-  readonly milliseconds?: number;
-}
-
-export type Observe = (node: PlanNode, observation: Observation) => void;
 
 /** Runs operators over batches of columns. */
 export interface Executor {

@@ -1,7 +1,9 @@
 // A logical plan to sources of rows: each operator over those below it.
 
+import { isEvaluated, type Observe } from '../../physical/observation.ts';
 import type { PhysicalNode } from '../../physical/physical.ts';
-import { datasetsReadBy, inputsOf } from '../../plan/map-plan.ts';
+import { printExpression } from '../../plan/explain-expression.ts';
+import { datasetsReadBy, expressionsOf, inputsOf } from '../../plan/map-plan.ts';
 import type { RelationColumn } from '../../plan/namespace.ts';
 import type { PlanNode } from '../../plan/plan.ts';
 import { unreachable } from '../../sql/node.ts';
@@ -64,11 +66,21 @@ function datasetsOf(node: PlanNode): readonly string[] {
 /** The rows of an operator: by the executor, or by the reference where it is left to that. */
 export function compilePhysical(physical: PhysicalNode, runtime: Runtime): RowSource {
   const { executor, observe } = runtime;
-  const source =
-    physical.way === 'rows' || executor === undefined
-      ? compileReference(physical, runtime)
-      : executor.open(physical, runtime);
+  const isReference = physical.way === 'rows' || executor === undefined;
+  if (isReference) tellClosures(physical, observe);
+  const source = isReference
+    ? compileReference(physical, runtime)
+    : executor.open(physical, runtime);
   return observe === undefined ? source : observedSource(source, physical, observe);
+}
+
+/** What the reference compiles to something else is told by whoever compiles it so. */
+function tellClosures({ logical }: PhysicalNode, observe: Observe | undefined): void {
+  if (observe === undefined) return;
+  const expressions = expressionsOf(logical)
+    .filter(isEvaluated)
+    .map((expression) => ({ text: printExpression(expression), ways: ['closure'] as const }));
+  observe(logical, { way: 'rows', expressions });
 }
 
 function compileReference({ logical: node, inputs }: PhysicalNode, runtime: Runtime): RowSource {

@@ -1,12 +1,13 @@
 // The runtime of one compiled plan: parameters, scope and the results of sub-selects.
 
 import type { ChoiceName } from '../../physical/choice/choice.ts';
+import type { Observe } from '../../physical/observation.ts';
 import { makePlanner } from '../../physical/planner.ts';
 import type { CallContext } from '../../plan/function.ts';
 import type { Namespace } from '../../plan/namespace.ts';
 import type { PlanNode } from '../../plan/plan.ts';
 import { flatten, NULL_VALUE, Scalar, type Value } from '../../value/value.ts';
-import type { Executor, Observe, Runtime } from './compiler.ts';
+import type { Executor, Runtime } from './compiler.ts';
 import type { RowSource } from './operator/source.ts';
 import { compileQuery } from './plan.ts';
 import type { ExecRow } from './row.ts';
@@ -20,15 +21,18 @@ export interface RuntimeOptions {
   /** false: whoever reads the result does not look at its timestamps */
   readonly exactTimestamps?: boolean | undefined;
   readonly observe?: Observe | undefined;
+  /** true: no row is made, see `Runtime.isDry` */
+  readonly isDry?: boolean | undefined;
   /** the query text, for the places of errors */
   readonly text?: string | undefined;
 }
 
 export function makeRuntime(subqueries: readonly PlanNode[], options: RuntimeOptions): Runtime {
   const { namespace, scope, executor, without, text, observe } = options;
-  const { exactTimestamps = true } = options;
+  const { exactTimestamps = true, isDry = false } = options;
   const sources: RowSource[] = [];
   const sourceOf = (index: number): RowSource => {
+    if (isDry) return () => [];
     const source = sources[index];
     if (source === undefined) throw new Error(`there is no sub-select ${index}`);
     return source;
@@ -48,6 +52,7 @@ export function makeRuntime(subqueries: readonly PlanNode[], options: RuntimeOpt
     }),
     exactTimestamps,
     observe,
+    isDry,
     parameters: () => NULL_VALUE,
     scopeCalls: () => NULL_VALUE,
     subqueryPlans: subqueries,

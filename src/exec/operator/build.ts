@@ -13,7 +13,7 @@ import { chunkColumn } from '../vector/program/block-compiler.ts';
 import type { TruthProgram } from '../vector/program/program.ts';
 import { Scratch } from '../vector/scratch.ts';
 import type { Place, ProbeStep } from './batch-vectors.ts';
-import type { Build, Pipeline } from './pipeline.ts';
+import type { Build, Pipeline, Stage } from './pipeline.ts';
 import { fillFlat, flatColumn } from './table/flat-column.ts';
 
 /** What jobs need to run a pipeline, and what to free when they are done. */
@@ -24,7 +24,7 @@ export interface BuiltSource {
 }
 
 /** The arena that most of the chunks of a pipeline lie in. */
-export function arenaOf({ scope }: Pipeline): number {
+export function arenaOf({ scope }: Pick<Pipeline, 'scope'>): number {
   return homeArena(scope.columns.filter((_, column) => scope.placeOf(column).table === 0));
 }
 
@@ -33,7 +33,7 @@ export function arenaOf({ scope }: Pipeline): number {
  * @param filter of the rows that are left; absent: whoever reads the source drops them
  */
 export function buildSource(
-  pipeline: Pipeline,
+  pipeline: Omit<Stage, 'filter'>,
   engine: VectorEngine,
   filter?: TruthProgram,
 ): BuiltSource {
@@ -50,8 +50,10 @@ export function buildSource(
         const place = scope.placeOf(column);
         return place.table === step + 1 ? [{ column, own: place.column }] : [];
       });
+      const before = sizeOf(spans);
       const builder = new TableBuild(engine, arena, spans, build);
       const flats = builder.build(wanted.map(({ own }) => own));
+      build.sizeBytes = sizeOf(spans) - before;
       for (const { column, own } of wanted) {
         places[column] = { kind: 'built', step, flat: flats.get(own) as FlatColumn };
       }
@@ -65,8 +67,12 @@ export function buildSource(
   }
 }
 
+function sizeOf(spans: readonly Span[]): number {
+  return spans.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+}
+
 /** The columns by number; those of built tables keep their types, but not their chunks. */
-function chunkColumnsOf({ scope, base }: Pipeline): ColumnSnapshot[] {
+function chunkColumnsOf({ scope, base }: Pick<Pipeline, 'base' | 'scope'>): ColumnSnapshot[] {
   return scope.columns.map((column, number) =>
     scope.placeOf(number).table === 0
       ? column
@@ -100,7 +106,7 @@ export function buildBlocks(
     };
     return { source, spans: [] };
   }
-  return buildKeyTables(engine, {
+  const made = buildKeyTables(engine, {
     arena: arenaOf(pipeline),
     built: { table: build.table, filter: build.filter, key },
     probe: { columns, filter: build.probe.filter, key: probeKey },
@@ -110,6 +116,8 @@ export function buildBlocks(
       return table === 0 ? { isBuilt: false, column: number } : { isBuilt: true, column };
     }),
   });
+  build.sizeBytes = made && sizeOf(made.spans);
+  return made;
 }
 
 /** Rows of a chunk with the codes of their keys. */

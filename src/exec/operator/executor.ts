@@ -8,10 +8,15 @@ import type { ExecRow } from '../general/row.ts';
 import type { VectorEngine } from '../vector/engine.ts';
 import type { NumberedRows } from '../vector/numbered-rows.ts';
 import { dictionaryTables } from '../vector/program/row-function.ts';
+import { countRows } from './materialize.ts';
 import { isLeftToReference } from './not-suited.ts';
+import type { Stage } from './pipeline.ts';
 import { isOfGroups } from './plan-parts.ts';
 import { PlanRunner } from './run.ts';
 import { RunMemory } from './run-memory.ts';
+import type { BatchTable } from './table/batch-table.ts';
+import { PickedTable } from './table/picked-table.ts';
+import { openExpressions, Trace } from './trace.ts';
 
 export function batchExecutor(engine: VectorEngine): Executor {
   return {
@@ -30,9 +35,32 @@ export function batchExecutor(engine: VectorEngine): Executor {
         return reference();
       };
       const compiler = makeCompiler(runtime, () => []);
+      if (runtime.isDry) {
+        lowerOperators(physical, compiler, engine);
+        return () => [];
+      }
       return () => runOperators(physical, compiler, engine) ?? runReference();
     },
   };
+}
+
+/** Has the operators below one lowered, for EXPLAIN: those whose input nobody knows are left out. */
+function lowerOperators(physical: PhysicalNode, compiler: Compiler, engine: VectorEngine): void {
+  const lowered = attempt(compiler, engine, (runner, release) => {
+    try {
+      runner.lower(physical);
+      runner.finish();
+      return true;
+    } finally {
+      release();
+    }
+  });
+  if (lowered === true) return;
+  compiler.runtime.observe?.(physical.logical, { expressions: openExpressions(physical.logical) });
+  for (const input of physical.inputs) {
+    if (input.way === 'rows') compilePhysical(input, compiler.runtime);
+    else lowerOperators(input, compiler, engine);
+  }
 }
 
 /** Undefined when the data or an expression do not suit, or when something failed. */
@@ -48,7 +76,11 @@ function runOperators(
   }
   return attempt(compiler, engine, (runner, release) => {
     try {
-      return isOfGroups(physical) ? runner.groups(physical).detached() : runner.columns(physical);
+      const rows = isOfGroups(physical)
+        ? runner.groups(physical).detached()
+        : runner.columns(physical);
+      runner.finish();
+      return rows;
     } finally {
       release();
     }
@@ -63,7 +95,9 @@ export function runNumbers(
 ): NumberedRows | undefined {
   return attempt(compiler, engine, (runner, release) => {
     try {
-      return runner.numberedRows(physical);
+      const rows = runner.numberedRows(physical);
+      runner.finish();
+      return rows;
     } finally {
       release();
     }
@@ -77,7 +111,9 @@ function runFilter(
 ): Iterable<ExecRow> | undefined {
   return attempt(compiler, engine, (runner, release) => {
     try {
-      return runner.filteredRows(physical, release);
+      const rows = runner.filteredRows(physical, release);
+      runner.finish();
+      return rows;
     } catch (thrown) {
       release();
       throw thrown;
@@ -93,9 +129,14 @@ function attempt<Rows>(
 ): Rows | undefined {
   const tables = dictionaryTables(engine.arenas, compiler);
   const memory = new RunMemory(engine.arenas);
-  const { exactTimestamps } = compiler.runtime;
+  const { exactTimestamps, observe, isDry } = compiler.runtime;
+  const countOf = (stage: Stage) => countRows(stage, { engine, memory });
+  const picked = (base: BatchTable) => (base instanceof PickedTable ? base : undefined);
+  const trace = observe && new Trace({ observe, memory, isDry, countRows: countOf, picked });
+  if (trace !== undefined) tables.watch = trace.lowered.bind(trace);
+  const context = { engine, compiler, tables, memory, exactTimestamps, trace };
   try {
-    return run(new PlanRunner({ engine, compiler, tables, memory, exactTimestamps }), () => {
+    return run(new PlanRunner(context), () => {
       tables.release();
       memory.release();
     });

@@ -35,7 +35,7 @@ import {
 } from './materialize-job.ts';
 import { suited } from './not-suited.ts';
 import { madeOutputs } from './outputs.ts';
-import { type Output, Pipeline } from './pipeline.ts';
+import { type Output, Pipeline, type Stage } from './pipeline.ts';
 import type { RunMemory } from './run-memory.ts';
 import { type MadeColumn, MadeTable } from './table/batch-table.ts';
 import {
@@ -44,6 +44,7 @@ import {
   encodeDictionary,
   encodeNumberColumn,
 } from './table/encode-column.ts';
+import type { Trace } from './trace.ts';
 
 /** What operators of a query share while it runs. */
 export interface OperatorContext {
@@ -51,6 +52,8 @@ export interface OperatorContext {
   readonly compiler: Compiler;
   readonly tables: DictionaryTables;
   readonly memory: RunMemory;
+  /** told what is done, for EXPLAIN; absent: nobody asks */
+  readonly trace?: Trace | undefined;
   /** false: nobody looks at the timestamps of the result */
   readonly exactTimestamps: boolean;
 }
@@ -155,10 +158,19 @@ function copyNumbers(chunks: readonly ChunkSnapshot[], arenas: ArenaAllocator): 
 
 const NO_NUMBERS = new Int32Array(0);
 
+/** The rows of a pipeline, gone through once more where nobody knows how many there are. */
+export function countRows(
+  stage: Stage,
+  context: Pick<OperatorContext, 'engine' | 'memory'>,
+): number {
+  if (stage.builds.length === 0 && stage.filter === undefined) return stage.base.rowCount;
+  return write(stage, [], context, {}).reduce((sum, { rowCount }) => sum + rowCount, 0);
+}
+
 function write(
-  pipeline: Pipeline,
+  pipeline: Stage,
   columns: readonly WrittenColumn[],
-  { engine, memory }: OperatorContext,
+  { engine, memory }: Pick<OperatorContext, 'engine' | 'memory'>,
   { rowCountMax = Number.POSITIVE_INFINITY, top }: Omit<MaterializeOptions, 'named'>,
 ): WrittenBatch[] {
   const { chunkRowCounts } = pipeline.base;
@@ -216,6 +228,9 @@ interface KernelColumn {
 /** A column of values that closures make of the columns `inputs`, by their names. */
 interface ClosureColumn {
   readonly evaluate: BoundExpression;
+  /** the same about the columns of the pipeline, and these */
+  readonly source: BoundExpression;
+  readonly read: readonly ColumnSnapshot[];
   readonly inputs: readonly { readonly name: string; readonly column: KernelColumn }[];
 }
 
@@ -305,6 +320,8 @@ class WritePlan {
 
   #byClosures(expression: BoundExpression): ClosureColumn {
     const names = new Map<string, { readonly name: string; readonly column: KernelColumn }>();
+    const { scope } = this.#pipeline;
+    const read: ColumnSnapshot[] = [];
     const evaluate = mapExpression(expression, (part) => {
       if (part.kind !== 'column') return part;
       const key = part.path.join('\u0000');
@@ -312,11 +329,13 @@ class WritePlan {
       if (input === undefined) {
         input = { name: `c${names.size}`, column: suited(this.#byKernels(part)) };
         names.set(key, input);
+        const column = scope.find(part.path);
+        if (typeof column === 'number') read.push(scope.columns[column] as ColumnSnapshot);
       }
       return { ...part, path: [input.name] };
     });
     const inputs = [...names.values()].sort((a, b) => compareElements(a.name, b.name));
-    return { evaluate, inputs };
+    return { evaluate, source: expression, read, inputs };
   }
 }
 
@@ -330,7 +349,7 @@ const ROWS_PER_CHECK = 1024;
 
 function evaluateColumn(
   path: readonly string[],
-  { evaluate: expression, inputs }: ClosureColumn,
+  { evaluate: expression, source, read, inputs }: ClosureColumn,
   { chunkRowCounts, chunksOf, context }: EvaluationInput,
 ): MadeColumn | undefined {
   const { compiler, memory, exactTimestamps } = context;
@@ -344,6 +363,8 @@ function evaluateColumn(
     ? undefined
     : compileScalar(expression, compiler.runtime.namespace.builtins);
   const { scope } = compiler.runtime;
+  const way = program === undefined ? 'closure' : 'generated JavaScript';
+  context.trace?.evaluated(source, way, read);
   if (program !== undefined) {
     const columns = program.columns.map(([name]) => {
       return views[inputs.findIndex((input) => input.name === name)] as ColumnView;

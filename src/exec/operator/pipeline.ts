@@ -45,6 +45,16 @@ export interface Build {
   };
   /** rows without a match stay, without values of the table */
   readonly keepsProbe: boolean;
+  /** of what it was put into, once it was built */
+  sizeBytes?: number | undefined;
+}
+
+/** Rows of a pipeline, before more is done to them. */
+export interface Stage {
+  readonly base: BatchTable;
+  readonly scope: PipelineTable;
+  readonly builds: readonly Build[];
+  readonly filter: TruthProgram | undefined;
 }
 
 /**

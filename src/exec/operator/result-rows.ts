@@ -12,6 +12,9 @@ import type { Output, Pipeline } from './pipeline.ts';
 import { selectRows } from './select-rows.ts';
 import { PickedTable } from './table/picked-table.ts';
 
+/** For EXPLAIN, which reads none. */
+export const NO_ROWS = new ColumnRows(0, [], () => new Path([]));
+
 interface ResultContext {
   readonly engine: VectorEngine;
   readonly look: () => void;

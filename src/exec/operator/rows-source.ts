@@ -1,14 +1,31 @@
 // Rows that the reference made, as a table: what is above them runs on batches all the same.
+import type { PlanNode } from '../../plan/plan.ts';
 import type { Value } from '../../value/value.ts';
-import { type ExecRow, GroupRow, WindowRow } from '../general/row.ts';
+import { type ExecRow, GroupRow, namedRow, WindowRow } from '../general/row.ts';
 import type { OperatorContext } from './materialize.ts';
-import { aggregateName, keyName, windowName } from './outputs.ts';
+import { aggregateName, keyName, outputsOfRows, windowName } from './outputs.ts';
+import { Pipeline } from './pipeline.ts';
 import { chunksOf, MadeTable } from './table/batch-table.ts';
 import { CellCollector } from './table/cell-collector.ts';
 
 const CHUNK_ROW_COUNT = 65_536;
 
-export function tableOfRows(rows: Iterable<ExecRow>, context: OperatorContext): MadeTable {
+/** The rows of a node that the reference made. */
+export function pipelineOfRows(
+  node: PlanNode,
+  rows: Iterable<ExecRow>,
+  context: OperatorContext,
+): Pipeline {
+  const table = tableOfRows(rows, context);
+  return new Pipeline(
+    table,
+    outputsOfRows(node, table),
+    (rowOf) => namedRow(table.nameAt(rowOf(0) as number)),
+    context.tables,
+  );
+}
+
+function tableOfRows(rows: Iterable<ExecRow>, context: OperatorContext): MadeTable {
   const kept: ExecRow[] = [];
   const columns = new Map<string, CellCollector>();
   const add = (name: string, value: Value) => {

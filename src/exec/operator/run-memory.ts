@@ -5,6 +5,8 @@ import { chunkSpans } from '../../value/column/snapshot-memory.ts';
 
 export class RunMemory {
   readonly arenas: ArenaAllocator;
+  /** of all that was held so far */
+  sizeBytes = 0;
   readonly #spans: Span[] = [];
 
   constructor(arenas: ArenaAllocator) {
@@ -12,17 +14,19 @@ export class RunMemory {
   }
 
   holdChunk(chunk: ChunkSnapshot): ChunkSnapshot {
-    this.#spans.push(...chunkSpans(chunk));
+    for (const span of chunkSpans(chunk)) this.holdSpan(span);
     return chunk;
   }
 
   holdSpan(span: Span): Span {
     this.#spans.push(span);
+    this.sizeBytes += span.sizeBytes;
     return span;
   }
 
   holdDictionary(dictionary: DictionarySnapshot): DictionarySnapshot {
-    this.#spans.push(dictionary.bytes, dictionary.offsets);
+    this.holdSpan(dictionary.bytes);
+    this.holdSpan(dictionary.offsets);
     return dictionary;
   }
 

@@ -25,17 +25,14 @@ import type {
 } from '../../plan/plan.ts';
 import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
 import type { ColumnRows } from '../column-rows.ts';
-import type { Observation } from '../general/compiler.ts';
 import { rejoinRow } from '../general/operator/rejoin.ts';
 import { compilePhysical } from '../general/plan.ts';
-import { type ExecRow, namedRow } from '../general/row.ts';
+import type { ExecRow } from '../general/row.ts';
 import type { GroupSelection } from '../vector/group/aggregate.ts';
-import { firstOfGroups } from '../vector/group/distinct-on.ts';
 import type { GroupTable } from '../vector/group/group-table.ts';
 import { NumberedRows } from '../vector/numbered-rows.ts';
 import { RowReader } from '../vector/row-reader.ts';
 import { VectorTable } from '../vector/table.ts';
-import { arenaOf } from './build.ts';
 import { groupPipeline } from './group/aggregate.ts';
 import { pipelineOfGroups } from './group/group-pipeline.ts';
 import { groupingSets } from './group/grouping-sets.ts';
@@ -46,7 +43,9 @@ import { semiJoin } from './join/semi-join.ts';
 import { materialize, type OperatorContext } from './materialize.ts';
 import { withScores } from './model-scores.ts';
 import { NotSuited, suited } from './not-suited.ts';
-import { outputsOfRows, projectOutputs, wildcardOutputs } from './outputs.ts';
+import { projectOutputs, wildcardOutputs } from './outputs.ts';
+import { filterPipeline } from './pick/filter.ts';
+import { firstRows } from './pick/first-rows.ts';
 import { type Outputs, Pipeline } from './pipeline.ts';
 import {
   isBreaker,
@@ -58,12 +57,12 @@ import {
   scanBelow,
 } from './plan-parts.ts';
 import { pipelineOver, recursion } from './recursion/recursion.ts';
-import { madeRows, storedRows } from './result-rows.ts';
-import { tableOfRows } from './rows-source.ts';
+import { madeRows, NO_ROWS, storedRows } from './result-rows.ts';
+import { pipelineOfRows } from './rows-source.ts';
 import { scanPipeline } from './scan.ts';
-import { selectedRows } from './select-rows.ts';
+import { readSelected } from './select-rows.ts';
 import { setOperation } from './set-operation.ts';
-import { pickRows, sliceTable } from './slice.ts';
+import { sliceTable } from './slice.ts';
 import { sortPipeline } from './sort.ts';
 import { subqueryColumn } from './subquery.ts';
 import type { MadeTable } from './table/batch-table.ts';
@@ -95,13 +94,11 @@ interface Round {
 export class PlanRunner {
   readonly #context: OperatorContext;
   readonly #byReference = new Set<PhysicalNode>();
-
   /** the rows of sub-selects that several places read, by number */
   readonly #shared = new Map<number, Pipeline>();
 
   readonly #makesRows: boolean;
   readonly #round: Round | undefined;
-
   /** what is the same in all rounds of a recursion, by the operators of its step */
   readonly #unchanged = new Map<PhysicalNode, Pipeline>();
 
@@ -114,8 +111,30 @@ export class PlanRunner {
 
   readonly #look = () => this.#context.compiler.runtime.scope.checkCancelled();
 
+  /** Has all expressions below an operator lowered, where no table has rows. */
+  lower(physical: PhysicalNode): void {
+    if (isOfGroups(physical)) this.groups(physical);
+    else if (physical.logical.kind === 'project') this.columns(physical);
+    else this.#open(physical, { named: true, first: undefined, isOrdered: true });
+  }
+
+  /** Tells EXPLAIN what is known only now that everything was opened. */
+  finish(): void {
+    this.#context.trace?.finish();
+  }
+
   /** The rows of an operator as columns. @param first only so many first ones are read */
   columns(physical: PhysicalNode, first?: number): ColumnRows {
+    return this.#within(physical, () => this.#columns(physical, first));
+  }
+
+  #within<Made>(physical: PhysicalNode, work: () => Made): Made {
+    const { trace } = this.#context;
+    return trace === undefined ? work() : trace.within(physical, work);
+  }
+
+  #columns(physical: PhysicalNode, first?: number): ColumnRows {
+    const start = performance.now();
     const { logical: node, inputs } = physical;
     const [input] = inputs;
     if (node.kind === 'limit' && input !== undefined) {
@@ -125,39 +144,58 @@ export class PlanRunner {
     }
     if (node.kind === 'project' && input !== undefined) {
       const groups = this.#groupColumns(node, input, first);
-      if (groups !== undefined) return groups;
+      if (groups !== undefined) {
+        this.#context.trace?.named(node, groups, start);
+        return groups;
+      }
       // Of rows that are left out no expression is evaluated either way.
       if (input.logical.kind === 'limit' && input.way === 'batches') {
-        this.#tell(input);
         const { offset, limit = Number.POSITIVE_INFINITY } = input.logical;
         const end = Math.min(offset + limit, first ?? Number.POSITIVE_INFINITY);
-        return this.columns({ ...physical, inputs: input.inputs }, end).slice(offset, end);
+        const below = { ...physical, inputs: input.inputs };
+        const start = performance.now();
+        const rows = this.#within(input, () => this.#columns(below, end).slice(offset, end));
+        this.#context.trace?.whole(input.logical, rows.rowCount, start);
+        return rows;
       }
       const [item] = node.items;
       if (physical.method === 'stored columns' && item?.kind === 'wildcard') {
-        return this.#wildcardColumns(item, input, first);
+        return this.#wildcardColumns(node, item, input, first);
       }
     }
     const pipeline = this.#open(physical, { named: true, first, isOrdered: true });
     const outputs = suited(pipeline.outputs.list());
-    const { engine } = this.#context;
-    const look = this.#look;
-    const stored = storedRows(pipeline, outputs, { engine, look, first });
-    if (stored !== undefined) return stored;
+    const { engine, trace, compiler } = this.#context;
+    const isStored = outputs.every(({ expression }) => expression.kind === 'column');
+    // Columns that are only handed on are not looked at.
+    if (compiler.runtime.isDry && isStored) {
+      trace?.stored(node, outputs, pipeline);
+      return NO_ROWS;
+    }
+    const stored = storedRows(pipeline, outputs, { engine, look: this.#look, first });
+    if (stored !== undefined) {
+      trace?.stored(node, outputs, pipeline);
+      trace?.whole(node, stored.rowCount, start);
+      return stored;
+    }
     const options = { named: true, rowCountMax: first };
     const table = materialize(pipeline, outputs, this.#context, options);
-    return suited(madeRows(outputs, table, { engine, look }));
+    trace?.made(node, outputs, table);
+    return suited(madeRows(outputs, table, { engine, look: this.#look }));
   }
 
   /** A wildcard over a dataset: rows have the columns that they have values for. */
   #wildcardColumns(
+    node: ProjectNode,
     item: WildcardProjectItem,
     input: PhysicalNode,
     first: number | undefined,
   ): ColumnRows {
     const pipeline = this.#open(input, { named: true, first, isOrdered: true });
     const outputs = suited(wildcardOutputs(item, pipeline.outputs));
-    const { engine } = this.#context;
+    const { engine, compiler, trace } = this.#context;
+    trace?.stored(node, outputs, pipeline);
+    if (compiler.runtime.isDry) return NO_ROWS;
     const hasAll = pipeline.outputs.isDense === true && isWholeRow(item.pattern);
     const options = { engine, look: this.#look, first, leavesOutNulls: !hasAll };
     return suited(storedRows(pipeline, outputs, options));
@@ -187,9 +225,11 @@ export class PlanRunner {
 
   /** Groups in their order. @param first only so many first ones are read */
   groups(physical: PhysicalNode, first = Number.POSITIVE_INFINITY): GroupTable {
+    const { trace } = this.#context;
     const start = performance.now();
-    const groups = this.#orderedGroups(physical, first);
-    this.#tell(physical, { rowCount: groups.rowCount, milliseconds: performance.now() - start });
+    const groups = this.#within(physical, () => this.#orderedGroups(physical, first));
+    trace?.whole(physical.logical, groups.rowCount, start);
+    trace?.groups(physical, groups);
     return groups;
   }
 
@@ -204,13 +244,16 @@ export class PlanRunner {
     }
     if (node.kind === 'sort') {
       const { keys: sortKeys, keep = Number.POSITIVE_INFINITY } = node;
-      this.#tell(input);
       return this.#group(input, { sortKeys, isOrdered: true, keep: finite(Math.min(keep, first)) });
     }
     return this.#group(physical, { sortKeys: [], isOrdered: true, keep: finite(first) });
   }
 
   #group(physical: PhysicalNode, selection: GroupSelection): GroupTable {
+    return this.#within(physical, () => this.#groupWithin(physical, selection));
+  }
+
+  #groupWithin(physical: PhysicalNode, selection: GroupSelection): GroupTable {
     const { logical: node, inputs, method } = physical;
     if (node.kind !== 'aggregate') throw new NotSuited();
     const wanted = { named: false, first: undefined, isOrdered: readsOrder(node, this.#context) };
@@ -232,19 +275,9 @@ export class PlanRunner {
   /** The same for a filter, chunk by chunk. @param release called when no more rows are read */
   filteredRows(physical: PhysicalNode, release: () => void): Iterable<ExecRow> {
     const pipeline = this.#open(physical, { named: true, first: undefined, isOrdered: true });
-    const { base, filter, isPlain } = pipeline;
+    const { base, isPlain } = pipeline;
     if (!isPlain || !(base instanceof VectorTable)) throw new NotSuited();
-    const reader = this.#reader(physical, base);
-    const { engine } = this.#context;
-    return (function* () {
-      try {
-        for (const numbers of selectedRows(pipeline, filter, engine)) {
-          for (const number of numbers) yield reader.at(number);
-        }
-      } finally {
-        release();
-      }
-    })();
+    return readSelected(pipeline, this.#reader(physical, base), this.#context.engine, release);
   }
 
   #reader(physical: PhysicalNode, { snapshot, ts }: VectorTable): RowReader {
@@ -274,20 +307,16 @@ export class PlanRunner {
     return { rowCount: base.rowCount, columns, nameAt: (row) => namer(() => row).name };
   }
 
-  /** Tells EXPLAIN ANALYZE that an operator ran. */
-  #tell(physical: PhysicalNode, observation: Omit<Observation, 'way'> = {}): void {
-    const { observe } = this.#context.compiler.runtime;
-    if (observe === undefined || this.#byReference.has(physical)) return;
-    observe(physical.logical, { way: 'batches', ...observation });
-  }
-
   #open(physical: PhysicalNode, wanted: Wanted): Pipeline {
+    const { trace } = this.#context;
+    if (trace === undefined) return this.#openNode(physical, wanted);
     const start = performance.now();
-    const pipeline = this.#openNode(physical, wanted);
+    const pipeline = trace.within(physical, () => this.#openNode(physical, wanted));
+    if (this.#byReference.has(physical)) return pipeline;
     // What is known of rows that go on batch by batch is only how they go on.
     const isWhole = pipeline.isPlain && pipeline.filter === undefined && isBreaker(physical);
-    const { rowCount } = pipeline.base;
-    this.#tell(physical, isWhole ? { rowCount, milliseconds: performance.now() - start } : {});
+    if (isWhole) trace.whole(physical.logical, pipeline.base.rowCount, start);
+    trace.opened(physical.logical, pipeline);
     return pipeline;
   }
 
@@ -444,24 +473,14 @@ export class PlanRunner {
     const scored = withScores({ ...node, condition: test }, input, this.#context);
     const { pipeline } = scored;
     const condition = suited(pipeline.resolve(scored.node.condition));
-    const truth = pipeline.lowering.truth(condition);
-    if (truth !== undefined) {
-      pipeline.addFilter(truth);
-      return pipeline;
-    }
-    const list = suited(pipeline.outputs.list());
-    const outputs = [...list, { path: [CONDITION], expression: condition }];
-    const table = materialize(pipeline, outputs, this.#context, { named });
-    const found = suited(table.outputs.column([CONDITION]));
-    if (found === 'absent') throw new NotSuited();
-    table.addFilter(suited(table.lowering.truth(found)));
-    return withOutputNames(pipeline, table);
+    return filterPipeline(pipeline, condition, named, this.#context);
   }
 
   #aggregate(node: AggregateNode, physical: PhysicalNode, wanted: Wanted): Pipeline {
     const { isOrdered, named, first } = wanted;
     const keep = isOrdered ? first : undefined;
     const made = this.#group(physical, { sortKeys: [], isOrdered, keep });
+    this.#context.trace?.groups(physical, made);
     return pipelineOfGroups(node, made, named, this.#context);
   }
 
@@ -504,6 +523,8 @@ export class PlanRunner {
   /** The same expression with sub-selects as constants or as columns of the pipeline. */
   #withoutSubqueries(expression: BoundExpression, pipeline: Pipeline): BoundExpression {
     if (!someExpression(expression, ({ kind }) => kind === 'subquery')) return expression;
+    // What their values are decides how they are compared.
+    if (this.#context.compiler.runtime.isDry) throw new NotSuited();
     const open = (node: PlanNode) =>
       this.#open(this.#context.compiler.runtime.planner.batches(node), {
         named: false,
@@ -550,47 +571,29 @@ export class PlanRunner {
   #firstOfGroups(node: DistinctOnNode, { inputs: [sort] }: PhysicalNode): Pipeline {
     if (sort?.logical.kind !== 'sort') throw new NotSuited();
     const wanted = { named: true, first: undefined, isOrdered: false };
-    const pipeline = this.#open(suited(sort.inputs[0]), wanted);
-    const { base, filter, lowering, isPlain, scope } = pipeline;
-    if (!isPlain || !(base instanceof VectorTable)) throw new NotSuited();
-    const keys = sort.logical.keys.map((key) => ({
-      ...key,
-      expression: suited(pipeline.resolve(key.expression)),
-    }));
-    const rest = keys.splice(node.expressions.length);
-    const { engine, tables } = this.#context;
-    const query = { table: base, lowering, filter, keys, rest };
-    const source = { columns: scope.columns, arena: () => arenaOf(pipeline) };
-    const rows = suited(firstOfGroups(query, source, tables, engine));
-    this.#tell(sort);
-    return pickRows(pipeline, rows, this.#context);
+    return firstRows(node, sort.logical, this.#open(suited(sort.inputs[0]), wanted), this.#context);
   }
 
   /** The rows of a node by the reference. */
   #rows(physical: PhysicalNode): Pipeline {
     if (!this.#makesRows || readsLast(physical.logical)) throw new NotSuited();
-    const { tables, compiler } = this.#context;
-    const { runtime } = compiler;
+    const { runtime } = this.#context.compiler;
+    // It was left to the reference for want of rows to lower it by.
+    if (runtime.isDry && physical.way !== 'rows') throw new NotSuited();
     const { logical: node } = physical;
     const byReference =
       physical.way === 'rows'
         ? physical
         : runtime.planner.rows(node, { choice: 'batches', because: 'its input did not suit' });
-    const table = tableOfRows(compilePhysical(byReference, runtime)(), this.#context);
+    const source = compilePhysical(byReference, runtime);
+    // What they would be is not known before they are made.
+    if (runtime.isDry) throw new NotSuited();
+    const made = pipelineOfRows(node, source(), this.#context);
     this.#byReference.add(physical);
-    const outputs = outputsOfRows(node, table);
-    return new Pipeline(
-      table,
-      outputs,
-      (rowOf) => namedRow(table.nameAt(rowOf(0) as number)),
-      tables,
-    );
+    return made;
   }
 }
 
 function finite(count: number): number | undefined {
   return count === Number.POSITIVE_INFINITY ? undefined : count;
 }
-
-/** No column of a query is called so. */
-const CONDITION = '\u0000condition';

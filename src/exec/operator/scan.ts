@@ -15,8 +15,9 @@ export function scanPipeline(
   { compiler, engine, tables, exactTimestamps }: OperatorContext,
 ): Pipeline {
   const relation = compiler.runtime.namespace.dataset(node.dataset);
-  const table = VectorTable.of(relation, exactTimestamps);
-  if (table === undefined || table.rowCount === 0) throw new NotSuited();
+  const stored = VectorTable.of(relation, exactTimestamps);
+  if (stored === undefined || stored.rowCount === 0) throw new NotSuited();
+  const table = compiler.runtime.isDry ? stored.withoutRows() : stored;
   const { snapshot } = table;
   const paths =
     node.columns === 'all'

@@ -1,8 +1,10 @@
 // The numbers of the rows of a table that pass a filter.
 import { int32Of } from '../../value/column/span-view.ts';
+import type { ExecRow } from '../general/row.ts';
 import { cutChunks } from '../vector/chunk-range.ts';
 import type { VectorEngine } from '../vector/engine.ts';
 import type { TruthProgram } from '../vector/program/program.ts';
+import type { RowReader } from '../vector/row-reader.ts';
 import { buildSource } from './build.ts';
 import { freeBatches, materializeJob } from './materialize-job.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -74,5 +76,21 @@ export function* selectedRows(
     }
   } finally {
     for (const span of spans) engine.arenas.free(span);
+  }
+}
+
+/** The rows that a pipeline over a dataset leaves. @param release called when no more are read */
+export function* readSelected(
+  pipeline: Pipeline,
+  reader: RowReader,
+  engine: VectorEngine,
+  release: () => void,
+): Iterable<ExecRow> {
+  try {
+    for (const numbers of selectedRows(pipeline, pipeline.filter, engine)) {
+      for (const number of numbers) yield reader.at(number);
+    }
+  } finally {
+    release();
   }
 }

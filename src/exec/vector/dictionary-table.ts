@@ -20,7 +20,12 @@ import type { JobContext } from '../parallel.ts';
 import type { ScalarProgram } from '../scalar/compile.ts';
 import { threadKernels } from '../thread-memory.ts';
 import { integerBounds } from './program/integer-bounds.ts';
-import type { CodeProgram, DomainProgram, NumberProgram } from './program/program.ts';
+import type {
+  CodeProgram,
+  DomainProgram,
+  NumberProgram,
+  VectorProgram,
+} from './program/program.ts';
 import type { ColumnScope } from './table.ts';
 
 /** Larger dictionaries are not evaluated ahead: most of their values may never be met. */
@@ -81,6 +86,10 @@ export class DictionaryTables {
   /** to be called for each value of a dictionary that is gone through */
   readonly look: () => void;
   readonly #spans: Span[] = [];
+  /** told what whole expressions were lowered to, for EXPLAIN; absent: nobody asks */
+  watch:
+    | ((expression: BoundExpression, program: VectorProgram, scope: ColumnScope) => void)
+    | undefined;
 
   constructor(
     arenas: ArenaAllocator,

@@ -1,6 +1,10 @@
 // The part of a columnar dataset that a query needs, as the lowering of its expressions sees it.
 import type { Relation } from '../../plan/namespace.ts';
-import type { ColumnarSnapshot, ColumnSnapshot } from '../../value/column/snapshot.ts';
+import type {
+  ChunkSnapshot,
+  ColumnarSnapshot,
+  ColumnSnapshot,
+} from '../../value/column/snapshot.ts';
 import { MINUS_INFINITY } from '../../value/timestamp.ts';
 
 /** Columns as expressions name them: those of a table, or of the two tables of a join. */
@@ -49,6 +53,12 @@ export class VectorTable implements ColumnScope {
     return Number.isNaN(ts) ? undefined : new VectorTable(snapshot, ts);
   }
 
+  /** The same columns, with all that is known of their values, but no rows: chunks are empty. */
+  withoutRows(): VectorTable {
+    const chunkRowCounts = this.snapshot.chunkRowCounts.map(() => 0);
+    return new VectorTable({ ...this.snapshot, rowCount: 0, chunkRowCounts }, this.ts);
+  }
+
   get columns(): readonly ColumnSnapshot[] {
     return this.#columns;
   }
@@ -84,7 +94,7 @@ export class VectorTable implements ColumnScope {
     if (column === undefined) return this.#liesBelowColumn(path) ? undefined : 'absent';
     let number = this.#numbers.get(key);
     if (number === undefined) {
-      number = this.#columns.push(column) - 1;
+      number = this.#columns.push(this.rowCount === 0 ? withoutRows(column) : column) - 1;
       this.#numbers.set(key, number);
     }
     return number;
@@ -95,6 +105,24 @@ export class VectorTable implements ColumnScope {
       (_, length) => length > 0 && this.#paths.columns.has(keyOf(path.slice(0, length))),
     );
   }
+}
+
+const columnsWithoutRows = new WeakSet<ColumnSnapshot>();
+
+/** Whether a column is one of a dataset, of which all but the rows is known. */
+export function isWithoutRows(column: ColumnSnapshot): boolean {
+  return columnsWithoutRows.has(column);
+}
+
+function withoutRows(column: ColumnSnapshot): ColumnSnapshot {
+  const empty = { ...column, chunks: column.chunks.map(emptyChunk) };
+  columnsWithoutRows.add(empty);
+  return empty;
+}
+
+function emptyChunk(chunk: ChunkSnapshot): ChunkSnapshot {
+  if (chunk.kind !== 'sparse') return { ...chunk, rowCount: 0 };
+  return { ...chunk, rowCount: 0, values: emptyChunk(chunk.values) };
 }
 
 /** The columns of a snapshot by path, and the paths that have columns below them. */

@@ -158,11 +158,15 @@ describe('plans', () => {
   });
 
   it('are shown by EXPLAIN with paths and estimates', () => {
+    const made = 'row values';
+    const told = ['columns', 'expressions', 'names', 'timestamps'];
+    const sources = ['stored with each row', 'not looked at'];
+    const test = '(y = 2): generated JavaScript';
     expect(run('EXPLAIN SELECT x FROM a WHERE y = 2', namespace)).toEqual([
-      ['_rowName', 'operator', 'path', 'rows', 'why'],
-      ['0', 'project x: x', 'general', 2, null],
-      ['1', '  filter (y = 2)', 'general', 2, null],
-      ['2', '    scan a [x, y]', 'scan', 2, null],
+      ['_rowName', 'operator', 'path', 'rows', 'why', ...told],
+      ['0', 'project x: x', 'general', 2, null, made, null, ...sources],
+      ['1', '  filter (y = 2)', 'general', 2, null, made, test, ...sources],
+      ['2', '    scan a [x, y]', 'scan', 2, null, made, null, ...sources],
     ]);
   });
 

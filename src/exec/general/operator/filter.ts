@@ -1,4 +1,5 @@
 // WHERE and HAVING.
+import { printExpression } from '../../../plan/explain-expression.ts';
 import type { FilterNode } from '../../../plan/plan.ts';
 import { compileScalar } from '../../scalar/compile.ts';
 import { scalarPredicate } from '../../scalar/predicate.ts';
@@ -29,6 +30,11 @@ export function compileFilter(node: FilterNode, input: RowSource, compiler: Comp
 /** Generated code where the condition is made of atoms, else closures. */
 function compileCondition(node: FilterNode, compiler: Compiler): Predicate {
   const general = compiler.predicate(node.condition);
-  const program = compileScalar(node.condition, compiler.runtime.namespace.builtins);
-  return (program && scalarPredicate(program, general)) ?? general;
+  const { namespace, observe } = compiler.runtime;
+  const program = compileScalar(node.condition, namespace.builtins);
+  const test = program && scalarPredicate(program, general);
+  if (test === undefined) return general;
+  const text = printExpression(node.condition);
+  observe?.(node, { expressions: [{ text, ways: ['generated JavaScript'] }] });
+  return test;
 }

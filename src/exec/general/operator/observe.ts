@@ -1,7 +1,7 @@
 // Counts and times the rows of an operator, for EXPLAIN ANALYZE.
+import type { Observe } from '../../../physical/observation.ts';
 import type { PhysicalNode } from '../../../physical/physical.ts';
 import type { PlanNode } from '../../../plan/plan.ts';
-import type { Observe } from '../compiler.ts';
 import type { ExecRow } from '../row.ts';
 import { isSliceable, type RowSource } from './source.ts';
 

@@ -15,7 +15,7 @@ import { Scalar } from '../../../value/value.ts';
 import type { DictionaryEvaluation, DictionaryTables } from '../dictionary-table.ts';
 import type { ColumnScope } from '../table.ts';
 import { integerBounds } from './integer-bounds.ts';
-import type { CodeProgram, NumberProgram, TruthProgram } from './program.ts';
+import type { CodeProgram, NumberProgram, TruthProgram, VectorProgram } from './program.ts';
 
 /** Codes of the operators that kernels know. */
 const ARITHMETIC_CODES: Readonly<Record<string, number>> = {
@@ -70,6 +70,7 @@ export interface LoweredCodes {
 export class Lowering {
   readonly table: ColumnScope;
   readonly #dictionaries: DictionaryTables;
+  #isInside = false;
 
   constructor(table: ColumnScope, dictionaries: DictionaryTables) {
     this.table = table;
@@ -77,6 +78,30 @@ export class Lowering {
   }
 
   truth(expression: BoundExpression): TruthProgram | undefined {
+    return this.#told(expression, () => {
+      const program = this.#truth(expression);
+      return program && { program };
+    })?.program;
+  }
+
+  /** Tells whoever watches what a whole expression was lowered to. */
+  #told<Lowered extends { readonly program: VectorProgram }>(
+    expression: BoundExpression,
+    lower: () => Lowered | undefined,
+  ): Lowered | undefined {
+    const { watch } = this.#dictionaries;
+    if (watch === undefined || this.#isInside) return lower();
+    this.#isInside = true;
+    try {
+      const lowered = lower();
+      if (lowered !== undefined) watch(expression, lowered.program, this.table);
+      return lowered;
+    } finally {
+      this.#isInside = false;
+    }
+  }
+
+  #truth(expression: BoundExpression): TruthProgram | undefined {
     switch (expression.kind) {
       case 'constant':
         return this.#constantTruth(expression.value);
@@ -120,6 +145,10 @@ export class Lowering {
   }
 
   numbers(expression: BoundExpression): LoweredNumbers | undefined {
+    return this.#told(expression, () => this.#numbers(expression));
+  }
+
+  #numbers(expression: BoundExpression): LoweredNumbers | undefined {
     switch (expression.kind) {
       case 'constant':
         return constantNumbers(expression.value);
@@ -235,6 +264,10 @@ export class Lowering {
 
   /** Values as small codes, for grouping and counting. */
   codes(expression: BoundExpression): LoweredCodes | undefined {
+    return this.#told(expression, () => this.#codes(expression));
+  }
+
+  #codes(expression: BoundExpression): LoweredCodes | undefined {
     if (expression.kind === 'column') {
       const column = this.table.find(expression.path);
       if (typeof column !== 'number') return undefined;

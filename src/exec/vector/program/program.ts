@@ -76,6 +76,8 @@ export type CodeProgram =
   | RangeProgram<'range-within'>
   | NumberedProgram;
 
+export type VectorProgram = NumberProgram | TruthProgram | CodeProgram;
+
 /** A Uint64 a row: the sort key of a number, or two codes. */
 export type HashedWord =
   | { readonly kind: 'number'; readonly numbers: NumberProgram }
