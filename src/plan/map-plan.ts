@@ -31,8 +31,16 @@ export function inputsOf(node: PlanNode): readonly PlanNode[] {
 
 /** The datasets that a node itself reads, not its inputs. */
 export function datasetsReadBy(node: PlanNode): readonly string[] {
-  if (node.kind === 'ask') return [node.dataset, ...(node.beside ?? [])];
-  return node.kind === 'scan' ? [node.dataset] : [];
+  if (node.kind !== 'ask') return node.kind === 'scan' ? [node.dataset] : [];
+  const all = (part: PlanNode): readonly string[] => [
+    ...datasetsReadBy(part),
+    ...inputsOf(part).flatMap(all),
+  ];
+  return [
+    node.dataset,
+    ...(node.beside ?? []),
+    ...(node.keys ?? []).flatMap(({ rows }) => all(rows)),
+  ];
 }
 
 /** A copy whose direct inputs were replaced; the node itself when none changed. */

@@ -1,12 +1,13 @@
 // What a query can name: datasets and functions. Implemented by `dataset` and `service`.
 
+import type { Atom } from '../value/atom.ts';
 import type { Snapshot } from '../value/column/snapshot.ts';
 import type { Path } from '../value/path.ts';
 import type { Cell, Row, Scalar } from '../value/value.ts';
 import type { BoundExpression } from './expression.ts';
 import type { FunctionNamespace, UserFunction } from './function.ts';
 import type { NeededColumns } from './needed-columns.ts';
-import type { AskNode, PlanNode } from './plan.ts';
+import type { AskNode, PlanNode, SentKeys } from './plan.ts';
 import type { ValueType } from './type/type.ts';
 
 export interface RelationRow {
@@ -64,6 +65,9 @@ export interface RemoteFacet {
   readonly pushing?: RemotePushing;
 }
 
+/** Distinct tuples of values that are not null. */
+export type KeyTuples = readonly (readonly Atom[])[];
+
 /** How parts of plans are handed to another system. */
 export interface RemotePushing {
   /** `asked` of an AskNode that asks for the rows as they are */
@@ -77,7 +81,18 @@ export interface RemotePushing {
    * below; undefined: the node stays as it is.
    */
   push(node: PlanNode, namespace: Namespace): PlanNode | undefined;
-  rows(ask: AskNode): Iterable<RelationRow>;
+  /**
+   * A side of a join whose rows are only those with keys of the other side; undefined: it cannot
+   * be told there. Absent: the system takes no keys.
+   */
+  withKeys?(
+    node: PlanNode,
+    keys: readonly BoundExpression[],
+    sent: SentKeys,
+    namespace: Namespace,
+  ): PlanNode | undefined;
+  /** @param keys for each of the node's `keys` what rows may have; undefined: too many to tell */
+  rows(ask: AskNode, keys: readonly (KeyTuples | undefined)[]): Iterable<RelationRow>;
   /** in the language of the other system */
   describe(ask: AskNode): string;
 }

@@ -12,6 +12,7 @@ import { prefilterRemoteRows } from './rule/prefilter-remote-rows.ts';
 import { pushFilters } from './rule/push-filters.ts';
 import { readNeededColumns } from './rule/read-needed-columns.ts';
 import type { Rule } from './rule/rule.ts';
+import { sendKeys } from './rule/send-keys.ts';
 import { simplifyFilters } from './rule/simplify-filters.ts';
 import { splitJoinConditions } from './rule/split-join-conditions.ts';
 import { unnestSubqueries } from './rule/unnest-subqueries.ts';
@@ -36,8 +37,10 @@ export const RULES: readonly Rule[] = [
   freeJoinOrder,
   // What is known of filters, groups and rows that are kept goes to the systems that have the rows.
   askRemote,
-  // Last: the other rules change who reads what.
+  // The other rules change who reads what.
   readNeededColumns,
+  // Last, as it reads the rows of one side of a join once more, as they are then.
+  sendKeys,
 ];
 
 export function optimize(plan: QueryPlan, namespace: Namespace): QueryPlan {

@@ -38,6 +38,14 @@ export interface AskNode {
   readonly isStored: boolean;
   /** other datasets of that system that it reads for them */
   readonly beside?: readonly string[];
+  /** conditions on keys that only the run knows, as many as `asked` has */
+  readonly keys?: readonly SentKeys[];
+}
+
+/** Values of `columns` in some rows, which others must be equal to. */
+export interface SentKeys {
+  readonly rows: PlanNode;
+  readonly columns: readonly BoundExpression[];
 }
 
 /**

@@ -112,6 +112,10 @@ describe.runIf(canTest('chdb', existsSync(PYTHON)))('ClickHouse by chdb', () => 
   test('random joins have the same answers', async () => {
     const queries = new RandomQueries(6);
     for (let i = 0; i < JOIN_COUNT; i++) await expectSame(queries.nextJoin());
+    const few = "(VALUES (1, 'abc', 0.5), (2, 'zz', 1), (-3, 'it''s', NULL)) AS b (i, s, x)";
+    for (const condition of ['a.i = b.i', 'a.i = b.i AND a.s = b.s', 'a.x = b.x', 'a.s = b.s']) {
+      await expectSame(`SELECT a.id, b.s FROM T AS a JOIN ${few} ON ${condition}`);
+    }
   }, 120_000);
 
   test('models give the same scores', async () => {

@@ -91,7 +91,11 @@ function compileReference({ logical: node, inputs }: PhysicalNode, runtime: Runt
     case 'scan':
       return compileScan(node, makeCompiler(runtime, NO_COLUMNS));
     case 'ask':
-      return compileAsk(node, makeCompiler(runtime, NO_COLUMNS));
+      return compileAsk(
+        node,
+        (node.keys ?? []).map(({ rows }) => compilePlan(rows, runtime)),
+        makeCompiler(runtime, NO_COLUMNS),
+      );
     case 'single-row':
       return () => [SINGLE_ROW];
     case 'row-dataset':

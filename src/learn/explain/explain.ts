@@ -95,7 +95,7 @@ export function compileExplainer(
     case 'stump': {
       const trees = treesOf(algorithm);
       const treeWidth = trees?.[0]?.tree.width;
-      if (trees !== undefined && trees.every(({ tree }) => tree.width === treeWidth)) {
+      if (trees?.every(({ tree }) => tree.width === treeWidth)) {
         const mirror = mirrorOf(algorithm) ?? 0;
         const family = decisionTreeFamily(shape.features, trees);
         const settings = { mirror, base: [], shape, options, scope };

@@ -131,7 +131,7 @@ function stumpDocument(model: ClassifierModel, stump: StumpModel): JsonObject {
   const { tree, updateAlgorithm, z } = stump;
   const says = (outcome: number): number[] => {
     const child = tree.children[outcome] as number;
-    const node = child < 0 ? 0 : child;
+    const node = Math.max(child, 0);
     const output = tree.outputs.subarray(node * tree.width, (node + 1) * tree.width);
     return Array.from(predictions(model, stump, output));
   };

@@ -16,6 +16,7 @@ import type {
 } from '../../plan/plan.ts';
 import { distinctCount, estimateGroups, estimateRows } from '../../plan/rule/estimate.ts';
 import { isStructuredType } from '../../plan/type/type.ts';
+import { isVolatile } from '../../plan/volatility.ts';
 import {
   isDistinct,
   isFolded,
@@ -252,7 +253,8 @@ function gather(node: PlanNode, planner: Planner): PhysicalNode | string {
       const subquery = planner.subqueries[node.subquery];
       if (subquery === undefined) return 'its sub-select is not known';
       // Whoever reads them row by row runs it once more.
-      if (isVolatile(subquery, planner)) return 'its sub-select differs when it runs again';
+      if (isVolatile(subquery, planner.namespace.builtins))
+        return 'its sub-select differs when it runs again';
       const made = overBatches(subquery, planner);
       return typeof made === 'string' ? made : (whyMadeRows(made) ?? plain(node, []));
     }
@@ -316,21 +318,6 @@ function subqueriesOf(node: PlanNode): readonly number[] {
     });
   }
   return found;
-}
-
-/** Whether a plan may have other rows when it runs once more. */
-function isVolatile(node: PlanNode, planner: Planner): boolean {
-  const { builtins } = planner.namespace;
-  const draws = (part: BoundExpression): boolean => {
-    if (part.kind !== 'call') return false;
-    const found = builtins.findFunction(part.name);
-    return found?.kind === 'scalar' && found.volatility === 'volatile';
-  };
-  return (
-    node.kind === 'sample' ||
-    expressionsOf(node).some((expression) => someExpression(expression, draws)) ||
-    inputsOf(node).some((input) => isVolatile(input, planner))
-  );
 }
 
 function whyNoGroups(node: AggregateNode | GroupingSetsNode, planner: Planner): string | undefined {

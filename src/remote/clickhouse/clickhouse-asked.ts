@@ -14,6 +14,8 @@ export interface Asked {
   readonly where: readonly string[];
   /** conditions that rows without a partner in a join, which Rowan makes, do not meet */
   readonly partners: readonly string[];
+  /** what keys that only the run knows are compared with */
+  readonly sent: readonly SentTo[];
   /** columns that are no columns of the table, by their names */
   readonly computed: Readonly<Record<string, Sql>>;
   /** present: a row for each group */
@@ -22,6 +24,13 @@ export interface Asked {
     | undefined;
   readonly limit: number | undefined;
   readonly texts: readonly string[];
+}
+
+/** A tuple of values of a row. */
+export interface SentTo {
+  readonly values: readonly { readonly text: string; readonly kind: Sql['kind'] }[];
+  /** that none of them is null */
+  readonly tests: readonly string[];
 }
 
 /** Rows of a SELECT, or pairs of rows of two tables. */
@@ -55,6 +64,7 @@ export const NOTHING_ASKED: Asked = {
   named: {},
   where: [],
   partners: [],
+  sent: [],
   computed: {},
   groups: undefined,
   limit: undefined,

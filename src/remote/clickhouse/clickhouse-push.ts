@@ -303,7 +303,7 @@ function groupRows(
 }
 
 /** Where rows that a join above has no partner for are left out. */
-function placeBelow(node: PlanNode, table: PushedTable): ConditionPlace | undefined {
+export function placeBelow(node: PlanNode, table: PushedTable): ConditionPlace | undefined {
   switch (node.kind) {
     case 'ask': {
       if (!isPlain(node)) return undefined;

@@ -1,4 +1,4 @@
-import type { Namespace, RelationColumn, RelationRow } from '../../plan/namespace.ts';
+import type { KeyTuples, Namespace, RelationColumn, RelationRow } from '../../plan/namespace.ts';
 import { isColumnNeeded, type NeededColumns } from '../../plan/needed-columns.ts';
 import type { AskNode, PlanNode } from '../../plan/plan.ts';
 import { atomType, type RowMember, type ValueType } from '../../plan/type/type.ts';
@@ -15,6 +15,7 @@ import {
 } from './clickhouse-connection.ts';
 import { type CopiedRows, copiedRows } from './clickhouse-copy.ts';
 import { columnSql } from './clickhouse-expression.ts';
+import { withKeyLists, withKeys } from './clickhouse-keys.ts';
 import { MODEL_SIZE_MAX, MODEL_SIZE_MAX_OF_OLD } from './clickhouse-model.ts';
 import { pushPart } from './clickhouse-push.ts';
 import type {
@@ -69,8 +70,10 @@ export class ClickhouseRelation extends RemoteRelation {
         rowCountMax: place.maxRows,
         sample: (share, seed) => ({ ...NOTHING_ASKED, where: [this.#sampled(share, seed)] }),
         push,
-        rows: (ask) => this.rowsOf(this.#askFor(ask).request),
-        describe: (ask) => this.#askFor(ask).text,
+        withKeys: (node, keys, sent, namespace) =>
+          withKeys(node, keys, sent, this.#pushed(namespace)),
+        rows: (ask, keys) => this.rowsOf(this.#askFor(ask, keys).request),
+        describe: (ask) => this.#askFor(ask, undefined).text,
       },
     };
   }
@@ -135,8 +138,12 @@ export class ClickhouseRelation extends RemoteRelation {
     return copiedRows(root, { columns: this.#cells(), from, rowNameColumn, timestampColumn });
   }
 
-  #askFor({ columns, asked }: AskNode): RemoteScan {
-    return this.#select(columns, asked as Asked);
+  /** @param keys undefined: nobody knows them yet */
+  #askFor(
+    { columns, asked }: AskNode,
+    keys: readonly (KeyTuples | undefined)[] | undefined,
+  ): RemoteScan {
+    return this.#select(columns, withKeyLists(asked as Asked, keys));
   }
 
   #select(needed: NeededColumns, asked: Asked): RemoteScan {

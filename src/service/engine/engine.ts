@@ -159,7 +159,7 @@ export class Engine {
 
 function unreadableFile(thrown: unknown): string | undefined {
   if (!(thrown instanceof RowanError) || thrown.code !== 'DATA_ERROR') return undefined;
-  const file = thrown.details?.['file'];
+  const file = thrown.details?.file;
   return typeof file === 'string' ? file : undefined;
 }
 

@@ -1,7 +1,10 @@
 // Rows of a dataset: all of them in stored order, or those that names select.
-import type { AskNode, RowLookup, ScanNode } from '../../../plan/plan.ts';
+import type { KeyTuples } from '../../../plan/namespace.ts';
+import type { AskNode, RowLookup, ScanNode, SentKeys } from '../../../plan/plan.ts';
 import { assert } from '../../../util/assert.ts';
 import { RowanError } from '../../../util/error.ts';
+import type { Atom } from '../../../value/atom.ts';
+import { type CanonicalKey, keyOfTuple } from '../../../value/canonical-key.ts';
 import { comparePaths, Path } from '../../../value/path.ts';
 import { Scalar, type Value } from '../../../value/value.ts';
 import { asRow } from '../call/lookup.ts';
@@ -26,12 +29,45 @@ export function compileScan(node: ScanNode, compiler: Compiler): RowSource {
   };
 }
 
-/** Rows that another system makes. */
-export function compileAsk(node: AskNode, { runtime }: Compiler): RowSource {
+/** Rows that another system makes. @param sources the rows of the keys that are sent there */
+export function compileAsk(
+  node: AskNode,
+  sources: readonly RowSource[],
+  compiler: Compiler,
+): RowSource {
+  const { runtime } = compiler;
+  const lists = (node.keys ?? []).map((keys, index) =>
+    compileKeys(keys, sources[index] as RowSource, compiler),
+  );
   return () => {
     const { remote } = runtime.namespace.dataset(node.dataset);
     assert(remote?.pushing !== undefined, 'what is asked is understood');
-    return withCancellation(remote.pushing.rows(node), runtime);
+    const keys = lists.map((list) => list());
+    return withCancellation(remote.pushing.rows(node, keys), runtime);
+  };
+}
+
+/** More keys than these are not sent: rows that have none of them are left out here. */
+const KEY_COUNT_MAX = 10_000;
+
+function compileKeys(
+  { columns }: SentKeys,
+  source: RowSource,
+  compiler: Compiler,
+): () => KeyTuples | undefined {
+  const evaluators = columns.map((column) => compiler.evaluator(column));
+  return () => {
+    const frame = new Frame();
+    const found = new Map<CanonicalKey, readonly Atom[]>();
+    for (const row of source()) {
+      frame.at(row);
+      const values = evaluators.map((evaluate) => evaluate(frame));
+      const atoms = values.map((value) => (value instanceof Scalar ? value.atom : null));
+      if (atoms.includes(null)) continue;
+      found.set(keyOfTuple(values), atoms);
+      if (found.size > KEY_COUNT_MAX) return undefined;
+    }
+    return [...found.values()];
   };
 }
 
