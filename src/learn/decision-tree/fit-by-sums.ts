@@ -74,7 +74,7 @@ class LevelGrower {
   readonly #search: CellSearch;
   readonly #builder: TreeBuilder;
   /** a number near the targets, so that sums of squares keep their digits */
-  #center = 0;
+  readonly #center: number;
 
   constructor(
     context: FitContext,
@@ -88,6 +88,7 @@ class LevelGrower {
     this.#coded = coded;
     this.#options = options;
     this.#search = search;
+    this.#center = training.targetMean;
     this.#builder = new TreeBuilder(
       widthOf({ labelCount: training.classes?.labelCount ?? 0, hasPairs: false }),
     );
@@ -95,7 +96,6 @@ class LevelGrower {
 
   grow(): DecisionTree {
     const { maxDepth } = this.#options;
-    this.#center = this.#meanTarget();
     const root: Branch = openBranch();
     let places: { readonly branch: Branch; readonly parent: number; readonly outcome: number }[] = [
       { branch: root, parent: -1, outcome: 0 },
@@ -133,14 +133,6 @@ class LevelGrower {
       }
     }
     return this.#builder.build();
-  }
-
-  #meanTarget(): number {
-    const { classes, sums, weightTotal } = this.#training;
-    if (classes !== undefined) return 0;
-    const values = [weighted(this.#training, columnOf('label'))];
-    const [all] = sums.groups({ keys: [], values });
-    return all === undefined ? 0 : sumAt(all, 0) / weightTotal;
   }
 
   #statsOf(root: Branch, branches: readonly Branch[]): (HeldStats | undefined)[] {

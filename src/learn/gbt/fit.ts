@@ -3,7 +3,9 @@ import { failure } from '../../util/error.ts';
 import type { LearnContext, Learner, TrainingData } from '../learner.ts';
 import { Random } from '../random.ts';
 import { Layout, withScratch } from '../workspace.ts';
-import { type GrownTree, type GrowPlaces, histogramSizeOf, listsSize, TreeGrower } from './grow.ts';
+import { monotoneOf } from './constraints.ts';
+import { fitGbtBySums } from './fit-by-sums.ts';
+import { type GrownTree, TreeGrower, type TreeSettings } from './grow.ts';
 import type { GbtModel } from './model.ts';
 import {
   computeGradients,
@@ -17,6 +19,13 @@ import {
 } from './objective.ts';
 import { GBT_OPTIONS, type GbtOptions, gbtOptions } from './options.ts';
 import { packTrees } from './pack.ts';
+import {
+  type GrowPlaces,
+  histogramSizeOf,
+  listsSize,
+  RowHistograms,
+  type RowRange,
+} from './row-histograms.ts';
 
 const STREAM_ROWS = 63;
 const STREAM_VALIDATION = 64;
@@ -53,7 +62,7 @@ export function fitGbt(
         throw failure('DATA_ERROR', `objective poisson needs labels from 0, not ${value}`);
     }
   }
-  const monotone = monotoneOf(data, options);
+  const monotone = monotoneOf(matrix, options);
   const weights = data.weights.map((weight) => weight * data.weightTotal);
   const held = heldOut(data, options, weights, seed);
   const usedWeights = held === undefined ? weights : weights.map((w, row) => (held[row] ? 0 : w));
@@ -151,14 +160,14 @@ function runRounds(
   context: LearnContext,
   data: TrainingData,
   rounds: Rounds,
-): { readonly trees: readonly GrownTree[]; readonly bestRound: number } {
+): { readonly trees: readonly GrownTree<RowRange>[]; readonly bestRound: number } {
   const { options, objective, width, held, seed, scores, gradients, usedWeights } = rounds;
   const { matrix, target } = data;
   const metric = metricOf(options, objective);
   const better = isRisingMetric(metric) ? 1 : -1;
   const heldRows = held && rowsWhere(held.length, (row) => held[row] === 1);
   const sample = sampleRows(usedWeights);
-  const trees: GrownTree[] = [];
+  const trees: GrownTree<RowRange>[] = [];
   let bestRound = -1;
   let bestMetric = Number.NEGATIVE_INFINITY;
   const minChildSamples = Math.min(
@@ -173,9 +182,11 @@ function runRounds(
     for (let output = 0; output < width; output++) {
       const sums = startTree(context, rounds, output);
       const number = round * width + output;
-      const settings = { options, minChildSamples, monotone: rounds.monotone, seed, number };
-      const grower = new TreeGrower(context, matrix, rounds.places, settings);
-      const tree = grower.grow(matrix.rowCount, sums);
+      const settings: TreeSettings = {
+        ...{ options, minChildSamples, monotone: rounds.monotone, seed, number },
+      };
+      const source = new RowHistograms(context, matrix, rounds.places);
+      const tree = new TreeGrower(matrix, settings, source).grow(sums);
       if (objective === 'absolute' || objective === 'quantile')
         renewLeaves(context, data, rounds, tree);
       addScores(context, rounds, tree, output);
@@ -225,12 +236,15 @@ function startTree(context: LearnContext, { gradients, places }: Rounds, output:
 function addScores(
   context: LearnContext,
   { gradients, places, width }: Rounds,
-  tree: GrownTree,
+  tree: GrownTree<RowRange>,
   output: number,
 ): void {
   const kernels = context.workspace.kernels(gradients.arena);
   const scores = gradients.scores + output * 8;
-  for (const { node, from, count } of tree.leaves) {
+  for (const {
+    node,
+    rows: { from, count },
+  } of tree.leaves) {
     const rows = places.rows + from * 4;
     kernels.boostAddScore(rows, count, scores, width * 8, tree.values[node] as number);
   }
@@ -261,12 +275,15 @@ function renewLeaves(
   context: LearnContext,
   { target }: TrainingData,
   { gradients, options, places, scores }: Rounds,
-  tree: GrownTree,
+  tree: GrownTree<RowRange>,
 ): void {
   if (target.kind !== 'regression') return;
   const { f32, u32 } = context.workspace.memory.get(gradients.arena);
   const share = options.objective === 'quantile' ? options.objectiveAlpha : 0.5;
-  for (const { node, from, count } of tree.leaves) {
+  for (const {
+    node,
+    rows: { from, count },
+  } of tree.leaves) {
     const rows = u32.subarray((places.rows >>> 2) + from, (places.rows >>> 2) + from + count);
     const rests = Float64Array.from(
       rows,
@@ -327,21 +344,6 @@ function sampleRows(weights: Float64Array): Uint32Array {
   return Uint32Array.from(rows);
 }
 
-/** @throws INVALID_PARAMETER when a constraint is not about a number */
-function monotoneOf({ matrix }: TrainingData, { monotone }: GbtOptions): number[] {
-  for (const name of Object.keys(monotone)) {
-    const feature = matrix.features.find((each) => each.name === name);
-    if (feature?.kind === 'numeric' || feature?.kind === 'unused') continue;
-    throw failure(
-      'INVALID_PARAMETER',
-      feature === undefined
-        ? `monotone_constraints: there is no feature '${name}'`
-        : `monotone_constraints: feature '${name}' is categorical; only numbers can be constrained`,
-    );
-  }
-  return matrix.columns.map(({ feature }) => monotone[matrix.features[feature]?.name ?? ''] ?? 0);
-}
-
 export const gbtLearner: Learner<typeof GBT_OPTIONS> = {
   type: 'gbt',
   summary: 'trees fitted one after another to the gradients of a loss',
@@ -360,4 +362,6 @@ export const gbtLearner: Learner<typeof GBT_OPTIONS> = {
   },
   fit: (context, data, { options }, seed) =>
     fitGbt(context, data, gbtOptions(options), seed + options.randomSeed - 1),
+  fitSums: (context, training, { options }, seed) =>
+    fitGbtBySums(context, training, gbtOptions(options), seed + options.randomSeed - 1),
 };

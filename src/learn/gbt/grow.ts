@@ -1,40 +1,62 @@
-// Growing one tree of gradient boosting over rows and their gradients in shared memory.
-import type { FeatureMatrix, MatrixColumn } from '../feature/matrix.ts';
+// Growing one tree of gradient boosting, wherever its rows are.
+import type { Feature } from '../feature/feature.ts';
 import { Random } from '../random.ts';
-import type { FitContext, JobContext, LearnJob, Workspace } from '../workspace.ts';
+import type { CodeColumn } from '../tree/ensemble.ts';
 import type { GbtOptions } from './options.ts';
 import { leafValue, type NodeSums, type Split, SplitSearch } from './split.ts';
 
-/** Where a tree's working memory lies; plain data. */
-export interface GrowPlaces {
-  /** u32 a row */
-  readonly rows: number;
-  /** pairs f32 a row, in the order of `rows` */
-  readonly pairs: number;
-  readonly spareRows: number;
-  readonly sparePairs: number;
-  /** histograms, one after another */
-  readonly histograms: number;
-  readonly histogramCount: number;
-  /** bytes of one */
-  readonly histogramSize: number;
-  /** 256 bytes a node that is being split */
-  readonly directions: number;
-  /** nodes that can be split at a time */
-  readonly directionCount: number;
-  /** u32 lists that a kernel call reads, for each unit of a job */
-  readonly lists: number;
+/** What the rows of a node add up to for each code of a column. */
+export interface NodeCells {
+  /** pairs of gradient and hessian */
+  readonly cells: Float64Array;
+  readonly counts: Uint32Array | Float64Array;
 }
 
-/** Columns that one unit of work covers. */
-export const GROUP_COLUMN_COUNT = 4;
-/** Bytes of the lists of a unit: column, cells and counts, an address each. */
-const LIST_SIZE = GROUP_COLUMN_COUNT * 4 * 3;
-/** Work below this many rows times columns is done at once, by this thread. */
-const PARALLEL_CELLS = 200_000;
+export interface SplitRows<Rows> {
+  readonly rows: Rows;
+  readonly split: Split;
+}
+
+/** A node that was split, one of whose children at least may be split again. */
+export interface Family<Rows> {
+  readonly parent: Rows;
+  readonly left: Rows;
+  readonly right: Rows;
+}
+
+/** The rows of one tree, node by node, and their histograms. */
+export interface RowsOfNodes<Rows> {
+  /** nodes that can be split at a time */
+  readonly batchSize: number;
+  /** @returns all rows, with histograms of these columns where there are any */
+  start(columns: readonly number[]): Rows;
+  /**
+   * Parts the rows of nodes.
+   * @param ahead nodes that may be split later, whose children may be looked at already
+   * @returns what goes left and what goes right
+   */
+  part(
+    nodes: readonly SplitRows<Rows>[],
+    ahead: () => readonly SplitRows<Rows>[],
+  ): readonly (readonly [Rows, Rows])[];
+  /** Begins to find the histograms of children. */
+  prepare(families: readonly Family<Rows>[]): void;
+  /** Ends it for one family; the histogram of the parent is not used again. */
+  finish(family: Family<Rows>): void;
+  /** The histogram is not used again. */
+  release(rows: Rows): void;
+  /** undefined: there is no histogram, for want of memory */
+  cells(rows: Rows, column: number): NodeCells | undefined;
+}
+
+/** Features and the columns that they take up. */
+export interface GrowColumns {
+  readonly features: readonly Feature[];
+  readonly columns: readonly (CodeColumn & { readonly codeCount: number })[];
+}
 
 /** A tree as it grows; a split node's children follow one another. */
-export interface GrownTree {
+export interface GrownTree<Rows> {
   /** position in the matrix's columns; -1 for a leaf */
   readonly columns: number[];
   /** 256 flags a split node: 1 where a code goes right */
@@ -45,108 +67,16 @@ export interface GrownTree {
   /** after shrinking */
   readonly values: number[];
   readonly covers: number[];
-  /** stretches of rows of the leaves */
-  readonly leaves: { readonly node: number; readonly from: number; readonly count: number }[];
+  /** the rows of the leaves */
+  readonly leaves: { readonly node: number; readonly rows: Rows }[];
 }
 
-interface OpenNode {
+interface OpenNode<Rows> {
   readonly index: number;
   readonly depth: number;
-  readonly from: number;
-  readonly count: number;
+  readonly rows: Rows;
   readonly sums: NodeSums;
-  /** its histogram's place; -1: none is kept */
-  slot: number;
   split: Split | undefined;
-}
-
-interface HistogramTask {
-  readonly matrix: FeatureMatrix;
-  readonly places: GrowPlaces;
-  readonly groups: readonly (readonly number[])[];
-  /** where each column's cells begin, in cells */
-  readonly offsets: readonly number[];
-  readonly cellCount: number;
-  readonly nodes: readonly {
-    readonly from: number;
-    readonly count: number;
-    readonly slot: number;
-  }[];
-}
-
-/** Adds the rows of one node to the histograms of one group of columns. */
-export function boostHistogramJob(workspace: Workspace): LearnJob<HistogramTask, void> {
-  return {
-    name: 'learn.boost-histogram',
-    execute(task, unit, scope: JobContext) {
-      scope.checkCancelled();
-      const { matrix, places, groups, offsets, cellCount } = task;
-      const node = task.nodes[Math.floor(unit / groups.length)] as (typeof task.nodes)[number];
-      const group = groups[unit % groups.length] as readonly number[];
-      const { arena } = matrix.span;
-      const { u8, u32 } = workspace.memory.get(arena);
-      const lists = places.lists + unit * LIST_SIZE;
-      const histogram = places.histograms + node.slot * places.histogramSize;
-      for (const [k, column] of group.entries()) {
-        const { codeCount, offset } = matrix.columns[column] as MatrixColumn;
-        const cells = histogram + (offsets[column] as number) * 16;
-        const counts = histogram + cellCount * 16 + (offsets[column] as number) * 4;
-        u8.fill(0, cells, cells + codeCount * 16);
-        u8.fill(0, counts, counts + codeCount * 4);
-        u32[(lists >>> 2) + k] = offset;
-        u32[(lists >>> 2) + GROUP_COLUMN_COUNT + k] = cells;
-        u32[(lists >>> 2) + 2 * GROUP_COLUMN_COUNT + k] = counts;
-      }
-      const kernels = workspace.kernels(arena);
-      for (let from = 0; from < node.count; from += ROWS_PER_CALL) {
-        scope.checkCancelled();
-        kernels.boostHistogram(
-          places.rows + (node.from + from) * 4,
-          places.pairs + (node.from + from) * 8,
-          Math.min(ROWS_PER_CALL, node.count - from),
-          group.length,
-          lists,
-          lists + GROUP_COLUMN_COUNT * 4,
-          lists + 2 * GROUP_COLUMN_COUNT * 4,
-        );
-      }
-    },
-  };
-}
-
-const ROWS_PER_CALL = 262_144;
-
-interface PartitionTask {
-  readonly arena: number;
-  readonly places: GrowPlaces;
-  readonly nodes: readonly {
-    readonly from: number;
-    readonly count: number;
-    /** address of the column's codes */
-    readonly column: number;
-  }[];
-}
-
-/** Parts the rows of one node. */
-export function boostPartitionJob(workspace: Workspace): LearnJob<PartitionTask, number> {
-  return {
-    name: 'learn.boost-partition',
-    execute({ arena, places, nodes }, unit, scope) {
-      scope.checkCancelled();
-      const { from, count, column } = nodes[unit] as (typeof nodes)[number];
-      return workspace
-        .kernels(arena)
-        .boostPartition(
-          places.rows + from * 4,
-          places.pairs + from * 8,
-          count,
-          column,
-          places.directions + unit * 256,
-          places.spareRows + from * 4,
-          places.sparePairs + from * 8,
-        );
-    },
-  };
 }
 
 const STREAM_COLUMNS = 61;
@@ -162,70 +92,33 @@ export interface TreeSettings {
   readonly number: number;
 }
 
-/** Sizes of what a tree needs. */
-export function histogramSizeOf(matrix: FeatureMatrix): number {
-  const cellCount = matrix.columns.reduce((sum, { codeCount }) => sum + codeCount, 0);
-  return Math.ceil((cellCount * 20) / 16) * 16;
-}
-
-export function listsSize(columnCount: number, nodeCount: number): number {
-  return Math.ceil(columnCount / GROUP_COLUMN_COUNT) * nodeCount * LIST_SIZE;
-}
-
-/** Grows a tree on the rows and pairs as they lie; afterwards each leaf's rows are together. */
-export class TreeGrower {
-  readonly #context: FitContext;
-  readonly #matrix: FeatureMatrix;
-  readonly #places: GrowPlaces;
+/** Grows a tree on rows and their gradients; afterwards the rows of each leaf are known. */
+export class TreeGrower<Rows> {
+  readonly #shape: GrowColumns;
   readonly #settings: TreeSettings;
-  readonly #offsets: number[];
-  readonly #cellCount: number;
-  readonly #columns: number[];
-  readonly #groups: number[][];
-  readonly #freeSlots: number[];
-  readonly #tree: GrownTree = {
+  readonly #source: RowsOfNodes<Rows>;
+  readonly #columns: readonly number[];
+  readonly #tree: GrownTree<Rows> = {
     ...{ columns: [], rights: [], lefts: [], gains: [], values: [], covers: [], leaves: [] },
   };
   #leafCount = 1;
 
-  constructor(
-    context: FitContext,
-    matrix: FeatureMatrix,
-    places: GrowPlaces,
-    settings: TreeSettings,
-  ) {
-    this.#context = context;
-    this.#matrix = matrix;
-    this.#places = places;
+  constructor(shape: GrowColumns, settings: TreeSettings, source: RowsOfNodes<Rows>) {
+    this.#shape = shape;
     this.#settings = settings;
-    this.#offsets = [];
-    let cells = 0;
-    for (const { codeCount } of matrix.columns) {
-      this.#offsets.push(cells);
-      cells += codeCount;
-    }
-    this.#cellCount = cells;
+    this.#source = source;
     const { options, seed, number } = settings;
     const random = Random.of(seed, STREAM_COLUMNS, number);
-    this.#columns = drawColumns([...matrix.columns.keys()], options.columnShare, random);
-    this.#groups = [];
-    for (let from = 0; from < this.#columns.length; from += GROUP_COLUMN_COUNT) {
-      this.#groups.push(this.#columns.slice(from, from + GROUP_COLUMN_COUNT));
-    }
-    this.#freeSlots = Array.from(
-      { length: places.histogramCount },
-      (_, slot) => places.histogramCount - 1 - slot,
-    );
+    this.#columns = drawColumns([...shape.columns.keys()], options.columnShare, random);
   }
 
-  grow(rowCount: number, sums: Omit<NodeSums, 'low' | 'high'>): GrownTree {
+  grow(sums: Omit<NodeSums, 'low' | 'high'>): GrownTree<Rows> {
     const bounds = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
-    const root = this.#open(0, 0, rowCount, { ...sums, ...bounds });
-    if (this.#groups.length === 0) {
+    const root = this.#open(0, this.#source.start(this.#columns), { ...sums, ...bounds });
+    if (this.#columns.length === 0) {
       this.#close(root);
       return this.#tree;
     }
-    this.#fill([root]);
     this.#search(root);
     const { growth, leafCountMax, maxDepth } = this.#settings.options;
     // When no leaf can be left over for want of leaves, the order of splits does not matter.
@@ -235,23 +128,24 @@ export class TreeGrower {
     return this.#tree;
   }
 
-  #growByLevel(root: OpenNode): void {
+  #growByLevel(root: OpenNode<Rows>): void {
+    const { batchSize } = this.#source;
     let level = [root];
     while (level.length > 0) {
-      const next: OpenNode[] = [];
+      const next: OpenNode<Rows>[] = [];
       const room = this.#settings.options.leafCountMax - this.#leafCount;
       const ready = level.filter(({ split }) => split !== undefined);
       const chosen = new Set(ready.length <= room ? ready : [...ready].sort(byGain).slice(0, room));
       for (const node of level) if (!chosen.has(node)) this.#close(node);
       const all = level.filter((node) => chosen.has(node));
-      for (let from = 0; from < all.length; from += this.#places.directionCount) {
-        next.push(...this.#splitAll(all.slice(from, from + this.#places.directionCount)));
+      for (let from = 0; from < all.length; from += batchSize) {
+        next.push(...this.#splitAll(all.slice(from, from + batchSize)));
       }
       level = next;
     }
   }
 
-  #growByGain(root: OpenNode): void {
+  #growByGain(root: OpenNode<Rows>): void {
     const open = [root];
     while (open.length > 0 && this.#leafCount < this.#settings.options.leafCountMax) {
       let best = -1;
@@ -261,13 +155,18 @@ export class TreeGrower {
         if (bestNode === undefined || byGain(node, bestNode) < 0) best = index;
       }
       if (best < 0) break;
-      const [node] = open.splice(best, 1) as [OpenNode];
-      open.push(...this.#splitAll([node]));
+      const [node] = open.splice(best, 1) as [OpenNode<Rows>];
+      const ahead = () =>
+        open.flatMap((other) => {
+          const { rows, split } = other;
+          return split === undefined || !this.#hasFamily(other, split) ? [] : [{ rows, split }];
+        });
+      open.push(...this.#splitAll([node], ahead));
     }
     for (const node of open.sort((a, b) => a.index - b.index)) this.#close(node);
   }
 
-  #open(depth: number, from: number, count: number, sums: NodeSums): OpenNode {
+  #open(depth: number, rows: Rows, sums: NodeSums): OpenNode<Rows> {
     const tree = this.#tree;
     const { alpha, lambda, learningRate } = this.#settings.options;
     const index = tree.columns.push(-1) - 1;
@@ -278,127 +177,69 @@ export class TreeGrower {
     const bounded = Math.min(sums.high, Math.max(sums.low, value));
     tree.values.push(learningRate * bounded);
     tree.covers.push(sums.hessian);
-    return { index, depth, from, count, sums, slot: -1, split: undefined };
+    return { index, depth, rows, sums, split: undefined };
   }
 
-  #close(node: OpenNode): void {
-    this.#release(node);
-    this.#tree.leaves.push({ node: node.index, from: node.from, count: node.count });
-  }
-
-  #release(node: OpenNode): void {
-    if (node.slot >= 0) this.#freeSlots.push(node.slot);
-    node.slot = -1;
+  #close({ index, rows }: OpenNode<Rows>): void {
+    this.#source.release(rows);
+    this.#tree.leaves.push({ node: index, rows });
   }
 
   /** Splits nodes and finds how their children may be split. @returns the children */
-  #splitAll(nodes: readonly OpenNode[]): OpenNode[] {
-    const { workspace, parallel } = this.#context;
-    const { arena } = this.#matrix.span;
-    const { u8 } = workspace.memory.get(arena);
-    const task: PartitionTask = {
-      arena,
-      places: this.#places,
-      nodes: nodes.map(({ from, count, split }, index) => {
-        const { column, right } = split as Split;
-        u8.set(right, this.#places.directions + index * 256);
-        const { offset } = this.#matrix.columns[column] as MatrixColumn;
-        return { from, count, column: offset };
-      }),
-    };
-    const job = boostPartitionJob(workspace);
-    const rowCount = nodes.reduce((sum, { count }) => sum + count, 0);
-    const leftCounts =
-      rowCount < PARALLEL_CELLS || nodes.length === 1
-        ? nodes.map((_, unit) => job.execute(task, unit, this.#context))
-        : parallel.run(job, task, nodes.length);
-    const children: OpenNode[] = [];
-    const small: OpenNode[] = [];
-    const subtracted: { parent: OpenNode; small: OpenNode; large: OpenNode }[] = [];
+  #splitAll(
+    nodes: readonly OpenNode<Rows>[],
+    ahead: () => readonly SplitRows<Rows>[] = () => [],
+  ): OpenNode<Rows>[] {
+    const source = this.#source;
+    const tree = this.#tree;
+    const parts = source.part(
+      nodes.map(({ rows, split }) => ({ rows, split: split as Split })),
+      ahead,
+    );
+    const children: OpenNode<Rows>[] = [];
+    const families: { readonly family: Family<Rows>; readonly nodes: readonly OpenNode<Rows>[] }[] =
+      [];
     for (const [index, node] of nodes.entries()) {
       const split = node.split as Split;
-      const leftCount = leftCounts[index] as number;
-      const left = this.#open(node.depth + 1, node.from, leftCount, split.left);
-      const right = this.#open(
-        node.depth + 1,
-        node.from + leftCount,
-        node.count - leftCount,
-        split.other,
-      );
-      const tree = this.#tree;
+      const [leftRows, rightRows] = parts[index] as readonly [Rows, Rows];
+      const left = this.#open(node.depth + 1, leftRows, split.left);
+      const right = this.#open(node.depth + 1, rightRows, split.other);
       tree.columns[node.index] = split.column;
       tree.rights[node.index] = split.right;
       tree.lefts[node.index] = left.index;
       tree.gains[node.index] = split.gain;
       this.#leafCount++;
       children.push(left, right);
-      const [lesser, larger] = left.count <= right.count ? [left, right] : [right, left];
       if (!this.#mayBeSplit(left) && !this.#mayBeSplit(right)) {
-        this.#release(node);
+        source.release(node.rows);
         continue;
       }
-      small.push(lesser);
-      subtracted.push({ parent: node, small: lesser, large: larger });
+      const family = { parent: node.rows, left: leftRows, right: rightRows };
+      families.push({ family, nodes: [left, right] });
     }
-    this.#fill(small);
-    for (const { parent, small: lesser, large } of subtracted) {
-      if (parent.slot >= 0 && lesser.slot >= 0) {
-        large.slot = parent.slot;
-        parent.slot = -1;
-        this.#subtract(large.slot, lesser.slot);
-      } else {
-        this.#release(parent);
-        this.#fill([large]);
-      }
-      for (const child of [lesser, large]) {
+    source.prepare(families.map(({ family }) => family));
+    for (const { family, nodes: pair } of families) {
+      source.finish(family);
+      for (const child of pair) {
         if (this.#mayBeSplit(child)) this.#search(child);
-        else this.#release(child);
+        else source.release(child.rows);
       }
     }
     return children;
   }
 
-  #mayBeSplit({ depth, sums }: OpenNode): boolean {
+  /** Whether a child of the node may be split. */
+  #hasFamily({ depth }: OpenNode<Rows>, { left, other }: Split): boolean {
+    return [left, other].some((sums) => this.#mayBeSplit({ depth: depth + 1, sums }));
+  }
+
+  #mayBeSplit({ depth, sums }: Pick<OpenNode<Rows>, 'depth' | 'sums'>): boolean {
     const { options, minChildSamples } = this.#settings;
     if (options.maxDepth >= 0 && depth >= options.maxDepth) return false;
     return sums.count >= 2 * minChildSamples;
   }
 
-  /** Computes the histograms of nodes from their rows, as far as there is room for them. */
-  #fill(nodes: readonly OpenNode[]): void {
-    const filled = nodes.filter((node) => {
-      const slot = this.#freeSlots.pop();
-      if (slot !== undefined) node.slot = slot;
-      return slot !== undefined;
-    });
-    if (filled.length === 0) return;
-    const task: HistogramTask = {
-      matrix: this.#matrix,
-      places: this.#places,
-      groups: this.#groups,
-      offsets: this.#offsets,
-      cellCount: this.#cellCount,
-      nodes: filled.map(({ from, count, slot }) => ({ from, count, slot })),
-    };
-    const { workspace, parallel } = this.#context;
-    const job = boostHistogramJob(workspace);
-    const unitCount = filled.length * this.#groups.length;
-    const rowCount = filled.reduce((sum, { count }) => sum + count, 0);
-    if (rowCount * this.#columns.length >= PARALLEL_CELLS) parallel.run(job, task, unitCount);
-    else for (let unit = 0; unit < unitCount; unit++) job.execute(task, unit, this.#context);
-  }
-
-  /** The histogram at `target` becomes itself minus the other. */
-  #subtract(target: number, other: number): void {
-    const { histogramSize, histograms } = this.#places;
-    const kernels = this.#context.workspace.kernels(this.#matrix.span.arena);
-    const at = histograms + target * histogramSize;
-    const child = histograms + other * histogramSize;
-    kernels.boostSubtract(at, at, child, this.#cellCount, this.#cellCount * 16);
-  }
-
-  #search(node: OpenNode): void {
-    if (node.slot < 0) return;
+  #search(node: OpenNode<Rows>): void {
     const { options, minChildSamples, monotone, number, seed } = this.#settings;
     const search = new SplitSearch(node.sums, { ...options, minChildSamples });
     const columns =
@@ -409,28 +250,24 @@ export class TreeGrower {
             options.columnShareByNode,
             Random.of(seed, STREAM_NODES, number, node.index),
           );
-    const { f64, u32 } = this.#context.workspace.memory.get(this.#matrix.span.arena);
-    const histogram = this.#places.histograms + node.slot * this.#places.histogramSize;
     for (const column of columns) {
-      const { codeCount, feature } = this.#matrix.columns[column] as MatrixColumn;
-      const offset = this.#offsets[column] as number;
-      const cells = (histogram + offset * 16) >>> 3;
-      const counts = (histogram + this.#cellCount * 16 + offset * 4) >>> 2;
+      const found = this.#source.cells(node.rows, column);
+      if (found === undefined) return;
+      const { codeCount, feature } = this.#shape.columns[column] as GrowColumns['columns'][number];
       search.search(column, {
-        cells: f64.subarray(cells, cells + 2 * codeCount),
-        counts: u32.subarray(counts, counts + codeCount),
+        ...found,
         codeCount,
-        isCategorical: this.#matrix.features[feature]?.kind === 'categorical',
+        isCategorical: this.#shape.features[feature]?.kind === 'categorical',
         monotone: monotone[column] as number,
       });
     }
     node.split = search.best();
-    if (node.split === undefined) this.#release(node);
+    if (node.split === undefined) this.#source.release(node.rows);
   }
 }
 
 /** Larger gains first, then earlier nodes. */
-function byGain(a: OpenNode, b: OpenNode): number {
+function byGain(a: OpenNode<unknown>, b: OpenNode<unknown>): number {
   return (b.split?.gain ?? 0) - (a.split?.gain ?? 0) || a.index - b.index;
 }
 

@@ -18,7 +18,10 @@ import type { Workspace } from '../workspace.ts';
 import type { GrownTree } from './grow.ts';
 
 /** What trees are packed from: their values lie node by node. */
-export type PackableTree = Pick<GrownTree, 'columns' | 'rights' | 'lefts' | 'values' | 'covers'>;
+export type PackableTree = Pick<
+  GrownTree<unknown>,
+  'columns' | 'rights' | 'lefts' | 'values' | 'covers'
+>;
 
 /** What the trees' outputs are. */
 export interface PackShape {

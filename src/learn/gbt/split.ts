@@ -4,7 +4,7 @@ import type { GbtOptions } from './options.ts';
 /** Sums over one node's histogram of one column; cells {gradient, hessian}. */
 export interface ColumnHistogram {
   readonly cells: Float64Array;
-  readonly counts: Uint32Array;
+  readonly counts: Uint32Array | Float64Array;
   /** codes, the missing one among them */
   readonly codeCount: number;
   readonly isCategorical: boolean;

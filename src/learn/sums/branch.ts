@@ -27,7 +27,7 @@ export function pathTo(root: Branch, branches: readonly Branch[]): NodePath {
 }
 
 /** Tests from the root to all branches that have a value; -1 elsewhere. */
-function pathOf(root: Branch, endAt: (branch: Branch) => number | undefined): NodePath {
+export function pathOf(root: Branch, endAt: (branch: Branch) => number | undefined): NodePath {
   const visit = (branch: Branch): NodePath => {
     const value = endAt(branch);
     if (value !== undefined) return { kind: 'end', value };

@@ -21,7 +21,6 @@ import {
   shared,
   type Term,
   type Test,
-  times,
 } from './term.ts';
 
 export interface CodedColumn extends CodeColumn {
@@ -105,7 +104,7 @@ export class CodedRows {
   ): readonly Group[] {
     const { sums, path, keys, values, rest } = request;
     return sums.groups({
-      shared: [...this.#codes, ...rest, this.pathTerm(path, 0)],
+      shared: [...this.#codes, ...rest, this.pathTerm(path)],
       keys: [shared(this.restFrom + rest.length), ...keys],
       values,
     });
@@ -125,22 +124,18 @@ export class CodedRows {
         const { codeCount } = this.columns[column] as CodedColumn;
         for (let code = 0; code < codeCount; code++) cells.push({ column, code });
       }
-      // Rows of no node are counted as those of a node before the first one.
-      const node = this.pathTerm(path, 1);
-      const base = shared(this.restFrom + rest.length);
       const each = own.map((column, index) =>
-        plus(base, plus(this.code(column), constant(offsets[index] as number))),
+        plus(this.code(column), constant(offsets[index] as number)),
       );
       const groups = sums.groups({
-        shared: [...this.#codes, ...rest, times(node, constant(cells.length))],
-        keys: [{ kind: 'each', terms: each }, ...keys],
+        shared: [...this.#codes, ...rest, this.pathTerm(path)],
+        keys: [{ kind: 'each', terms: each }, shared(this.restFrom + rest.length), ...keys],
         values,
       });
       for (const group of groups) {
-        const key = Number(group.keys[0]);
-        const position = Math.floor(key / cells.length) - 1;
+        const position = Number(group.keys[1]);
         if (position < 0) continue;
-        const { column, code } = cells[key % cells.length] as (typeof cells)[number];
+        const { column, code } = cells[Number(group.keys[0])] as (typeof cells)[number];
         visit(position, column, code, group);
       }
     }
@@ -165,29 +160,33 @@ export class CodedRows {
     return parts;
   }
 
-  /** What is found at the end of the path, plus a number. */
-  pathTerm(path: NodePath, first: number): Term {
-    if (path.kind === 'end') return constant(path.value + first);
+  /** What is found at the end of the path. */
+  pathTerm(path: NodePath): Term {
+    if (path.kind === 'end') return constant(path.value);
     const choices = path.choices.map(({ column, codes, path: next }) => ({
       test: this.test(column, codes),
-      value: this.pathTerm(next, first),
+      value: this.pathTerm(next),
     }));
-    return choose(choices, this.pathTerm(path.otherwise, first));
+    return choose(choices, this.pathTerm(path.otherwise));
   }
 
   /** Whether the code of a column is among some. */
   test(column: number, codes: CodeTest): Test {
     const { codeCount, feature: index, part } = this.columns[column] as CodedColumn;
     const feature = this.#features[index] as Feature;
-    if (feature.kind !== 'numeric' || feature.hasMissing) {
-      const code = this.code(column);
+    const code = this.code(column);
+    const isAll = codes.subarray(1, codeCount).every((isIn) => isIn === 1);
+    if (feature.kind !== 'numeric' || (isAll && feature.hasMissing)) {
       return codeTest(codes, codeCount, 0, (operator, at) => compare(operator, code, constant(at)));
     }
-    // The number itself, which servers have at hand.
+    // The number itself, which servers have at hand; what is missing passes no bound.
+    const x = columnOf(index);
     const boundaries = boundariesOf(feature, part);
-    return codeTest(codes, codeCount, 1, (operator, at) =>
-      compare(operator, columnOf(index), constant(boundaries[at - 2] as number)),
+    const inRange = codeTest(codes, codeCount, 1, (operator, at) =>
+      compare(operator, x, constant(boundaries[at - 2] as number)),
     );
+    if (!feature.hasMissing || codes[0] !== 1) return inRange;
+    return { kind: 'any', tests: [missing(x), inRange] };
   }
 
   /** @throws SumsRefused when nodes are more than one request names */

@@ -17,6 +17,8 @@ export type Term =
       readonly right: Term;
     }
   | { readonly kind: 'call'; readonly name: TermFunction; readonly arg: Term }
+  /** exp of a score in the sum of those of all, in single precision where their sum is not */
+  | { readonly kind: 'softmax'; readonly terms: readonly Term[]; readonly index: number }
   /** as a key alone: a row is in the groups of all of these whole numbers from 0, below 2^32 */
   | { readonly kind: 'each'; readonly terms: readonly Term[] }
   /** the first choice whose test holds, else `otherwise` */

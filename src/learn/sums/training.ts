@@ -35,6 +35,8 @@ export interface SummedClasses {
   /** weights of the classes, as rows were given */
   readonly weights: Float64Array;
   readonly rowCounts: Float64Array;
+  /** all labels, in no order */
+  readonly atoms: readonly Atom[];
   classOf(label: Atom): number;
 }
 
@@ -57,6 +59,8 @@ export interface SummedTraining {
   /** what the weights of rows add up to */
   readonly weightTotal: number;
   readonly hasWeights: boolean;
+  /** of numbers to predict, weighted; NaN of classes */
+  readonly targetMean: number;
   /** absent: the label is a number to predict */
   readonly classes: SummedClasses | undefined;
   readonly facts: readonly FeatureFacts[];

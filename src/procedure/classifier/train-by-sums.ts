@@ -62,14 +62,14 @@ export function trainBySums(
   const prepared = context.query(query);
   refuseLabelFeatures(prepared, context);
   const facts = factsOf(sums);
-  const { labels, classes } = labelsOf(sums, order, facts, labelTextOf(prepared));
+  const { labels, classes, targetMean } = labelsOf(sums, order, facts, labelTextOf(prepared));
   const iterations: Iteration[] = [];
   const learning: LearnContext = {
     ...fitContext(context, (share) => steps.update(share)),
     reportIteration: (iteration) => iterations.push(iteration),
   };
   const start: TrainingStart = {
-    ...{ sums, mode: order.mode, classes, facts: facts.features },
+    ...{ sums, mode: order.mode, classes, targetMean, facts: facts.features },
     rowCount: facts.rowCount,
     weightTotal: facts.weightTotal,
     hasWeights: sums.weight !== undefined,
@@ -165,26 +165,29 @@ interface SummedLabels {
   /** as the model names them; none for two classes and for numbers */
   readonly labels: readonly string[];
   readonly classes: SummedClasses | undefined;
+  /** of numbers to predict, weighted */
+  readonly targetMean: number;
 }
 
 function labelsOf(
   sums: QuerySums,
   { mode, equalizationFactor }: TrainingOrder,
-  { rowCount }: Facts,
+  { rowCount, weightTotal }: Facts,
   labelText: string,
 ): SummedLabels {
   const label = columnOf('label');
   if (mode === 'regression') {
+    const weights = { hasWeights: sums.weight !== undefined };
     const [range] = sums.groups({
       keys: [],
-      values: [
-        { kind: 'min', of: label },
-        { kind: 'max', of: label },
-      ],
+      values: [{ kind: 'min', of: label }, { kind: 'max', of: label }, weighted(weights, label)],
     });
     const isNumber = sums.label?.atom === 'integer' || sums.label?.atom === 'number';
     const areFinite = [0, 1].every((i) => Number.isFinite(sumAt(range as Group, i)));
-    if (isNumber && areFinite) return { labels: [], classes: undefined };
+    if (isNumber && areFinite) {
+      const targetMean = sumAt(range as Group, 2) / weightTotal;
+      return { labels: [], classes: undefined, targetMean };
+    }
     throw new SumsRefused('not all labels are finite numbers');
   }
   const groups = sums.groups({
@@ -196,12 +199,13 @@ function labelsOf(
     refuseManyClasses(atoms, labelText);
     const classes = classesOf(groups, 2, equalizationFactor, (atom) => (isTrue(atom) ? 1 : 0));
     requireTwoClasses(classes.rowCounts[1] as number, rowCount);
-    return { labels: [], classes };
+    return { labels: [], classes, targetMean: Number.NaN };
   }
   const labels = labelList(atoms);
   const positions = labelPositions(checkedCount(labels, mode));
   const classOf = (atom: Atom) => positions.get(atomToJsonText(atom)) as number;
-  return { labels, classes: classesOf(groups, labels.length, equalizationFactor, classOf) };
+  const classes = classesOf(groups, labels.length, equalizationFactor, classOf);
+  return { labels, classes, targetMean: Number.NaN };
 }
 
 /** @see equalizedWeights */
@@ -225,6 +229,7 @@ function classesOf(
   );
   return {
     ...{ labelCount, weights, rowCounts, classOf },
+    atoms: groups.map(({ keys }) => keys[0] ?? null),
     factors: factors.map((factor) => factor / total),
   };
 }

@@ -81,6 +81,7 @@ function childrenOf(term: Term): readonly Term[] {
     case 'call':
       return [term.arg];
     case 'each':
+    case 'softmax':
       return term.terms;
     case 'choice':
       return [
@@ -148,16 +149,17 @@ export class TermBinder {
         };
       }
       case 'call':
-      case 'each': {
-        const [name, args] = term.kind === 'call' ? [term.name, [term.arg]] : ['each', term.terms];
-        return {
-          ...NUMBER,
-          kind: 'call',
-          name,
-          args: args.map((arg) => this.term(arg)),
-          surfaces: args.map(() => ''),
-        };
-      }
+        return this.#call(term.name, [this.term(term.arg)]);
+      case 'each':
+        return this.#call(
+          'each',
+          term.terms.map((each) => this.term(each)),
+        );
+      case 'softmax':
+        return this.#call('softmax', [
+          literal(term.index),
+          ...term.terms.map((each) => this.term(each)),
+        ]);
       case 'choice':
         return {
           ...BASE,
@@ -193,6 +195,10 @@ export class TermBinder {
         return { ...BASE, kind: test.kind === 'all' ? 'and' : 'or', operands };
       }
     }
+  }
+
+  #call(name: string, args: readonly BoundExpression[]): BoundExpression {
+    return { ...NUMBER, kind: 'call', name, args, surfaces: args.map(() => '') };
   }
 
   call(aggregate: Aggregate): AggregateCall {

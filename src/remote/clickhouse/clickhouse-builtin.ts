@@ -29,8 +29,20 @@ const STRICT: Readonly<Record<string, Lower>> = {
   trunc: rounding((x) => `trunc(${x})`),
   round: (args, to) => (args.length === 1 ? nearest(args, to) : undefined),
   sqrt: rounding((x) => `sqrt(${x})`),
-  // Only sums ask for these two: single precision, and a row for each of several codes.
+  // Only sums ask for these: single precision, shares of scores, and a row for each of several codes.
   float32: ([x]) => x && computed(number(`toFloat32(${double(x)})`, x.isNullable), [x]),
+  softmax: ([index, ...scores]) => {
+    const at = index?.constant;
+    if (typeof at !== 'number' || scores.some(({ isNullable }) => isNullable)) return undefined;
+    const names = scores.map((_, k) => `s${k}`);
+    const powers = names.map((name) => `toFloat32(exp(toFloat32(${name} - h)))`);
+    const share = `toFloat32(${powers[at]} / (${powers.map((power) => `toFloat64(${power})`).join(' + ')}))`;
+    // Each part is written once, as the argument of a lambda.
+    const below = `arrayElement(arrayMap(h -> ${share}, [arrayReduce('max', [${names.join(', ')}])]), 1)`;
+    const own = scores.map((score) => `[${double(score)}]`).join(', ');
+    const all = `arrayElement(arrayMap((${names.join(', ')}) -> ${below}, ${own}), 1)`;
+    return { ...number(all, false), isInexact: true };
+  },
   each: (args) =>
     args.every(({ isNullable, isInexact }) => !isNullable && isInexact !== true)
       ? {
