@@ -19,36 +19,44 @@ export function tableColumn(path: readonly string[], table = 0): BoundExpression
   return { kind: 'column', path: [String(table), ...path], type: ANY_TYPE, start: 0, end: 0 };
 }
 
-/** The columns of a dataset. @param paths those that are needed; undefined: not known */
+/**
+ * Columns of a table. @param paths those that are needed
+ * @param presenceOf which rows have a column; absent: all
+ */
 export function datasetOutputs(
   exists: (path: readonly string[]) => 'present' | 'absent' | undefined,
-  paths: readonly (readonly string[])[] | undefined,
-  isDense: boolean,
+  paths: readonly (readonly string[])[],
+  presenceOf?: (path: readonly string[]) => Output['presence'],
 ): Outputs {
   return {
-    isDense,
     column(path) {
       const found = exists(path);
       return found === 'present' ? tableColumn(path) : found;
     },
     list: () =>
-      paths?.every((path) => exists(path) !== undefined) === true
+      paths.every((path) => exists(path) !== undefined)
         ? paths
             .filter((path) => exists(path) === 'present')
-            .map((path) => ({ path, expression: tableColumn(path) }))
+            .map((path) => ({ path, expression: tableColumn(path), presence: presenceOf?.(path) }))
         : undefined,
   };
 }
 
-/** Rows that an operator put into a table: a column for each path of one element. */
-export function madeOutputs(table: MadeTable): Outputs {
+/**
+ * Rows that an operator put into a table: a column for each path of one element.
+ * @param presenceOf which rows have a column, by its name; absent: all
+ */
+export function madeOutputs(
+  table: MadeTable,
+  presenceOf?: (name: string) => Output['presence'],
+): Outputs {
   return datasetOutputs(
     (path) => {
       const column = table.find(path);
       return typeof column === 'number' ? 'present' : column;
     },
     table.names.map((name) => [name]),
-    false,
+    presenceOf && (([name = '']) => presenceOf(name)),
   );
 }
 
@@ -81,73 +89,112 @@ function tableOutput(name: string): Output {
  * when one would lie below another.
  */
 export function wildcardOutputs(
+  item: WildcardProjectItem,
+  input: Outputs,
+): readonly Output[] | undefined {
+  const outputs = matchedOutputs(item, input);
+  return outputs && areApart(outputs) ? outputs : undefined;
+}
+
+function matchedOutputs(
   { source, pattern }: WildcardProjectItem,
   input: Outputs,
 ): readonly Output[] | undefined {
   const list = source === 'input' ? input.list() : undefined;
   if (list === undefined) return undefined;
   const outputs: Output[] = [];
-  for (const { path, expression } of list) {
+  for (const output of list) {
+    const { path } = output;
     if (path[0]?.startsWith(HIDDEN) === true) continue;
     const renamed = renamedPath(pattern, path);
     if (renamed === 'below' && path.length > pattern.exact.length) return undefined;
-    if (renamed !== undefined && renamed !== 'below') outputs.push({ path: renamed, expression });
+    if (renamed !== undefined && renamed !== 'below') outputs.push({ ...output, path: renamed });
   }
+  return outputs;
+}
+
+/** Whether paths differ, and none lies below another one. */
+function areApart(outputs: readonly { readonly path: readonly string[] }[]): boolean {
   const names = new Set(outputs.map(({ path }) => nameOfPath(path)));
-  const isClear = ({ path }: Output) =>
+  const isClear = ({ path }: { readonly path: readonly string[] }) =>
     path.length > 0 && !prefixesOf(path).some((prefix) => names.has(prefix));
-  return names.size === outputs.length && outputs.every(isClear) ? outputs : undefined;
+  return names.size === outputs.length && outputs.every(isClear);
+}
+
+/** Rows that were put into a table, and which of them have a column. */
+export interface TableOfRows {
+  readonly table: MadeTable;
+  presenceOf(name: string): Output['presence'];
 }
 
 /** Rows that the reference made, put into a table. */
-export function outputsOfRows(node: PlanNode, table: MadeTable): Outputs {
-  const made = node.kind === 'aggregate' ? groupOutputs(node) : madeOutputs(table);
+export function outputsOfRows(node: PlanNode, { table, presenceOf }: TableOfRows): Outputs {
+  const made = node.kind === 'aggregate' ? groupOutputs(node) : madeOutputs(table, presenceOf);
   if (node.kind !== 'window') return made;
   return { ...made, windowResult: (index) => tableColumn([windowName(index)]) };
 }
 
-/** Undefined when an item is more than one named expression, or lies below another one. */
+/**
+ * Undefined when an item is more than a named expression or a wildcard over known columns, or two
+ * columns have the same name, or one lies below another one.
+ */
 export function projectOutputs({ items }: ProjectNode, input: Outputs): Outputs | undefined {
-  const [first] = items;
-  if (items.length === 1 && first?.kind === 'wildcard' && isWholeRow(first.pattern)) {
-    // A row has only the columns that it has values for.
-    if (first.source !== 'input' || input.isDense !== true) return undefined;
-    const list = () => input.list()?.filter(({ path }) => path[0]?.startsWith(HIDDEN) !== true);
-    return { isDense: true, column: (path) => input.column(path), list };
+  const [only] = items;
+  if (items.length === 1 && only?.kind === 'wildcard' && isWholeRow(only.pattern)) {
+    return only.source === 'input' ? wholeOutputs(input) : undefined;
   }
-  const named = new Map<string, NamedProjectItem>();
-  const rows = new Set<string>();
+  const columns: ProjectedColumn[] = [];
   for (const item of items) {
-    if (item.kind !== 'named') return undefined;
-    const name = nameOfPath(item.path);
-    if (named.has(name)) return undefined;
-    named.set(name, item);
-    for (const prefix of prefixesOf(item.path)) rows.add(prefix);
+    if (item.kind === 'named') columns.push({ path: item.path, item });
+    else if (item.kind === 'wildcard') {
+      const outputs = matchedOutputs(item, input);
+      if (outputs === undefined || outputs.some(({ presence }) => presence === 'mixed')) {
+        return undefined;
+      }
+      for (const output of outputs) columns.push({ path: output.path, output });
+    } else return undefined;
   }
-  for (const name of rows) if (named.has(name)) return undefined;
-  const known = new Map<string, BoundExpression | undefined>();
-  const expressionOf = (name: string, { expression }: NamedProjectItem) => {
-    if (!known.has(name)) known.set(name, resolveExpression(expression, input));
-    return known.get(name);
+  if (!areApart(columns)) return undefined;
+  const known = new Map(columns.map((column) => [nameOfPath(column.path), column]));
+  const rows = new Set(columns.flatMap(({ path }) => prefixesOf(path)));
+  const resolved = new Map<NamedProjectItem, BoundExpression | undefined>();
+  const expressionOf = (column: ProjectedColumn) => {
+    if ('output' in column) return column.output.expression;
+    const { item } = column;
+    if (!resolved.has(item)) resolved.set(item, resolveExpression(item.expression, input));
+    return resolved.get(item);
   };
   return {
     column(path) {
       const name = nameOfPath(path);
-      const item = named.get(name);
-      if (item !== undefined) return expressionOf(name, item);
-      const isPart = rows.has(name) || prefixesOf(path).some((prefix) => named.has(prefix));
+      const column = known.get(name);
+      if (column !== undefined) return expressionOf(column);
+      const isPart = rows.has(name) || prefixesOf(path).some((prefix) => known.has(prefix));
       return isPart ? undefined : 'absent';
     },
     list() {
       const outputs: Output[] = [];
-      for (const [name, item] of named) {
-        const expression = expressionOf(name, item);
+      for (const column of columns) {
+        const expression = expressionOf(column);
         if (expression === undefined) return undefined;
-        outputs.push({ path: item.path, expression });
+        const presence = 'output' in column ? column.output.presence : undefined;
+        outputs.push({ path: column.path, expression, presence });
       }
       return outputs;
     },
   };
+}
+
+type ProjectedColumn = { readonly path: readonly string[] } & (
+  | { readonly item: NamedProjectItem }
+  | { readonly output: Output }
+);
+
+/** All columns under their names. Undefined when only rows tell which of them they have. */
+function wholeOutputs(input: Outputs): Outputs | undefined {
+  const list = () => input.list()?.filter(({ path }) => path[0]?.startsWith(HIDDEN) !== true);
+  if (list()?.every(({ presence }) => presence !== 'mixed') !== true) return undefined;
+  return { column: (path) => input.column(path), list };
 }
 
 /** U+0000 cannot occur in an element. */
@@ -185,8 +232,9 @@ export function joinOutputs(sides: readonly SideOutputs[]): Outputs {
       for (const { side, outputs } of sides) {
         const list = outputs.list();
         if (list === undefined) return undefined;
-        for (const { path, expression } of list) {
-          all.push({ path: side.alias === undefined ? path : [side.alias, ...path], expression });
+        for (const output of list) {
+          const { path } = output;
+          all.push({ ...output, path: side.alias === undefined ? path : [side.alias, ...path] });
         }
       }
       return all;
@@ -205,7 +253,7 @@ export function outputsOfTable(outputs: Outputs, table: number): Outputs {
   return {
     column: (path) => moveMeaning(outputs.column(path)),
     list: () =>
-      outputs.list()?.map(({ path, expression }) => ({ path, expression: move(expression) })),
+      outputs.list()?.map((output) => ({ ...output, expression: move(output.expression) })),
   };
 }
 

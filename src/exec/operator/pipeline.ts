@@ -17,8 +17,6 @@ import type { BatchTable } from './table/batch-table.ts';
 export interface Outputs {
   /** What a column means; undefined when it is not one expression of atoms. */
   column(path: readonly string[]): BoundExpression | 'absent' | undefined;
-  /** true: every row has a value in every column */
-  readonly isDense?: boolean;
   groupKey?(index: number): BoundExpression | undefined;
   aggregateResult?(index: number): BoundExpression | undefined;
   windowResult?(index: number): BoundExpression | undefined;
@@ -30,6 +28,11 @@ export interface Outputs {
 export interface Output {
   readonly path: readonly string[];
   readonly expression: BoundExpression;
+  /**
+   * Which rows have the column: absent: all, and its value may be null; `valued`: those with a value;
+   * `mixed`: those with a value, and some others
+   */
+  readonly presence?: 'valued' | 'mixed' | undefined;
 }
 
 /** A built table that rows are looked up in. */

@@ -22,7 +22,7 @@ interface ResultContext {
 
 interface StoredOptions extends ResultContext {
   readonly first: number | undefined;
-  /** rows do not have the columns that they have no values for; absent: these are null */
+  /** rows do not have the columns that they have no values for; absent: as the outputs say */
   readonly leavesOutNulls?: boolean;
 }
 
@@ -39,12 +39,17 @@ export function storedRows(
   const table = base instanceof PickedTable ? base.base : base;
   if (!isPlain || !(table instanceof VectorTable)) return undefined;
   if (table !== base && filter !== undefined) return undefined;
-  const columns: { readonly path: Path; readonly column: number }[] = [];
-  for (const { path, expression } of outputs) {
+  const columns: {
+    readonly path: Path;
+    readonly column: number;
+    readonly isOptional: boolean;
+  }[] = [];
+  for (const { path, expression, presence } of outputs) {
     // The first element is the number of the table in the pipeline.
     const column = expression.kind === 'column' ? table.find(expression.path.slice(1)) : undefined;
     if (typeof column !== 'number') return undefined;
-    columns.push({ path: new Path(path), column });
+    const isOptional = leavesOutNulls || presence === 'valued';
+    columns.push({ path: new Path(path), column, isOptional });
   }
   const selected =
     base instanceof PickedTable
@@ -57,7 +62,7 @@ export function storedRows(
     base instanceof PickedTable
       ? new PickedBlocks(base.rows, table.chunkRowCounts, columns.length)
       : undefined;
-  const made = columns.map(({ path, column }): RowColumn => {
+  const made = columns.map(({ path, column, isOptional }): RowColumn => {
     const snapshot = table.columns[column] as ColumnSnapshot;
     const isWhole = selected === undefined;
     const view = new ColumnView(snapshot, engine.arenas);
@@ -66,13 +71,11 @@ export function storedRows(
     const reader = isPicked ? new PickedColumn(view, picked, look) : shifted(view, rowAt);
     return {
       path,
-      isOptional: leavesOutNulls,
-      occurs: leavesOutNulls && isWhole ? snapshot.nullCount < table.rowCount : undefined,
+      isOptional,
+      occurs: isOptional && isWhole ? snapshot.nullCount < table.rowCount : undefined,
       // Only the rows that are left tell what an optional column is.
       typicalAtoms:
-        leavesOutNulls && !isWhole
-          ? undefined
-          : () => typicalAtomsOf(snapshot, engine.arenas, look),
+        isOptional && !isWhole ? undefined : () => typicalAtomsOf(snapshot, engine.arenas, look),
       values: valuesOf(view, reader),
       tsAt: (index) => (reader.isNull(index) ? MINUS_INFINITY : ts),
     };
@@ -126,7 +129,7 @@ export function madeRows(
   { engine, look }: ResultContext,
 ): ColumnRows | undefined {
   const columns: RowColumn[] = [];
-  for (const { path } of outputs) {
+  for (const { path, presence } of outputs) {
     const column = base.find([path.join('\u0000')]);
     if (typeof column !== 'number') return undefined;
     const atomsOf = (number: number) => [
@@ -138,6 +141,7 @@ export function madeRows(
     const times = timed === true ? atoms : atomsOf(timed);
     columns.push({
       path: new Path(path),
+      isOptional: presence === 'valued',
       values: { kind: 'atoms', atomAt: (row) => atoms[row] ?? null },
       tsAt: (row) => (times[row] === null ? MINUS_INFINITY : ts),
     });

@@ -3,7 +3,7 @@ import type { PlanNode } from '../../plan/plan.ts';
 import type { Value } from '../../value/value.ts';
 import { type ExecRow, GroupRow, namedRow, WindowRow } from '../general/row.ts';
 import type { OperatorContext } from './materialize.ts';
-import { aggregateName, keyName, outputsOfRows, windowName } from './outputs.ts';
+import { aggregateName, keyName, outputsOfRows, type TableOfRows, windowName } from './outputs.ts';
 import { Pipeline } from './pipeline.ts';
 import { chunksOf, MadeTable } from './table/batch-table.ts';
 import { CellCollector } from './table/cell-collector.ts';
@@ -16,16 +16,17 @@ export function pipelineOfRows(
   rows: Iterable<ExecRow>,
   context: OperatorContext,
 ): Pipeline {
-  const table = tableOfRows(rows, context);
+  const made = tableOfRows(rows, context);
+  const { table } = made;
   return new Pipeline(
     table,
-    outputsOfRows(node, table),
+    outputsOfRows(node, made),
     (rowOf) => namedRow(table.nameAt(rowOf(0) as number)),
     context.tables,
   );
 }
 
-function tableOfRows(rows: Iterable<ExecRow>, context: OperatorContext): MadeTable {
+function tableOfRows(rows: Iterable<ExecRow>, context: OperatorContext): TableOfRows {
   const kept: ExecRow[] = [];
   const columns = new Map<string, CellCollector>();
   const add = (name: string, value: Value) => {
@@ -63,5 +64,6 @@ function tableOfRows(rows: Iterable<ExecRow>, context: OperatorContext): MadeTab
       () => column.encode([name], kept.length, chunkRowCounts, context),
     ]),
   );
-  return new MadeTable(chunkRowCounts, makers, (row) => (kept[row] as ExecRow).name);
+  const table = new MadeTable(chunkRowCounts, makers, (row) => (kept[row] as ExecRow).name);
+  return { table, presenceOf: (name) => columns.get(name)?.presence(kept.length) };
 }

@@ -165,6 +165,7 @@ export class PlanRunner {
     }
     const pipeline = this.#open(physical, { named: true, first, isOrdered: true });
     const outputs = suited(pipeline.outputs.list());
+    if (outputs.some(({ presence }) => presence === 'mixed')) throw new NotSuited();
     const { engine, trace, compiler } = this.#context;
     const isStored = outputs.every(({ expression }) => expression.kind === 'column');
     // Columns that are only handed on are not looked at.
@@ -196,7 +197,8 @@ export class PlanRunner {
     const { engine, compiler, trace } = this.#context;
     trace?.stored(node, outputs, pipeline);
     if (compiler.runtime.isDry) return NO_ROWS;
-    const hasAll = pipeline.outputs.isDense === true && isWholeRow(item.pattern);
+    const isDense = outputs.every(({ presence }) => presence === undefined);
+    const hasAll = isDense && isWholeRow(item.pattern);
     const options = { engine, look: this.#look, first, leavesOutNulls: !hasAll };
     return suited(storedRows(pipeline, outputs, options));
   }
@@ -510,11 +512,8 @@ export class PlanRunner {
     { inputs, method }: PhysicalNode,
     { named }: Wanted,
   ): Pipeline {
-    const input = this.#open(suited(inputs[0]), {
-      named: false,
-      first: undefined,
-      isOrdered: readsOrder(node, this.#context),
-    });
+    const isOrdered = readsOrder(node, this.#context);
+    const input = this.#open(suited(inputs[0]), { named: false, first: undefined, isOrdered });
     const scored = withScores(node, input, this.#context);
     const isTwice = method === 'grouped twice';
     return groupingSets(scored.node, scored.pipeline, { named, isTwice }, this.#context);

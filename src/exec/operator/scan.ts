@@ -29,7 +29,10 @@ export function scanPipeline(
       return typeof found === 'number' ? 'present' : found;
     },
     paths,
-    snapshot.columns.every(({ nullCount }) => nullCount === 0),
+    (path) => {
+      const column = table.find(path);
+      return typeof column === 'number' && !table.hasNulls(column) ? undefined : 'valued';
+    },
   );
   let names: { pathAt(row: number): Path } | undefined;
   return new Pipeline(

@@ -16,7 +16,7 @@ import { NotSuited, suited } from './not-suited.ts';
 import { aggregateName, HIDDEN, keyName, tableColumn } from './outputs.ts';
 import type { Pipeline } from './pipeline.ts';
 import { pickRows } from './slice.ts';
-import { concatenate, namedColumns, type Part } from './table/concatenate.ts';
+import { cellColumns, concatenate, type Part } from './table/concatenate.ts';
 import { KeptRows } from './table/kept-rows.ts';
 
 /** No column of a query is called so. */
@@ -34,7 +34,7 @@ export function setOperation(
   if (all && operator !== 'union') return countedRows(node, left, right, context);
   const sides = [left, right].map((pipeline, side) => ({
     pipeline,
-    columns: namedColumns(pipeline),
+    columns: cellColumns(pipeline),
     side,
   }));
   const names = sides.map(({ columns }) =>

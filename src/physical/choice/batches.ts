@@ -1,7 +1,7 @@
 // Operators over batches of columns: a part of the plan from a root down to its datasets, or to nodes
 // whose rows the reference makes.
 import { someExpression } from '../../plan/children.ts';
-import type { BoundExpression } from '../../plan/expression.ts';
+import type { BoundExpression, ProjectItem } from '../../plan/expression.ts';
 import { expressionsOf, inputsOf } from '../../plan/map-plan.ts';
 import type {
   AggregateCall,
@@ -74,14 +74,19 @@ function whyNoSelectList(node: ProjectNode, planner: Planner): string | undefine
   if (picksColumns(node)) {
     return planner.isWithout('stored-columns') ? 'it is switched off' : undefined;
   }
-  if (!node.items.every((item) => item.kind === 'named')) {
-    return 'the select list is more than named expressions';
+  if (!node.items.every(isColumns)) {
+    return 'the select list is more than named expressions and wildcards';
   }
   if (givesLists(node.input, planner)) return GIVES_LISTS;
   if (!gathersRows(node.input)) return 'rows leave one by one as they are read';
   return expressionsOf(node)
     .map((expression) => opaquePart(expression, { except: 'subquery', models: modelsOf(planner) }))
     .find((reason) => reason !== undefined);
+}
+
+/** Whether an item is a column, or columns of the input. */
+function isColumns(item: ProjectItem): boolean {
+  return item.kind === 'named' || (item.kind === 'wildcard' && item.source === 'input');
 }
 
 /** Whether the rows are columns of a dataset as they lie, perhaps not all of them. */

@@ -78,7 +78,7 @@ test.each([
   ['SELECT x + 1 AS y FROM t WHERE k > 2', ['project: general', 'filter: vector', 'scan: scan']],
   [
     'SELECT * FROM t ORDER BY x LIMIT 3',
-    ['project: general', 'limit: general', 'sort: vector', 'scan: scan'],
+    ['project: vector', 'limit: vector', 'sort: vector', 'scan: scan'],
   ],
   [
     'SELECT a.x AS x FROM t AS a JOIN t AS b ON a.k = b.k ORDER BY a.x, b.x LIMIT 3',

@@ -8,7 +8,7 @@ import { type ExecRow, JoinedRow, type JoinShape } from '../../general/row.ts';
 import { materialize, type OperatorContext } from '../materialize.ts';
 import { NotSuited, suited } from '../not-suited.ts';
 import { aggregateName, joinOutputs, keyName, outputsOfTable, windowName } from '../outputs.ts';
-import type { Outputs, Pipeline, RowNamer } from '../pipeline.ts';
+import type { Output, Outputs, Pipeline, RowNamer } from '../pipeline.ts';
 import { lowerKeys } from './join-keys.ts';
 
 interface Side {
@@ -76,7 +76,8 @@ export function joinPipelines(
   const ownOutputs = joined.outputs;
   const ownNamer = joined.namer;
   const table = joined.addBuild(scopeTable, keys.probe);
-  const builtOutputs = outputsOfTable(built.outputs, table);
+  const ofBuilt = keepsProbe ? outputsWithout(built) : built.outputs;
+  const builtOutputs = outputsOfTable(ofBuilt, table);
   const outputsBy = (side: Side): Outputs => (side === probe ? ownOutputs : builtOutputs);
   joined.outputs = joinOutputs(
     sides.map((side) => ({ side: node[side.name], outputs: outputsBy(side) })),
@@ -91,6 +92,25 @@ export function joinPipelines(
     joined.addFilter(suited(joined.lowering.truth(suited(joined.resolve(residual)))));
   }
   return { pipeline: joined, sideName };
+}
+
+/**
+ * The outputs of a side that some rows lack, a table all of whose columns lie in it: a null is a cell
+ * no more.
+ */
+export function outputsWithout({ outputs, scope }: Pipeline): Outputs {
+  const mayBeNull = ({ expression }: Output) => {
+    const column = expression.kind === 'column' ? scope.find(expression.path) : undefined;
+    return typeof column !== 'number' || scope.hasNulls(column);
+  };
+  return {
+    ...outputs,
+    list: () =>
+      outputs.list()?.map((output): Output => {
+        if (output.presence !== undefined) return output;
+        return { ...output, presence: mayBeNull(output) ? 'mixed' : 'valued' };
+      }),
+  };
 }
 
 const NO_KEYS = { probe: undefined, build: undefined };
@@ -138,10 +158,10 @@ export function withOutputNames(before: Pipeline, after: Pipeline): Pipeline {
           : undefined;
     },
     list: () =>
-      outputs.list()?.map(({ path }) => {
-        const expression = made.column([path.join('\u0000')]);
+      outputs.list()?.map((output) => {
+        const expression = made.column([output.path.join('\u0000')]);
         if (typeof expression !== 'object') throw new NotSuited();
-        return { path, expression };
+        return { ...output, expression };
       }),
     groupKey: (index) => named(made, keyName(index)),
     aggregateResult: (index) => named(made, aggregateName(index)),

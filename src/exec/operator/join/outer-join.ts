@@ -12,7 +12,7 @@ import { Pipeline } from '../pipeline.ts';
 import { selectRows } from '../select-rows.ts';
 import { pickRows } from '../slice.ts';
 import { concatenate, namedColumns, type Part } from '../table/concatenate.ts';
-import { joinNamer, joinPipelines, settle, withOutputNames } from './join.ts';
+import { joinNamer, joinPipelines, outputsWithout, settle, withOutputNames } from './join.ts';
 import { addMark } from './semi-join.ts';
 
 /** Pairs in any order. @throws NotSuited */
@@ -25,6 +25,8 @@ export function outerJoin(
   const { joinKind } = node;
   if (node.order === 'value' && node.equalities.length > 0) throw new NotSuited();
   const tables = { left: settle(left, context), right: settle(right, context) };
+  if (joinKind !== 'left') tables.left.outputs = outputsWithout(tables.left);
+  if (joinKind !== 'right') tables.right.outputs = outputsWithout(tables.right);
   const again = ({ base, outputs, namer }: Pipeline) =>
     new Pipeline(base, outputs, namer, context.tables);
   const joined = (kind: JoinNode['joinKind'], probed?: JoinSide) => {

@@ -13,7 +13,7 @@ import { dictionaryTables } from '../../vector/program/row-function.ts';
 import { materialize, type OperatorContext } from '../materialize.ts';
 import { CertainFailure, NotSuited, suited } from '../not-suited.ts';
 import { madeOutputs } from '../outputs.ts';
-import { Pipeline } from '../pipeline.ts';
+import { type Output, Pipeline } from '../pipeline.ts';
 import { RunMemory } from '../run-memory.ts';
 import { MadeTable } from '../table/batch-table.ts';
 import { KeptRows } from '../table/kept-rows.ts';
@@ -89,7 +89,8 @@ function addRows(
   context: OperatorContext,
 ): KeptRows {
   const outputs = suited(pipeline.outputs.list());
-  if (outputs.some(({ path }) => path.length !== 1)) throw new NotSuited();
+  const isCell = ({ path, presence }: Output) => path.length === 1 && presence === undefined;
+  if (!outputs.every(isCell)) throw new NotSuited();
   const rows =
     known ??
     new KeptRows(

@@ -3,6 +3,7 @@ import type { Atom } from '../../../value/atom.ts';
 import { MINUS_INFINITY } from '../../../value/timestamp.ts';
 import { Scalar, type Value } from '../../../value/value.ts';
 import type { OperatorContext } from '../materialize.ts';
+import type { Output } from '../pipeline.ts';
 import type { MadeColumn } from './batch-table.ts';
 import { encodeAtoms, encodeNumberColumn } from './encode-column.ts';
 
@@ -12,6 +13,8 @@ export class CellCollector {
   readonly #untimed: number[] = [];
   #ts = MINUS_INFINITY;
   #isPlain = true;
+  #cellCount = 0;
+  #nullCount = 0;
   #hasOneTime = true;
 
   set(row: number, value: Value): void {
@@ -22,13 +25,21 @@ export class CellCollector {
     }
     while (this.#atoms.length < row) this.#atoms.push(null);
     this.#atoms.push(value.atom);
+    this.#cellCount++;
     if (value.atom === null) {
+      this.#nullCount++;
       this.#hasOneTime &&= value.ts === MINUS_INFINITY;
       return;
     }
     if (value.ts === MINUS_INFINITY) this.#untimed.push(row);
     else if (this.#ts === MINUS_INFINITY) this.#ts = value.ts;
     else if (this.#ts !== value.ts) this.#hasOneTime = false;
+  }
+
+  /** Which of so many rows have the column: see Output. */
+  presence(rowCount: number): Output['presence'] {
+    if (this.#cellCount === rowCount) return undefined;
+    return this.#nullCount === 0 ? 'valued' : 'mixed';
   }
 
   /** Undefined when a value is no atom, or timestamps that somebody looks at differ. */

@@ -178,6 +178,13 @@ function joinSnapshots(
   return encodeAtoms(path, atoms, chunkRowCounts.flat(), memory);
 }
 
+/** The same for rows that have all of their columns. @throws NotSuited */
+export function cellColumns(pipeline: Pipeline): Part['columns'] {
+  const list = suited(pipeline.outputs.list());
+  if (list.some(({ presence }) => presence !== undefined)) throw new NotSuited();
+  return namedColumns(pipeline);
+}
+
 /** The columns of a pipeline by their printed paths. */
 export function namedColumns(pipeline: Pipeline): Part['columns'] {
   return suited(pipeline.outputs.list()).map(({ path, expression }) => ({
