@@ -228,6 +228,32 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('training on ClickHouse'
     );
   });
 
+  const TESTS = [
+    ['boolean', 'a AS score, y = 1 AS label, w AS weight', { prCurve: true }],
+    ['boolean', 'm AS score, y AS label', { calibrationBins: 5 }],
+    ['regression', 'b AS score, t AS label, w AS weight', {}],
+    ['regression', 'a AS score, y AS label', {}],
+  ] as const;
+
+  test.each(TESTS)('classifier.test in mode %s of %s', async (mode, list, options) => {
+    const results: unknown[] = [];
+    for (const table of ['local', 'whole', 'sharded']) {
+      const testingData = `SELECT ${list} FROM ${table} WHERE m IS NOT NULL AND i > -3`;
+      const id = `p${runs++}`;
+      await put(`procedures/${id}`, {
+        type: 'classifier.test',
+        params: { mode, testingData, ...options },
+      });
+      const { json } = await perform('POST', `procedures/${id}/runs`, {});
+      expect(json.state, JSON.stringify(json)).toBe('finished');
+      results.push(json.status);
+      const details = (await perform('GET', `procedures/${id}/runs/${json.id}/details`)).json;
+      if (table !== 'local') expect(details.reading, details.reading?.reason).toMatchObject({ way: 'sums' });
+    }
+    expectClose(results[1], results[0]);
+    expectClose(results[2], results[0]);
+  });
+
   test.each(['euclidean', 'cosine'])('kmeans.train with metric %s', async (metric) => {
     const params = { metric, numClusters: 4, randomSeed: 5, maxIterations: 12 };
     const found: unknown[] = [];

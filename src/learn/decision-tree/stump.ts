@@ -94,7 +94,6 @@ function bestStumps(
   rowCount: number,
   count: number,
 ): Stump[] {
-  const { task } = grower;
   const range = { from: 0, count: rowCount, depth: 0 };
   const stats = grower.stats(range);
   const width = stats.output.length;

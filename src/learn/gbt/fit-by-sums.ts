@@ -36,7 +36,7 @@ export function fitGbtBySums(
   options: GbtOptions,
   seed: number,
 ): GbtModel {
-  const { features, mode, rowCount, sums } = training;
+  const { features, mode, rowCount } = training;
   const objective = objectiveOf(options, mode);
   refuseRows(options, objective);
   const coded = new CodedRows(features);

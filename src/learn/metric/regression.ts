@@ -57,7 +57,8 @@ export function regressionReport(
   };
 }
 
-function rSquared(squaredError: number, variation: number): number {
+/** 1 without any error, 0 where labels do not vary. */
+export function rSquared(squaredError: number, variation: number): number {
   if (squaredError === 0) return 1;
   return variation === 0 ? 0 : 1 - squaredError / variation;
 }

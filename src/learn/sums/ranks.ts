@@ -1,6 +1,6 @@
 // Values at given ranks of numbers that are known by their sums.
 import { type Sums, sumAt } from './sums.ts';
-import { call, columnOf, compare, constant, minus, type Term, type Test, times } from './term.ts';
+import { call, compare, constant, minus, type Term, type Test, times } from './term.ts';
 
 /** A number and how many rows have it. */
 export interface CountedValue {
@@ -20,9 +20,9 @@ export const VALUE_COUNT_MAX = 10_000;
 const CELL_COUNT = 4096;
 
 /** Ascending. */
-export function valueCounts(sums: Sums, column: number, where?: Test): CountedValue[] {
+export function valueCounts(sums: Sums, x: Term, where?: Test): CountedValue[] {
   const groups = sums.groups({
-    keys: [columnOf(column)],
+    keys: [x],
     values: [{ kind: 'rows' }],
     ...(where === undefined ? {} : { where }),
   });
@@ -46,13 +46,19 @@ export function valueAtRank(values: readonly CountedValue[], rank: number): numb
  * The value at a rank by halving no further than needed: the range is divided into cells, and the
  * one that holds the rank is divided again, until its values are few.
  * @param range least and greatest value, both finite
+ * @param among other rows are left out
  */
-export function valueAtRankOf(sums: Sums, column: number, rank: number, range: Range): number {
+export function valueAtRankOf(
+  sums: Sums,
+  x: Term,
+  rank: number,
+  range: Range,
+  among?: Test,
+): number {
   let { low, high } = range;
   let left = rank;
-  const x = columnOf(column);
   while (low < high) {
-    const where = within(x, low, high);
+    const where = within(x, low, high, among);
     const scale = CELL_COUNT / (high - low);
     if (!Number.isFinite(scale) || scale === 0) break;
     const cell = call('floor', times(minus(x, constant(low)), constant(scale)));
@@ -77,13 +83,13 @@ export function valueAtRankOf(sums: Sums, column: number, rank: number, range: R
     low = sumAt(found, 1);
     high = sumAt(found, 2);
     if (sumAt(found, 3) <= VALUE_COUNT_MAX) {
-      return valueAtRank(valueCounts(sums, column, within(x, low, high)), left);
+      return valueAtRank(valueCounts(sums, x, within(x, low, high, among)), left);
     }
   }
-  return valueAtRank(valueCounts(sums, column, within(x, low, high)), left);
+  return valueAtRank(valueCounts(sums, x, within(x, low, high, among)), left);
 }
 
-function within(x: Term, low: number, high: number): Test {
+function within(x: Term, low: number, high: number, among?: Test): Test {
   const tests = [compare('>=', x, constant(low)), compare('<=', x, constant(high))];
-  return { kind: 'all', tests };
+  return { kind: 'all', tests: among === undefined ? tests : [...tests, among] };
 }

@@ -9,7 +9,7 @@ import { type Aggregate, type Group, type Sums, SumsRefused, sumAt } from './sum
 import { call, columnOf, compare, constant, minus, type Term, type Test, times } from './term.ts';
 
 /** Distinct values that come one by one; more are added up in cells of about the same value. */
-const VALUE_COUNT_MAX = 65_536;
+export const VALUE_COUNT_MAX = 65_536;
 const CELL_COUNT = 65_536;
 /** Cells with more than this share of the rows are divided again. */
 const HEAVY_SHARE = 1 / 64;
@@ -126,7 +126,17 @@ function unbucketed({ name, count }: FeatureFacts, rowCount: number): Feature {
   return { kind: 'numeric', name, boundaries: new Float64Array(0), hasMissing: count < rowCount };
 }
 
-function featureGroups(start: TrainingStart, index: number, isRanked: boolean): FeatureGroups {
+/** What is needed to ask for the values of features. */
+export type ValuesStart = Pick<
+  TrainingStart,
+  'classes' | 'facts' | 'hasWeights' | 'rowCount' | 'sums' | 'weightTotal'
+>;
+
+/**
+ * The values of one feature, or of many numbers cells of about the same value.
+ * @param isRanked the order of texts is decided by what their rows teach
+ */
+export function featureGroups(start: ValuesStart, index: number, isRanked: boolean): FeatureGroups {
   const { classes, facts, sums } = start;
   const { kind, distinct, name } = facts[index] as FeatureFacts;
   const x = columnOf(index);
@@ -184,7 +194,7 @@ function valueGroup(group: Group, value: Atom, valueKey: number): ValueGroup {
 
 /** Values of about the same size as the least of them; heavy cells are divided again. */
 function cells(
-  start: TrainingStart,
+  start: ValuesStart,
   index: number,
   { low, high }: { readonly low: number; readonly high: number },
   division: number,

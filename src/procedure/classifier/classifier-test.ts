@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { MODES, type Mode } from '../../learn/label.ts';
 import {
+  type BooleanCurve,
   booleanCurve,
   booleanReport,
   ratesAt,
@@ -23,7 +24,9 @@ import { Path } from '../../value/path.ts';
 import { atomText } from '../../value/text.ts';
 import { runOnCreation } from '../parameter.ts';
 import { type OutputDataset, type ProcedureContext, workerProcedure } from '../procedure-type.ts';
+import { bySumsOrRows, type QuerySums, sumsOfQuery } from '../training/query-sums.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
+import { summedRegression, summedScores } from './test-by-sums.ts';
 import { type LabelledScores, readTestRows, type TestRow, testedFunction } from './test-rows.ts';
 
 const TYPE = 'classifier.test';
@@ -86,19 +89,55 @@ export const classifierTest = workerProcedure({
       { name: 'testing', type: 'percentile' },
     ]);
     steps.next();
-    const rows = readTestRows(context, options.testingData, options.mode);
-    steps.next();
-    const output = openOutput(context, options.outputDataset);
-    const result = TESTS[options.mode](rows, options, output, () => context.checkCancelled());
-    output?.commit();
+    const check = () => context.checkCancelled();
+    const { made, reading } = bySumsOrRows<TestResult>(
+      context,
+      () => summedRows(context, options),
+      (sums) => testBySums(sums, options, check),
+      () => {
+        const rows = readTestRows(context, options.testingData, options.mode);
+        steps.next();
+        const output = openOutput(context, options.outputDataset);
+        const result = TESTS[options.mode](rows, options, output, check);
+        output?.commit();
+        return { result };
+      },
+    );
     steps.finish();
     const tested = testedFunction(context, options.testingData);
+    const details = {
+      ...(tested === undefined ? {} : { testedFunction: tested }),
+      ...(reading === undefined ? {} : { reading }),
+      ...(made.aucErrorMax === undefined ? {} : { aucErrorMax: made.aucErrorMax }),
+    };
     return {
-      result: withNumberTexts(result),
-      ...(tested === undefined ? {} : { details: { testedFunction: tested } }),
+      result: withNumberTexts(made.result),
+      ...(Object.keys(details).length === 0 ? {} : { details }),
     };
   },
 });
+
+interface TestResult {
+  readonly result: unknown;
+  readonly aucErrorMax?: number | undefined;
+}
+
+/** The rows where another system has them, and no row is to be told of. */
+function summedRows(
+  context: ProcedureContext,
+  { mode, outputDataset: output, testingData }: ClassifierTestParams,
+): QuerySums | undefined {
+  const isTold = output !== undefined && output !== null;
+  if (isTold || (mode !== 'boolean' && mode !== 'regression')) return undefined;
+  return sumsOfQuery(context, testingData, { label: 'label', weight: 'weight' });
+}
+
+function testBySums(sums: QuerySums, options: ClassifierTestParams, check: () => void): TestResult {
+  if (options.mode === 'regression') return { result: summedRegression(sums) };
+  const { scores, labels, weights, aucErrorMax } = summedScores(sums);
+  const curve = booleanCurve(scores, labels, weights, check);
+  return { result: reportOf(curve, { scores, labels, weights }, options, check), aucErrorMax };
+}
 
 function openOutput(context: ProcedureContext, spec: OutputDatasetSpec): OutputDataset | undefined {
   if (spec === undefined || spec === null) return undefined;
@@ -121,7 +160,7 @@ const TESTS: Readonly<Record<Mode, Test>> = {
 
 function testBoolean(
   rows: readonly TestRow[],
-  { uniqueScoresOnly, calibrationBins, calibrationStrategy, prCurve }: ClassifierTestParams,
+  options: ClassifierTestParams,
   output: OutputDataset | undefined,
   check: () => void,
 ): unknown {
@@ -130,7 +169,7 @@ function testBoolean(
   const weights = numbersOf(rows, ({ weight }) => weight, check);
   const curve = booleanCurve(scores, labels, weights, check);
   if (output !== undefined) {
-    const chosen = uniqueScoresOnly
+    const chosen = options.uniqueScoresOnly
       ? rowsOfDistinctScores(curve, labels)
       : Uint32Array.from(rows, (_, row) => row);
     for (const row of chosen) {
@@ -144,6 +183,21 @@ function testBoolean(
       });
     }
   }
+  return reportOf(curve, { scores, labels, weights }, options, check);
+}
+
+interface ScoredLabels {
+  readonly scores: Float64Array;
+  readonly labels: Uint8Array;
+  readonly weights: Float64Array;
+}
+
+function reportOf(
+  curve: BooleanCurve,
+  { scores, labels, weights }: ScoredLabels,
+  { calibrationBins, calibrationStrategy, prCurve }: ClassifierTestParams,
+  check: () => void,
+): unknown {
   const report = booleanReport(curve, check);
   if (calibrationBins === 0 && !prCurve) return report;
   const bins = [calibrationBins, calibrationStrategy] as const;

@@ -56,11 +56,11 @@ export function summarizeBySums(sums: QuerySums, options: SummaryOptions): Colum
       ? frequentOf(sums.groups({ keys: [columnOf(index)], values: [{ kind: 'rows' }] }), wanted)
       : mostFrequentOf(sums, index, { count, distinct, wanted });
     if (!numbers[index]) return { ...shared, mostFrequent };
-    const few = isFew ? valueCounts(sums, index) : undefined;
+    const few = isFew ? valueCounts(sums, columnOf(index)) : undefined;
     const quantiles = options.quantiles.map((share) => {
       const rank = Math.min(count - 1, Math.floor(count * share));
       return few === undefined
-        ? valueAtRankOf(sums, index, rank, { low, high })
+        ? valueAtRankOf(sums, columnOf(index), rank, { low, high })
         : valueAtRank(few, rank);
     });
     const squares = spread[index] as number;
