@@ -6,10 +6,9 @@ import type { BoundExpression, ProjectItem, SubqueryExpression } from '../plan/e
 import { expressionsOf, inputsOf } from '../plan/map-plan.ts';
 import type { Namespace } from '../plan/namespace.ts';
 import type { JoinNode, PlanNode, QueryPlan } from '../plan/plan.ts';
-import { estimateGroups, shareOfRows } from '../plan/rule/estimate.ts';
+import { estimateGroups, estimateJoin, shareOfRows } from '../plan/rule/estimate.ts';
 import type { Planner } from './choice/choice.ts';
 import type { PhysicalNode } from './physical.ts';
-import { planQuery } from './planner.ts';
 
 export interface ExplainLine {
   readonly operator: string;
@@ -29,36 +28,48 @@ export interface ExplainLine {
 /** The operators of a query, inputs below those that read them. */
 export function explainPlan(plan: QueryPlan, planner: Planner): ExplainLine[] {
   const lines: ExplainLine[] = [];
-  const physical = planQuery(plan, planner);
-  addLines(physical.root, 0, planner, lines);
-  const ways = waysOfSubqueries(plan);
-  physical.subqueries.forEach((subquery, index) => {
-    const way = ways.get(index);
-    if (way === undefined) return;
+  const root = planner.rows(plan.root);
+  addLines(root, 0, planner, lines);
+  const read = new Map<number, SubqueryRun>();
+  findSubqueries(root, plan, planner, read);
+  for (const [index, { way, physical }] of [...read].sort(([a], [b]) => a - b)) {
     lines.push({ ...NOTHING_KNOWN, operator: `sub-select ${index}`, path: way });
-    addLines(subquery, 1, planner, lines);
-  });
+    addLines(physical, 1, planner, lines);
+  }
   return lines;
 }
 
 const NOTHING_KNOWN = { rows: null, why: null, names: null, timestamps: null };
 
-/** How often each sub-select runs; those that nothing reads any more are left out. */
-function waysOfSubqueries(plan: QueryPlan): ReadonlyMap<number, string> {
-  const ways = new Map<number, string>();
-  const look = (node: PlanNode) => {
-    if (node.kind === 'shared') ways.set(node.subquery, 'once');
-    for (const expression of expressionsOf(node)) {
-      someExpression(expression, (part) => {
-        if (part.kind === 'in-query') ways.set(part.subquery, 'once');
-        if (part.kind === 'subquery') ways.set(part.subquery, wayOf(part));
-        return false;
-      });
-    }
-    for (const input of inputsOf(node)) look(input);
+/** How often a sub-select runs, and its operators as whoever reads it plans them. */
+interface SubqueryRun {
+  readonly way: string;
+  readonly physical: PhysicalNode;
+}
+
+/** The sub-selects that an operator and those below it read. */
+function findSubqueries(
+  { logical: node, way, inputs }: PhysicalNode,
+  plan: QueryPlan,
+  planner: Planner,
+  found: Map<number, SubqueryRun>,
+): void {
+  const add = (index: number, often: string, isColumns: boolean) => {
+    const subquery = plan.subqueries[index];
+    if (found.has(index) || subquery === undefined) return;
+    const physical = isColumns ? planner.batches(subquery) : planner.rows(subquery);
+    found.set(index, { way: often, physical });
+    findSubqueries(physical, plan, planner, found);
   };
-  for (const root of [plan.root, ...plan.subqueries]) look(root);
-  return ways;
+  if (node.kind === 'shared') add(node.subquery, 'once', way === 'batches');
+  for (const expression of expressionsOf(node)) {
+    someExpression(expression, (part) => {
+      if (part.kind === 'in-query') add(part.subquery, 'once', false);
+      if (part.kind === 'subquery') add(part.subquery, wayOf(part), false);
+      return false;
+    });
+  }
+  for (const input of inputs) findSubqueries(input, plan, planner, found);
 }
 
 function wayOf({ args, lookup }: SubqueryExpression): string {
@@ -296,16 +307,14 @@ function estimateRows(node: PlanNode, namespace: Namespace): number | null {
       return input === null ? null : Math.ceil(estimateGroups(node, input, namespace));
     case 'limit':
       return node.limit === undefined ? input : Math.min(node.limit, input ?? node.limit);
-    case 'join':
-      return estimateJoin(node, namespace);
+    case 'shared':
+      return node.rowCount === undefined ? null : Math.ceil(node.rowCount);
+    case 'join': {
+      const right = estimateRows(node.right.input, namespace);
+      if (input === null || right === null) return null;
+      return Math.ceil(estimateJoin(node, { left: input, right }, namespace));
+    }
     default:
       return input;
   }
-}
-
-function estimateJoin(node: JoinNode, namespace: Namespace): number | null {
-  const left = estimateRows(node.left.input, namespace);
-  const right = estimateRows(node.right.input, namespace);
-  if (left === null || right === null) return null;
-  return node.equalities.length > 0 ? Math.max(left, right) : left * right;
 }

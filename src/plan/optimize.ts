@@ -11,6 +11,7 @@ import { orderJoins } from './rule/order-joins.ts';
 import { prefilterRemoteRows } from './rule/prefilter-remote-rows.ts';
 import { pushFilters } from './rule/push-filters.ts';
 import { readNeededColumns } from './rule/read-needed-columns.ts';
+import { reduceSemiJoins } from './rule/reduce-semi-joins.ts';
 import type { Rule } from './rule/rule.ts';
 import { sendKeys } from './rule/send-keys.ts';
 import { simplifyFilters } from './rule/simplify-filters.ts';
@@ -48,5 +49,7 @@ export function optimize(plan: QueryPlan, namespace: Namespace): QueryPlan {
   const { root, subqueries } = unnestSubqueries.apply(plan, { namespace });
   const rewrite = (node: PlanNode) =>
     RULES.reduce((before, rule) => rule.apply(before, { namespace }), node);
-  return { root: rewrite(root), subqueries: subqueries.map(rewrite) };
+  const rewritten = { root: rewrite(root), subqueries: subqueries.map(rewrite) };
+  // Last: what runs once for two that read it has the columns that both need.
+  return reduceSemiJoins.apply(rewritten, { namespace });
 }

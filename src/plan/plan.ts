@@ -277,6 +277,8 @@ export interface SeriesNode {
 export interface SharedNode {
   readonly kind: 'shared';
   readonly subquery: number;
+  /** about how many rows there are; absent: nobody knows */
+  readonly rowCount?: number;
 }
 
 /**

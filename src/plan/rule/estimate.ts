@@ -5,7 +5,7 @@ import { conjunctsOf } from '../conjunction.ts';
 import type { BoundExpression, ComparisonExpression } from '../expression.ts';
 import { inputsOf } from '../map-plan.ts';
 import type { Namespace } from '../namespace.ts';
-import type { AggregateNode, PlanNode } from '../plan.ts';
+import type { AggregateNode, JoinInput, JoinNode, PlanNode } from '../plan.ts';
 
 /** Rows of parts that say nothing of their size. */
 const UNKNOWN_ROW_COUNT = 1000;
@@ -29,7 +29,14 @@ export function estimateRows(node: PlanNode, namespace: Namespace): number {
       return Math.min(node.limit ?? Number.POSITIVE_INFINITY, estimateRows(node.input, namespace));
     case 'values':
       return node.rows.length;
-    case 'join':
+    case 'shared':
+      return node.rowCount ?? UNKNOWN_ROW_COUNT;
+    case 'join': {
+      const [left, right] = [node.left, node.right].map(({ input }) => {
+        return estimateRows(input, namespace);
+      });
+      return estimateJoin(node, { left: left as number, right: right as number }, namespace);
+    }
     case 'lateral': {
       const sides = [node.left, node.right].map(({ input }) => estimateRows(input, namespace));
       return Math.max(...sides);
@@ -39,6 +46,74 @@ export function estimateRows(node: PlanNode, namespace: Namespace): number {
       return input === undefined ? UNKNOWN_ROW_COUNT : estimateRows(input, namespace);
     }
   }
+}
+
+/** Rows that find a partner by conditions other than equality, of all pairs. */
+const RESIDUAL_SHARE = 1 / 3;
+/** Rows without a partner, at least. */
+const LONE_SHARE = 1 / 10;
+
+/** The rows of a join whose sides have so many: keys of one side are thought to be among the other's. */
+export function estimateJoin(
+  { joinKind, left, right, equalities, residual }: JoinNode,
+  rows: { readonly left: number; readonly right: number },
+  namespace: Namespace,
+): number {
+  const ofLeft = keysOf(
+    left,
+    rows.left,
+    equalities.map((equality) => equality.left),
+    namespace,
+  );
+  const ofRight = keysOf(
+    right,
+    rows.right,
+    equalities.map((equality) => equality.right),
+    namespace,
+  );
+  if (joinKind === 'semi' || joinKind === 'anti') {
+    const share = Math.min(1, Math.min(ofRight.count, rows.right) / ofLeft.count);
+    const wanted = joinKind === 'semi' ? share : Math.max(LONE_SHARE, 1 - share);
+    return rows.left * (equalities.length === 0 ? 1 : wanted);
+  }
+  // Of keys of several columns only the side that they tell apart says how many there are.
+  const areMany = ofLeft.isCapped && ofRight.isCapped;
+  const count = (areMany ? Math.min : Math.max)(ofLeft.count, ofRight.count);
+  const pairs = (rows.left * rows.right) / count;
+  const inner = residual === undefined ? pairs : pairs * RESIDUAL_SHARE;
+  switch (joinKind) {
+    case 'inner':
+      return inner;
+    case 'left':
+      return Math.max(inner, rows.left);
+    case 'right':
+      return Math.max(inner, rows.right);
+    default:
+      return Math.max(inner, rows.left, rows.right);
+  }
+}
+
+/** Different keys of a side of a join before its rows were filtered; at least 1. */
+function keysOf(
+  { input }: JoinInput,
+  rowCount: number,
+  keys: readonly BoundExpression[],
+  namespace: Namespace,
+): { readonly count: number; readonly isCapped: boolean } {
+  if (keys.length === 0) return { count: 1, isCapped: false };
+  const counts = keys.map((key) =>
+    key.kind === 'column' ? distinctCount(input, key.path, namespace) : Math.max(1, rowCount),
+  );
+  return combinedCount(counts, Math.max(rowCount, ...counts));
+}
+
+/** Combinations of values of several columns, of which there are not more than rows. */
+export function combinedCount(
+  counts: readonly number[],
+  rowCount: number,
+): { readonly count: number; readonly isCapped: boolean } {
+  const product = counts.reduce((a, b) => a * b, 1);
+  return { count: Math.max(1, Math.min(product, rowCount)), isCapped: product > rowCount };
 }
 
 /** Of rows, where nothing is known of the keys. */
@@ -170,23 +245,49 @@ export function distinctCount(
     case 'sort':
       return distinctCount(node.input, path, namespace);
     case 'join': {
-      const side = [node.left, node.right].find(({ alias }) => alias === path[0]);
-      if (side === undefined) return Math.max(1, estimateRows(node, namespace));
-      return distinctCount(side.input, path.slice(1), namespace);
+      if (node.joinKind === 'semi' || node.joinKind === 'anti') {
+        return distinctCount(node.left.input, path, namespace);
+      }
+      const sides = [node.left, node.right];
+      const side = sides.find(({ alias }) => alias === path[0]);
+      if (side !== undefined) return distinctCount(side.input, path.slice(1), namespace);
+      const joined = sides.find(({ alias, input }) => alias === undefined && hasAlias(input, path));
+      if (joined === undefined) return Math.max(1, estimateRows(node, namespace));
+      return distinctCount(joined.input, path, namespace);
     }
+    case 'rejoin':
+      return distinctCount(node.input, path, namespace);
     case 'project': {
       const item = node.items.find(
         (candidate) => candidate.kind === 'named' && candidate.path[0] === path[0],
       );
       if (item?.kind !== 'named') return Math.max(1, estimateRows(node, namespace));
       const { expression } = item;
-      return expression.kind === 'column'
-        ? distinctCount(node.input, expression.path, namespace)
+      if (expression.kind === 'column') {
+        return distinctCount(node.input, expression.path, namespace);
+      }
+      const groups = groupsBelow(node.input);
+      const key = expression.kind === 'group-key' ? groups?.keys[expression.index] : undefined;
+      return groups !== undefined && key?.kind === 'column'
+        ? distinctCount(groups.input, key.path, namespace)
         : Math.max(1, estimateRows(node, namespace));
     }
     default:
       return Math.max(1, estimateRows(node, namespace));
   }
+}
+
+function hasAlias(node: PlanNode, path: readonly string[]): boolean {
+  if (node.kind !== 'join') return false;
+  return [node.left, node.right].some(({ alias, input }) =>
+    alias === undefined ? hasAlias(input, path) : alias === path[0],
+  );
+}
+
+/** The groups whose keys a node hands on as they are. */
+function groupsBelow(node: PlanNode): AggregateNode | undefined {
+  if (node.kind === 'filter' || node.kind === 'sort') return groupsBelow(node.input);
+  return node.kind === 'aggregate' ? node : undefined;
 }
 
 function countOfColumn(column: ColumnSnapshot): number {

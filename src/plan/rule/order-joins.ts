@@ -98,6 +98,13 @@ interface Condition {
   readonly share: number;
 }
 
+/** Rows of a table, about. */
+interface Size {
+  readonly rowCount: number;
+  /** without its filters */
+  readonly storedCount: number;
+}
+
 interface Candidate {
   readonly leaves: readonly number[];
   readonly rowCount: number;
@@ -111,14 +118,21 @@ function joinInOrder(
   if (leaves.length < 3 || leaves.length > TABLE_COUNT_MAX) return undefined;
   const conditions = parts.map((part) => conditionOf(part, leaves, namespace));
   if (!conditions.every((condition) => condition !== undefined)) return undefined;
-  const rowCounts = leaves.map(({ input }) => Math.max(1, estimateRows(input, namespace)));
-  const chosen = bestOrder(rowCounts, conditions);
+  const sizes = leaves.map(({ input }) => ({
+    rowCount: Math.max(1, estimateRows(input, namespace)),
+    storedCount: Math.max(1, estimateRows(withoutFilters(input), namespace)),
+  }));
+  const chosen = bestOrder(sizes, conditions);
   const written = leaves.map((_, leaf) => leaf);
-  if (chosen === undefined || chosen.cost >= costOf(rowCounts, conditions)) return undefined;
+  if (chosen === undefined || chosen.cost >= costOf(sizes, conditions)) return undefined;
   if (free) return build(chosen.leaves, leaves, conditions);
   if (crossings(chosen.leaves, conditions) >= crossings(written, conditions)) return undefined;
   const input = build(chosen.leaves, leaves, conditions);
   return { kind: 'rejoin', input, shape: shapeTree(shape, chosen.leaves, leaves) };
+}
+
+function withoutFilters(node: PlanNode): PlanNode {
+  return node.kind === 'filter' ? withoutFilters(node.input) : node;
 }
 
 /** Tables that no condition connects with those before them. */
@@ -188,21 +202,21 @@ function tablesOf(part: BoundExpression, leaves: readonly JoinInput[]): number |
 
 /** The cheapest order by the sum of the rows that its joins make. */
 function bestOrder(
-  rowCounts: readonly number[],
+  sizes: readonly Size[],
   conditions: readonly Condition[],
 ): Candidate | undefined {
   let best = new Map<number, Candidate>(
-    rowCounts.map((rowCount, leaf) => [1 << leaf, { leaves: [leaf], rowCount, cost: 0 }]),
+    sizes.map(({ rowCount }, leaf) => [1 << leaf, { leaves: [leaf], rowCount, cost: 0 }]),
   );
-  for (let size = 1; size < rowCounts.length; size++) {
+  for (let size = 1; size < sizes.length; size++) {
     const next = new Map<number, Candidate>();
     for (const [joined, candidate] of best) {
-      const others = rowCounts.flatMap((_, leaf) => ((joined & (1 << leaf)) === 0 ? leaf : []));
+      const others = sizes.flatMap((_, leaf) => ((joined & (1 << leaf)) === 0 ? leaf : []));
       const connected = others.filter((leaf) =>
         conditions.some(({ tables }) => (tables & (1 << leaf)) !== 0 && (tables & joined) !== 0),
       );
       for (const leaf of connected.length > 0 ? connected : others) {
-        const longer = extend(candidate, joined, leaf, rowCounts, conditions);
+        const longer = extend(candidate, joined, leaf, sizes, conditions);
         const known = next.get(joined | (1 << leaf));
         if (known === undefined || longer.cost < known.cost) next.set(joined | (1 << leaf), longer);
       }
@@ -216,26 +230,53 @@ function extend(
   { leaves, rowCount, cost }: Candidate,
   joined: number,
   leaf: number,
-  rowCounts: readonly number[],
+  sizes: readonly Size[],
   conditions: readonly Condition[],
 ): Candidate {
   const all = joined | (1 << leaf);
-  const shares = conditions
-    .filter(
-      ({ tables }) => (tables & ~all) === 0 && (tables & ~joined) !== 0 && tables !== 1 << leaf,
-    )
-    .map(({ share }) => share)
+  const closed = conditions.filter(
+    ({ tables }) => (tables & ~all) === 0 && (tables & ~joined) !== 0 && tables !== 1 << leaf,
+  );
+  const shares = [...new Set(closed.map(({ tables }) => tables))]
+    .map((tables) => {
+      const same = closed.filter((condition) => condition.tables === tables);
+      return shareOfKeys(
+        same,
+        tablesIn(tables).map((table) => sizes[table] as Size),
+      );
+    })
     .sort((a, b) => a - b);
-  // Further conditions between the same tables say less than they would alone.
-  const share = shares.reduce((product, each, index) => product * each ** (1 / (index + 1)), 1);
-  const made = Math.max(1, rowCount * (rowCounts[leaf] as number) * share);
+  // Further conditions say less than they would alone.
+  const share = dampedProduct(shares);
+  const made = Math.max(1, rowCount * (sizes[leaf] as Size).rowCount * share);
   return { leaves: [...leaves, leaf], rowCount: made, cost: cost + made };
 }
 
-function costOf(rowCounts: readonly number[], conditions: readonly Condition[]): number {
-  let candidate: Candidate = { leaves: [0], rowCount: rowCounts[0] as number, cost: 0 };
-  for (let leaf = 1; leaf < rowCounts.length; leaf++) {
-    candidate = extend(candidate, (1 << leaf) - 1, leaf, rowCounts, conditions);
+/** The share of pairs for which all conditions between the same tables hold. */
+function shareOfKeys(conditions: readonly Condition[], sizes: readonly Size[]): number {
+  const shares = conditions.map(({ share }) => share).sort((a, b) => a - b);
+  const [least = 1] = shares;
+  if (shares.length === 1) return least;
+  // Keys of several columns are not more than the rows of the smallest table.
+  const keyShare = 1 / Math.min(...sizes.map(({ storedCount }) => storedCount));
+  return Math.max(dampedProduct(shares), Math.min(least, keyShare));
+}
+
+function dampedProduct(shares: readonly number[]): number {
+  return shares.reduce((product, each, index) => product * each ** (1 / (index + 1)), 1);
+}
+
+function tablesIn(bits: number): number[] {
+  return Array.from({ length: TABLE_COUNT_MAX }, (_, leaf) => leaf).filter(
+    (leaf) => (bits & (1 << leaf)) !== 0,
+  );
+}
+
+function costOf(sizes: readonly Size[], conditions: readonly Condition[]): number {
+  const [first] = sizes as readonly [Size];
+  let candidate: Candidate = { leaves: [0], rowCount: first.rowCount, cost: 0 };
+  for (let leaf = 1; leaf < sizes.length; leaf++) {
+    candidate = extend(candidate, (1 << leaf) - 1, leaf, sizes, conditions);
   }
   return candidate.cost;
 }
