@@ -84,7 +84,8 @@ export function readPagedSpan({ file: stretch, offset, sizeBytes }: FileSpan, ta
   const { state, form } = stretch;
   const file = new FileSource(state.path);
   try {
-    if (file.sizeBytes !== state.sizeBytes || file.modifiedMs !== state.modifiedMs) {
+    const isSame = file.sizeBytes === state.sizeBytes && file.modifiedMs === state.modifiedMs;
+    if (!isSame && state.isScratch !== true) {
       throw damaged(state.path, 'it was changed after it was opened');
     }
     const { buffer, byteOffset } = target;

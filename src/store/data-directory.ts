@@ -14,6 +14,8 @@ export const LOST_AND_FOUND = 'lost+found';
 export const DATASETS = 'datasets';
 export const KEYS_FILE = 'keys.json';
 export const CREDENTIALS = '.credentials';
+/** Rows that running queries have no memory for. */
+export const SCRATCH = 'scratch';
 
 /** What users own, or what a new catalogue has nothing to do with. */
 const STAYS: ReadonlySet<string> = new Set([
@@ -57,8 +59,9 @@ export function startAnew(directory: string): void {
 /** Drafts of files that were being written when the process was killed. */
 const DRAFT = /^\..+\.[0-9a-f]{12}\.part$/;
 
-/** Removes drafts that a process left when it ended; nobody else may write the directory. */
+/** Removes what a process left when it was killed; nobody else may write the directory. */
 export function removeLeftOvers(directory: string): void {
+  rmSync(join(directory, SCRATCH), { recursive: true, force: true });
   for (const folder of USER_FOLDERS) removeDrafts(join(directory, folder));
 }
 

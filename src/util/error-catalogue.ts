@@ -337,6 +337,7 @@ export const ERRORS = {
     forms: {
       store: 'no space left on the disk to write "<path>"',
       result: 'no space left in the folder of temporary files for the result',
+      scratch: 'no space left on the disk for the rows of a query that --memory has no room for',
       upload: "no space left to keep the upload '<name>'",
     },
     mend: 'Make room on the device; what was acknowledged before is safe.',

@@ -1,4 +1,7 @@
 // Queries over small tables by the vector engine and by the general evaluator alone.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
 import { builtinNamespace } from '../../src/builtin/index.ts';
 import { snapshotRelation } from '../../src/dataset/snapshot-relation.ts';
@@ -6,10 +9,14 @@ import { batchExecutor } from '../../src/exec/operator/executor.ts';
 import type { Parallel } from '../../src/exec/parallel.ts';
 import { queryRows } from '../../src/exec/query.ts';
 import { useArenas } from '../../src/exec/thread-memory.ts';
+import type { ScratchRoom } from '../../src/exec/vector/engine.ts';
 import type { Namespace, Relation } from '../../src/plan/namespace.ts';
+import { readPagedSpan } from '../../src/store/arrow-values.ts';
+import { type ScratchFile, ScratchFolder } from '../../src/store/scratch-file.ts';
 import { failure } from '../../src/util/error.ts';
 import type { Atom } from '../../src/value/atom.ts';
 import { ArenaLease, ArenaSet } from '../../src/value/column/arena-set.ts';
+import { useFileSpanReader } from '../../src/value/column/file-span.ts';
 import type { ColumnarSnapshot, Span } from '../../src/value/column/snapshot.ts';
 import { freeSnapshot } from '../../src/value/column/snapshot-memory.ts';
 import { TableBuilder } from '../../src/value/column/table-builder.ts';
@@ -20,6 +27,7 @@ import { NO_CONTEXT } from './memory-namespace.ts';
 
 const arenas = ArenaSet.create({ budgetBytes: 1 << 30, arenaPageCount: 16_384 });
 useArenas(arenas);
+useFileSpanReader(readPagedSpan);
 const TS = 1_420_070_400;
 /** Small chunks, so that each table has several; large tables have a few of a usual size. */
 const CHUNK_ROW_COUNT = 16;
@@ -70,8 +78,14 @@ export function turnTaking(threadCount: number): Parallel {
 }
 
 /** Comparisons of a test, and how many of them read no row by the general evaluator. */
-const tally = { compared: 0, byKernels: 0 };
+const tally = { compared: 0, byKernels: 0, scratchSize: 0 };
 const KERNEL_SHARE_MIN = 0.9;
+
+/** Fails each test of a file that wrote nothing to scratch files. */
+export function requireScratch(): void {
+  beforeEach(() => Object.assign(tally, { scratchSize: 0 }));
+  afterEach(() => expect(tally.scratchSize, 'bytes in scratch files').toBeGreaterThan(0));
+}
 
 /** Fails each test of a file most of whose comparisons were of the general evaluator with itself. */
 export function requireKernels(): void {
@@ -94,6 +108,8 @@ interface RunOptions {
   readonly exactTimestamps?: boolean;
   /** bytes that operators get in one piece; absent: as many as they want */
   readonly spanSizeMax?: number;
+  /** what memory is said to have no room for goes to a scratch file */
+  readonly inScratch?: boolean;
   /** the rows of the dataset `other` */
   readonly others?: readonly TableRow[] | undefined;
 }
@@ -109,8 +125,10 @@ export function run(
     others = [],
     exactTimestamps = true,
     spanSizeMax,
+    inScratch = false,
   }: RunOptions,
 ): string[] {
+  const scratch = inScratch ? new ScratchOfTest() : undefined;
   const isSmall = Math.max(rows.length, others.length) <= SMALL_ROW_COUNT_MAX;
   const usedBefore = arenas.usedBytes;
   const snapshots = [tableOf(rows, TS), tableOf(others, TS + 1)];
@@ -132,6 +150,7 @@ export function run(
     arenas: spanSizeMax === undefined ? arenas : new NarrowArenas(arenas, spanSizeMax),
     parallel: turnTaking(threadCount),
     isFrugal: spanSizeMax === undefined,
+    scratch,
     rowCountMin: 0,
   });
   try {
@@ -163,11 +182,37 @@ export function run(
     }
     return printed;
   } finally {
+    scratch?.end();
     for (const snapshot of snapshots) {
       if (snapshot.rowCount <= SMALL_ROW_COUNT_MAX) freeSnapshot(snapshot, arenas);
     }
     // Whatever operators put into memory was given back.
     if (isSmall) expect(arenas.usedBytes, sql).toBe(usedBefore);
+  }
+}
+
+/** Memory that has room for nothing, and a folder in its place. */
+class ScratchOfTest implements ScratchRoom {
+  readonly shareBytes = 1;
+  readonly #directory = mkdtempSync(join(tmpdir(), 'rowan-scratch-'));
+  readonly #folder = new ScratchFolder(this.#directory);
+  readonly #endings: (() => void)[] = [];
+  #file: ScratchFile | undefined;
+
+  file(): ScratchFile {
+    this.#file ??= this.#folder.create();
+    return this.#file;
+  }
+
+  atEnd(action: () => void): void {
+    this.#endings.push(action);
+  }
+
+  end(): void {
+    for (const end of this.#endings.reverse()) end();
+    tally.scratchSize += this.#file?.sizeBytes ?? 0;
+    this.#file?.close();
+    rmSync(this.#directory, { recursive: true });
   }
 }
 
@@ -217,7 +262,7 @@ function round(value: number): number {
 export function bothAgree(
   rows: readonly TableRow[],
   sql: string,
-  options: Pick<RunOptions, 'others' | 'exactTimestamps' | 'isCounted'> = {},
+  options: Pick<RunOptions, 'others' | 'exactTimestamps' | 'isCounted' | 'inScratch'> = {},
 ): void {
   const general = run(rows, sql, { accelerated: false, ...options });
   for (const threadCount of THREAD_COUNTS) {

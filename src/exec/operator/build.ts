@@ -31,15 +31,17 @@ export function arenaOf({ scope }: Pick<Pipeline, 'scope'>): number {
 /**
  * Builds the tables of a pipeline, once expressions have asked for their columns.
  * @param filter of the rows that are left; absent: whoever reads the source drops them
+ * @param isNarrowed whoever reads the source picks rows of batches
  */
 export function buildSource(
   pipeline: Omit<Stage, 'filter'>,
   engine: VectorEngine,
   filter?: TruthProgram,
+  isNarrowed = false,
 ): BuiltSource {
   const arena = arenaOf(pipeline);
   const { scope, builds } = pipeline;
-  if (builds.length === 0 && filter === undefined) {
+  if (builds.length === 0 && filter === undefined && !isNarrowed) {
     return { source: { kind: 'scan', columns: scope.columns }, arena, spans: [] };
   }
   const spans: Span[] = [];

@@ -137,8 +137,12 @@ function attempt<Rows>(
   const context = { engine, compiler, tables, memory, exactTimestamps, trace };
   try {
     return run(new PlanRunner(context), () => {
-      tables.release();
-      memory.release();
+      const release = () => {
+        tables.release();
+        memory.release();
+      };
+      if (memory.isLasting) engine.scratch?.atEnd(release);
+      else release();
     });
   } catch (thrown) {
     if (isLeftToReference(thrown, engine)) return undefined;

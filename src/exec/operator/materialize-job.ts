@@ -127,16 +127,21 @@ function writeColumn(
       return codesChunk(scratch, codes, rowCount);
     }
     case 'rows': {
-      const numbers =
-        vectors instanceof BatchVectors
-          ? vectors.rowNumbers(column.step, first)
-          : rowNumbersOf(vectors.rowCount, first, scratch);
+      const numbers = numberOfRows(vectors, column.step, first, scratch);
       return numbersChunk('int32', { data: numbers, valid: 0 }, vectors.rowCount, scratch);
     }
   }
 }
 
-function rowNumbersOf(rowCount: number, first: number, scratch: Scratch): number {
+/** Int32: the number of each row in the table of a step, or in the chunks, the first of which is `first`. */
+export function numberOfRows(
+  vectors: Vectors,
+  step: number | undefined,
+  first: number,
+  scratch: Scratch,
+): number {
+  if (vectors instanceof BatchVectors) return vectors.rowNumbers(step, first);
+  const { rowCount } = vectors;
   const out = scratch.take(rowCount * 4);
   for (let i = 0; i < rowCount; i++) scratch.arena.i32[out / 4 + i] = first + i;
   return out;

@@ -88,58 +88,102 @@ export function materialize(
 /** For a row of what was materialized: the row of each table of the pipeline that it was made of. */
 export type SourceRows = (row: number) => (table: number) => number | undefined;
 
+/** Rows in a table, and where they are from when they are `named`. */
+export interface MaterializedRows {
+  readonly pipeline: Pipeline;
+  readonly sourceRow: SourceRows;
+}
+
 /** The same, and where its rows are from when they are `named`. */
 export function materializeRows(
   pipeline: Pipeline,
   outputs: readonly Output[],
   context: OperatorContext,
   { rowCountMax, named, top }: MaterializeOptions,
-): { readonly pipeline: Pipeline; readonly sourceRow: SourceRows } {
-  const plan = new WritePlan(pipeline, context.memory);
-  const columns = outputs.map(({ path, expression }) => ({
-    name: path.join('\u0000'),
-    path,
-    column: plan.add(expression),
-  }));
-  const nameColumns = named ? plan.addRowNumbers() : [];
+): MaterializedRows {
+  const form = new TableForm(pipeline, outputs, context, named);
   // What closures evaluate may throw, for rows that are left out too.
-  const isEvaluated = columns.some(({ column }) => 'evaluate' in column);
-  const options = { rowCountMax, top: isEvaluated ? undefined : top };
-  const written = write(pipeline, plan.columns, context, options);
-  const chunkRowCounts = written.length > 0 ? written.map(({ rowCount }) => rowCount) : [0];
-  const chunksOf = (index: number): ChunkSnapshot[] =>
-    written.length > 0
-      ? written.map(({ chunks }) => chunks[index] as ChunkSnapshot)
-      : [{ kind: 'constant', rowCount: 0, atom: null }];
-  const makers = new Map<string, () => MadeColumn | undefined>();
-  for (const { name, path, column } of columns) {
-    makers.set(name, () =>
-      'evaluate' in column
-        ? evaluateColumn(path, column, { chunkRowCounts, chunksOf, context })
-        : plan.made(path, column, chunksOf),
-    );
+  const options = { rowCountMax, top: form.isEvaluated ? undefined : top };
+  return form.table(write(pipeline, form.written, context, options), context);
+}
+
+/** What is written of the rows of a pipeline, and the table that it becomes. */
+export class TableForm {
+  readonly #pipeline: Pipeline;
+  readonly #plan: WritePlan;
+  readonly #columns: readonly {
+    readonly name: string;
+    readonly path: readonly string[];
+    readonly column: KernelColumn | ClosureColumn;
+  }[];
+  readonly #nameColumns: readonly { readonly table: number; readonly index: number }[];
+
+  /** @throws NotSuited when a column cannot be written */
+  constructor(
+    pipeline: Pipeline,
+    outputs: readonly Output[],
+    { memory }: OperatorContext,
+    named: boolean,
+  ) {
+    this.#pipeline = pipeline;
+    this.#plan = new WritePlan(pipeline, memory);
+    this.#columns = outputs.map(({ path, expression }) => ({
+      name: path.join('\u0000'),
+      path,
+      column: this.#plan.add(expression),
+    }));
+    this.#nameColumns = named ? this.#plan.addRowNumbers() : [];
   }
-  const rowNumbers = nameColumns.map(({ table, index }) => {
-    return { table, numbers: copyNumbers(chunksOf(index), context.memory.arenas) };
-  });
-  const { namer, builds } = pipeline;
-  const sourceRow: SourceRows = (row) => (table) => {
-    const numbers = rowNumbers.find((each) => each.table === table)?.numbers;
-    assert(numbers !== undefined, `rows of table ${table} were not kept`);
-    const number = numbers[row] as number;
-    return number === builds[table - 1]?.table.rowCount ? undefined : number;
-  };
-  const nameAt = (row: number) => namer(sourceRow(row));
-  const table = new MadeTable(chunkRowCounts, makers, (row) => nameAt(row).name);
-  // Errors and values that are no atoms come now, while the reference can still take over.
-  for (const { name, column } of columns) if ('evaluate' in column) suited(table.find([name]));
-  const outcome = new Pipeline(
-    table,
-    madeOutputs(table),
-    (rowOf) => nameAt(rowOf(0) as number),
-    context.tables,
-  );
-  return { pipeline: outcome, sourceRow };
+
+  /** columns of each batch */
+  get written(): readonly WrittenColumn[] {
+    return this.#plan.columns;
+  }
+
+  /** whether closures make values of what was written */
+  get isEvaluated(): boolean {
+    return this.#columns.some(({ column }) => 'evaluate' in column);
+  }
+
+  /** @throws NotSuited when a value is no atom, and what expressions throw */
+  table(written: readonly WrittenBatch[], context: OperatorContext): MaterializedRows {
+    const chunkRowCounts = written.length > 0 ? written.map(({ rowCount }) => rowCount) : [0];
+    const chunksOf = (index: number): ChunkSnapshot[] =>
+      written.length > 0
+        ? written.map(({ chunks }) => chunks[index] as ChunkSnapshot)
+        : [{ kind: 'constant', rowCount: 0, atom: null }];
+    const makers = new Map<string, () => MadeColumn | undefined>();
+    for (const { name, path, column } of this.#columns) {
+      makers.set(name, () =>
+        'evaluate' in column
+          ? evaluateColumn(path, column, { chunkRowCounts, chunksOf, context })
+          : this.#plan.made(path, column, chunksOf),
+      );
+    }
+    const rowNumbers = this.#nameColumns.map(({ table, index }) => {
+      return { table, numbers: copyNumbers(chunksOf(index), context.memory.arenas) };
+    });
+    const { namer, builds } = this.#pipeline;
+    const sourceRow: SourceRows = (row) => (table) => {
+      const numbers = rowNumbers.find((each) => each.table === table)?.numbers;
+      assert(numbers !== undefined, `rows of table ${table} were not kept`);
+      const number = numbers[row] as number;
+      return number === builds[table - 1]?.table.rowCount ? undefined : number;
+    };
+    const nameAt = (row: number) => namer(sourceRow(row));
+    const table = new MadeTable(chunkRowCounts, makers, (row) => nameAt(row).name);
+    // Errors and values that are no atoms come now, while the reference can still take over.
+    for (const { name, column } of this.#columns) {
+      if ('evaluate' in column) suited(table.find([name]));
+    }
+    const pipeline = new Pipeline(
+      table,
+      madeOutputs(table),
+      (rowOf) => nameAt(rowOf(0) as number),
+      context.tables,
+    );
+    return { pipeline, sourceRow };
+  }
 }
 
 /** Row numbers outlive the memory that jobs wrote them to: names may be asked for much later. */
@@ -174,7 +218,8 @@ function write(
   { rowCountMax = Number.POSITIVE_INFINITY, top }: Omit<MaterializeOptions, 'named'>,
 ): WrittenBatch[] {
   const { chunkRowCounts } = pipeline.base;
-  const { source, arena, spans } = buildSource(pipeline, engine, pipeline.filter);
+  const isNarrowed = top !== undefined;
+  const { source, arena, spans } = buildSource(pipeline, engine, pipeline.filter, isNarrowed);
   let limit: Span | undefined;
   try {
     if (top !== undefined) {

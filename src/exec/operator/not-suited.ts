@@ -20,6 +20,16 @@ export function suited<T>(value: T | undefined): T {
   return value;
 }
 
+/** Undefined where something does not suit. */
+export function orUnsuited<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch (thrown) {
+    if (thrown instanceof NotSuited) return undefined;
+    throw thrown;
+  }
+}
+
 /** Whether rows are made one by one instead: they fail in their own words, or not at all. */
 export function isLeftToReference(thrown: unknown, { isFrugal = true }: VectorEngine): boolean {
   if (thrown instanceof NotSuited) return true;

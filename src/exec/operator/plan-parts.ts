@@ -6,6 +6,16 @@ import { inputsOf } from '../../plan/map-plan.ts';
 import type { AggregateNode, PlanNode, ScanNode } from '../../plan/plan.ts';
 import { suited } from './not-suited.ts';
 
+/** What is wanted of the rows of a node. */
+export interface Wanted {
+  /** their names can be asked for */
+  readonly named: boolean;
+  /** only so many first ones are read */
+  readonly first: number | undefined;
+  /** false: they may come in any order */
+  readonly isOrdered: boolean;
+}
+
 /** Whether the rows of an operator are groups, whose columns are keys and aggregates. */
 export function isOfGroups({ logical, method, inputs: [input] }: PhysicalNode): boolean {
   if (logical.kind === 'aggregate' || method === 'sorted groups') return true;
@@ -58,4 +68,9 @@ export function isBreaker({ logical: { kind } }: PhysicalNode): boolean {
     kind === 'recursive' ||
     kind === 'grouping-sets'
   );
+}
+
+/** Undefined for no limit. */
+export function finite(count: number): number | undefined {
+  return count === Number.POSITIVE_INFINITY ? undefined : count;
 }

@@ -4,12 +4,15 @@ import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
 import { typicalAtomsOf } from '../../value/column/typical-atoms.ts';
 import { comparePaths, Path } from '../../value/path.ts';
 import { MINUS_INFINITY } from '../../value/timestamp.ts';
-import { ColumnRows, type ColumnValues, type RowColumn } from '../column-rows.ts';
+import { ColumnRows, type RowColumn } from '../column-rows.ts';
 import type { VectorEngine } from '../vector/engine.ts';
 import { isPaged, PickedBlocks, PickedColumn } from '../vector/picked-column.ts';
 import { VectorTable } from '../vector/table.ts';
 import type { Output, Pipeline } from './pipeline.ts';
 import { selectRows } from './select-rows.ts';
+import { isInScratch } from './spill/scratch-table.ts';
+import { SortedParts, sortedRows } from './spill/sorted-parts.ts';
+import { type Reader, valuesOf } from './table/column-values.ts';
 import { PickedTable } from './table/picked-table.ts';
 
 /** For EXPLAIN, which reads none. */
@@ -27,7 +30,8 @@ interface StoredOptions extends ResultContext {
 }
 
 /**
- * Columns of a dataset as they lie, of the rows that the filter leaves: nothing is copied.
+ * Columns of a dataset, or of a scratch file, as they lie, of the rows that the filter leaves: nothing is
+ * copied.
  * Undefined when an output is more than such a column.
  */
 export function storedRows(
@@ -36,9 +40,9 @@ export function storedRows(
   { engine, look, first, leavesOutNulls = false }: StoredOptions,
 ): ColumnRows | undefined {
   const { base, isPlain, filter, namer } = pipeline;
+  if (base instanceof SortedParts) return sortedRows(base, pipeline, outputs, leavesOutNulls, look);
   const table = base instanceof PickedTable ? base.base : base;
-  if (!isPlain || !(table instanceof VectorTable)) return undefined;
-  if (table !== base && filter !== undefined) return undefined;
+  if (!isPlain || (table !== base && filter !== undefined)) return undefined;
   const columns: {
     readonly path: Path;
     readonly column: number;
@@ -47,10 +51,11 @@ export function storedRows(
   for (const { path, expression, presence } of outputs) {
     // The first element is the number of the table in the pipeline.
     const column = expression.kind === 'column' ? table.find(expression.path.slice(1)) : undefined;
-    if (typeof column !== 'number') return undefined;
+    if (typeof column !== 'number' || table.timedOf(column) !== true) return undefined;
     const isOptional = leavesOutNulls || presence === 'valued';
     columns.push({ path: new Path(path), column, isOptional });
   }
+  if (!(table instanceof VectorTable) && !isInScratch(table)) return undefined;
   const selected =
     base instanceof PickedTable
       ? base.rows
@@ -66,7 +71,7 @@ export function storedRows(
     const snapshot = table.columns[column] as ColumnSnapshot;
     const isWhole = selected === undefined;
     const view = new ColumnView(snapshot, engine.arenas);
-    const { ts } = table;
+    const ts = table.tsOf(column);
     const isPicked = picked !== undefined && isPaged(view);
     const reader = isPicked ? new PickedColumn(view, picked, look) : shifted(view, rowAt);
     return {
@@ -92,9 +97,6 @@ function same(index: number): number {
   return index;
 }
 
-/** The values of rows by their positions. */
-type Reader = Pick<ColumnView, 'atomAt' | 'codeAt' | 'isNull' | 'numberAt'>;
-
 function shifted(view: ColumnView, rowAt: (index: number) => number): Reader {
   return {
     atomAt: (index) => view.atomAt(rowAt(index)),
@@ -102,24 +104,6 @@ function shifted(view: ColumnView, rowAt: (index: number) => number): Reader {
     isNull: (index) => view.isNull(rowAt(index)),
     numberAt: (index) => view.numberAt(rowAt(index)),
   };
-}
-
-function valuesOf({ dictionary, snapshot }: ColumnView, reader: Reader): ColumnValues {
-  if (dictionary !== undefined) {
-    return {
-      kind: 'codes',
-      codeAt: (index) => reader.codeAt(index),
-      atom: (code) => dictionary.atom(code),
-    };
-  }
-  if (snapshot.type === 'integer' || snapshot.type === 'number') {
-    return {
-      kind: 'numbers',
-      numberAt: (index) => reader.numberAt(index),
-      isNull: (index) => reader.isNull(index),
-    };
-  }
-  return { kind: 'atoms', atomAt: (index) => reader.atomAt(index) };
 }
 
 /** Values are copied: what operators made is given back before the rows are read. */

@@ -7,10 +7,15 @@ export class RunMemory {
   readonly arenas: ArenaAllocator;
   /** of all that was held so far */
   sizeBytes = 0;
+  /** true: rows that the operators give are read from a scratch file, with the dictionaries held here */
+  isLasting = false;
   readonly #spans: Span[] = [];
+  readonly #dictionaries: RunMemory;
 
-  constructor(arenas: ArenaAllocator) {
+  /** @param dictionaries holds dictionaries, which outlive the chunks; absent: this does */
+  constructor(arenas: ArenaAllocator, dictionaries?: RunMemory) {
     this.arenas = arenas;
+    this.#dictionaries = dictionaries ?? this;
   }
 
   holdChunk(chunk: ChunkSnapshot): ChunkSnapshot {
@@ -25,8 +30,8 @@ export class RunMemory {
   }
 
   holdDictionary(dictionary: DictionarySnapshot): DictionarySnapshot {
-    this.holdSpan(dictionary.bytes);
-    this.holdSpan(dictionary.offsets);
+    this.#dictionaries.holdSpan(dictionary.bytes);
+    this.#dictionaries.holdSpan(dictionary.offsets);
     return dictionary;
   }
 

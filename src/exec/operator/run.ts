@@ -42,12 +42,13 @@ import { outerJoin } from './join/outer-join.ts';
 import { semiJoin } from './join/semi-join.ts';
 import { materialize, type OperatorContext } from './materialize.ts';
 import { withScores } from './model-scores.ts';
-import { NotSuited, suited } from './not-suited.ts';
+import { NotSuited, orUnsuited, suited } from './not-suited.ts';
 import { projectOutputs, wildcardOutputs } from './outputs.ts';
 import { filterPipeline } from './pick/filter.ts';
 import { firstRows } from './pick/first-rows.ts';
 import { type Outputs, Pipeline } from './pipeline.ts';
 import {
+  finite,
   isBreaker,
   isGroupItem,
   isOfGroups,
@@ -55,6 +56,7 @@ import {
   readsOrder,
   readsShared,
   scanBelow,
+  type Wanted,
 } from './plan-parts.ts';
 import { pipelineOver, recursion } from './recursion/recursion.ts';
 import { madeRows, NO_ROWS, storedRows } from './result-rows.ts';
@@ -64,20 +66,11 @@ import { readSelected } from './select-rows.ts';
 import { setOperation } from './set-operation.ts';
 import { sliceTable } from './slice.ts';
 import { sortPipeline } from './sort.ts';
+import { groupedParts, type RowsToGroup, roomForGroups } from './spill/grouped-parts.ts';
 import { subqueryColumn } from './subquery.ts';
 import type { MadeTable } from './table/batch-table.ts';
 import { PickedTable } from './table/picked-table.ts';
 import { windowPipeline } from './window/window.ts';
-
-/** What is wanted of the rows of a node. */
-interface Wanted {
-  /** their names can be asked for */
-  readonly named: boolean;
-  /** only so many first ones are read */
-  readonly first: number | undefined;
-  /** false: they may come in any order */
-  readonly isOrdered: boolean;
-}
 
 interface RunnerOptions {
   readonly makesRows?: boolean;
@@ -96,6 +89,8 @@ export class PlanRunner {
   readonly #byReference = new Set<PhysicalNode>();
   /** the rows of sub-selects that several places read, by number */
   readonly #shared = new Map<number, Pipeline>();
+  /** rows that were opened to be put into groups, before it was known how */
+  readonly #opened = new Map<PhysicalNode, RowsToGroup>();
 
   readonly #makesRows: boolean;
   readonly #round: Round | undefined;
@@ -217,12 +212,7 @@ export class PlanRunner {
 
   /** Undefined when aggregates are not sorted where they are accumulated. */
   #firstGroups(physical: PhysicalNode, first?: number): GroupTable | undefined {
-    try {
-      return this.groups(physical, first);
-    } catch (thrown) {
-      if (thrown instanceof NotSuited) return undefined;
-      throw thrown;
-    }
+    return orUnsuited(() => this.groups(physical, first));
   }
 
   /** Groups in their order. @param first only so many first ones are read */
@@ -256,13 +246,23 @@ export class PlanRunner {
   }
 
   #groupWithin(physical: PhysicalNode, selection: GroupSelection): GroupTable {
-    const { logical: node, inputs, method } = physical;
+    const { node, pipeline } = this.#groupedRows(physical);
+    if (roomForGroups(node, pipeline, this.#context) !== undefined) {
+      this.#opened.set(physical, { node, pipeline });
+      throw new NotSuited();
+    }
+    const isTwice = physical.method === 'grouped twice';
+    return groupPipeline(node, pipeline, this.#context, selection, isTwice);
+  }
+
+  #groupedRows(physical: PhysicalNode): RowsToGroup {
+    const opened = this.#opened.get(physical);
+    this.#opened.delete(physical);
+    if (opened !== undefined) return opened;
+    const { logical: node, inputs } = physical;
     if (node.kind !== 'aggregate') throw new NotSuited();
     const wanted = { named: false, first: undefined, isOrdered: readsOrder(node, this.#context) };
-    const input = this.#open(suited(inputs[0]), wanted);
-    const scored = withScores(node, input, this.#context);
-    const isTwice = method === 'grouped twice';
-    return groupPipeline(scored.node, scored.pipeline, this.#context, selection, isTwice);
+    return withScores(node, this.#open(suited(inputs[0]), wanted), this.#context);
   }
 
   /** Rows of a dataset in the order of their numbers, made when they are read. */
@@ -481,6 +481,11 @@ export class PlanRunner {
   #aggregate(node: AggregateNode, physical: PhysicalNode, wanted: Wanted): Pipeline {
     const { isOrdered, named, first } = wanted;
     const keep = isOrdered ? first : undefined;
+    const rows = this.#groupedRows(physical);
+    const isTwice = physical.method === 'grouped twice';
+    const parted = groupedParts(rows, { first: keep, isTwice }, this.#context);
+    if (parted !== undefined) return parted;
+    this.#opened.set(physical, rows);
     const made = this.#group(physical, { sortKeys: [], isOrdered, keep });
     this.#context.trace?.groups(physical, made);
     return pipelineOfGroups(node, made, named, this.#context);
@@ -591,8 +596,4 @@ export class PlanRunner {
     this.#byReference.add(physical);
     return made;
   }
-}
-
-function finite(count: number): number | undefined {
-  return count === Number.POSITIVE_INFINITY ? undefined : count;
 }

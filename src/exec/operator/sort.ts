@@ -12,10 +12,12 @@ import { VectorTable } from '../vector/table.ts';
 import { arenaOf } from './build.ts';
 import { withOutputNames } from './join/join.ts';
 import { materialize, type OperatorContext, type Top } from './materialize.ts';
-import { NotSuited, suited } from './not-suited.ts';
+import { NotSuited, orUnsuited, suited } from './not-suited.ts';
 import type { Pipeline } from './pipeline.ts';
 import { withRowOrder } from './row-order.ts';
 import { pickRows } from './slice.ts';
+import { roomInScratch } from './spill/room.ts';
+import { sortedParts } from './spill/sorted-parts.ts';
 
 const NAMES_PER_CHECK = 256;
 const UNIT_COUNT_MAX = 16;
@@ -27,6 +29,8 @@ export function sortPipeline(
   context: OperatorContext,
 ): Pipeline {
   if (late) throw new NotSuited();
+  const parted = sortInScratch(keys, ties, keep, pipeline, context);
+  if (parted !== undefined) return parted;
   const stored = ties === 'row-hash' ? sortStored(keys, keep, pipeline, context) : undefined;
   if (stored !== undefined) return stored;
   const list = suited(pipeline.outputs.list());
@@ -52,6 +56,24 @@ export function sortPipeline(
     return keep === undefined ? rows : rows.slice(0, keep);
   });
   return withOutputNames(pipeline, pickRows(table, order, context));
+}
+
+/** Bytes of a row that is sorted in memory, about. */
+const ROW_SIZE = 40;
+
+/** Undefined when memory has room for all rows, or has to do. */
+function sortInScratch(
+  keys: readonly SortKey[],
+  ties: SortNode['ties'],
+  keep: number | undefined,
+  pipeline: Pipeline,
+  context: OperatorContext,
+): Pipeline | undefined {
+  const { engine } = context;
+  const { rowCount } = pipeline.base;
+  const room = roomInScratch(Math.min(rowCount, keep ?? rowCount) * ROW_SIZE, engine);
+  if (room === undefined) return undefined;
+  return orUnsuited(() => sortedParts(pipeline, keys, ties === 'row-hash', room, context));
 }
 
 /** What tells most rows that they are not kept before they are put into the table. */

@@ -7,12 +7,17 @@ import { serveTasks } from '../../exec/pool/worker-runtime.ts';
 import { QueryCache } from '../../exec/query-cache.ts';
 import type { Task } from '../../exec/task.ts';
 import { useArenas, workspaceOf } from '../../exec/thread-memory.ts';
-import { VECTOR_ROW_COUNT_MIN, type VectorEngine } from '../../exec/vector/engine.ts';
+import {
+  type ScratchRoom,
+  VECTOR_ROW_COUNT_MIN,
+  type VectorEngine,
+} from '../../exec/vector/engine.ts';
 import { FileSystem } from '../../file/file-system.ts';
 import { learnJobs } from '../../learn/jobs.ts';
 
 import { RemoteThread } from '../../remote/remote-access.ts';
 import { readPagedSpan } from '../../store/arrow-values.ts';
+import { type ScratchFile, ScratchFolder } from '../../store/scratch-file.ts';
 import { assert } from '../../util/assert.ts';
 import { ArenaSet, type ArenaSetDescriptor } from '../../value/column/arena-set.ts';
 import { useFileSpanReader } from '../../value/column/file-span.ts';
@@ -20,7 +25,12 @@ import { BUILT_IN_TYPES } from '../entity/built-in-types.ts';
 import { TypeRegistry } from '../entity/type-registry.ts';
 import { DatasetUses } from './dataset-uses.ts';
 import type { MirrorMessage } from './definition.ts';
-import { type FileLimits, HostCredentials, HostMemoryStore } from './file-host.ts';
+import {
+  type FileLimits,
+  HostCredentials,
+  HostMemoryStore,
+  scratchDirectory,
+} from './file-host.ts';
 import { HeapWatch } from './heap-watch.ts';
 import { NamespaceMirror } from './namespace-mirror.ts';
 import { TASKS } from './task/index.ts';
@@ -61,6 +71,7 @@ function receive(message: StartMessage | MirrorMessage): void {
     get isFrugal() {
       return callScope.isFrugal;
     },
+    scratch: scratchRoom(new ScratchFolder(scratchDirectory(message.files)), arenas),
     rowCountMin: VECTOR_ROW_COUNT_MIN,
   };
   const executor = batchExecutor(engine);
@@ -111,6 +122,27 @@ function receive(message: StartMessage | MirrorMessage): void {
     executor,
     engine,
     queries: new QueryCache(),
+  };
+}
+
+/** A task works on this part of all memory at a time: other tasks, and results, need some too. */
+const SHARE = 1 / 16;
+
+function scratchRoom(folder: ScratchFolder, { budgetBytes }: ArenaSet): ScratchRoom {
+  let file: ScratchFile | undefined;
+  return {
+    shareBytes: budgetBytes * SHARE,
+    file() {
+      if (file !== undefined) return file;
+      const made = folder.create();
+      file = made;
+      callScope.atEnd(() => {
+        file = undefined;
+        made.close();
+      });
+      return made;
+    },
+    atEnd: (action) => callScope.atEnd(action),
   };
 }
 

@@ -2,6 +2,7 @@
 import { EnginePool, type TaskOptions } from '../../exec/pool/engine-pool.ts';
 import { useArenas } from '../../exec/thread-memory.ts';
 import type { CallContext, FunctionNamespace } from '../../plan/function.ts';
+import { ScratchFolder } from '../../store/scratch-file.ts';
 import { RowanError } from '../../util/error.ts';
 import { workerFile } from '../../util/worker-file.ts';
 import { ArenaSet } from '../../value/column/arena-set.ts';
@@ -9,7 +10,7 @@ import type { TypeRegistry } from '../entity/type-registry.ts';
 import { DatasetUses } from './dataset-uses.ts';
 import type { MirrorMessage } from './definition.ts';
 import { type EngineTasks, REPEATABLE_TASKS } from './engine-task.ts';
-import type { FileLimits } from './file-host.ts';
+import { type FileLimits, scratchDirectory } from './file-host.ts';
 import { MemoryRelief, type MemoryReliefOptions, type RepeatMode } from './memory-relief.ts';
 import { NamespaceMirror } from './namespace-mirror.ts';
 import { SnapshotRegistry } from './snapshot-registry.ts';
@@ -69,6 +70,7 @@ export class Engine {
       callScope: MAIN_THREAD_CONTEXT,
       lightOnly: true,
     });
+    const scratch = new ScratchFolder(scratchDirectory(options.files));
     this.#pool = new EnginePool({
       entry: workerFile('service/engine/engine-worker.ts'),
       threadCount: options.threadCount,
@@ -85,7 +87,10 @@ export class Engine {
       ],
       termination: {
         begin: (thread) => this.arenas.keepOut(thread),
-        end: (thread) => this.arenas.forgetOutsider(thread),
+        end: (thread) => {
+          this.arenas.forgetOutsider(thread);
+          scratch.removeOf(thread);
+        },
       },
       onHostCall: options.onHostCall,
       onDefect: options.onDefect,

@@ -1,4 +1,6 @@
 // Files across threads: what is limited, and what the main thread keeps: mem:// files, credentials.
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { collectBytes } from '../../file/byte-stream.ts';
 import type { Credential, CredentialSource, ResourceType } from '../../file/credential.ts';
 import type { FileSystem } from '../../file/file-system.ts';
@@ -13,6 +15,11 @@ import type { TaskContext } from './task-context.ts';
 export interface FileLimits extends LocalAccessOptions {
   readonly allowPrivateUrls?: boolean;
   readonly cache?: RemoteCacheOptions;
+}
+
+/** Where queries put what memory has no room for. */
+export function scratchDirectory({ dataDirectory }: FileLimits): string {
+  return dataDirectory ?? join(tmpdir(), 'rowan');
 }
 
 /** The main thread's answers about files. */

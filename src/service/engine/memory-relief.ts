@@ -74,7 +74,8 @@ export class MemoryRelief {
     knownCount: number,
   ): Promise<Result> {
     const { uses, snapshots } = this.#options;
-    let thrown = shortage;
+    // Idle content is no room for objects; but rows may go to a file instead.
+    if (shortage.details !== undefined && 'heldBytes' in shortage.details) return attempt(true);
     let before = idleBefore;
     let count = knownCount;
     for (let attempts = 1; attempts < ATTEMPT_COUNT_MAX - 1; attempts++) {
@@ -88,11 +89,8 @@ export class MemoryRelief {
         return await attempt(false);
       } catch (again) {
         if (!isShortage(again) || !mayRepeat()) throw again;
-        thrown = again;
       }
     }
-    // Rows that were too many as objects are as many in any other way.
-    if (thrown.details !== undefined && 'heldBytes' in thrown.details) throw thrown;
     return attempt(true);
   }
 

@@ -14,6 +14,8 @@ const CANCEL_CHECK_INTERVAL_MS = 20;
 
 export class TaskContext implements CallContext {
   #task: Task | undefined;
+  /** what is done at the end of the task, the last first */
+  #endings: (() => void)[] = [];
   /** of whoever made what is being evaluated; undefined: nobody limits it */
   #roleMax: Role | undefined;
 
@@ -25,7 +27,14 @@ export class TaskContext implements CallContext {
       return await work();
     } finally {
       this.#task = undefined;
+      for (const end of this.#endings.splice(0).reverse()) end();
     }
+  }
+
+  /** Called once the running task is done, however it ends. */
+  atEnd(action: () => void): void {
+    assert(this.#task !== undefined, 'a task is running');
+    this.#endings.push(action);
   }
 
   /** What is asked of the service meanwhile is asked for the lower of two roles at most. */

@@ -25,6 +25,8 @@ export interface FileState {
   readonly path: string;
   readonly sizeBytes: number;
   readonly modifiedMs: number;
+  /** true: a query of this process wrote it, and may still do so */
+  readonly isScratch?: boolean;
 }
 
 export type StretchForm =

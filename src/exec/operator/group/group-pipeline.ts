@@ -2,6 +2,7 @@
 import type { AggregateNode } from '../../../plan/plan.ts';
 import type { Value } from '../../../value/value.ts';
 import { namedRow } from '../../general/row.ts';
+import type { GroupColumn } from '../../vector/group/group-column.ts';
 import type { GroupTable } from '../../vector/group/group-table.ts';
 import type { OperatorContext } from '../materialize.ts';
 import { aggregateName, groupOutputs, keyName } from '../outputs.ts';
@@ -19,7 +20,7 @@ export function pipelineOfGroups(
   named: boolean,
   context: OperatorContext,
 ): Pipeline {
-  const { memory, tables } = context;
+  const { tables } = context;
   // Names may be asked for when what the keys lie in was given back.
   const groups = named ? made.detached() : made;
   const counts = chunksOf(groups.rowCount, CHUNK_ROW_COUNT);
@@ -27,13 +28,7 @@ export function pipelineOfGroups(
     [
       ...groups.keys.map((column, index) => [keyName(index), column] as const),
       ...groups.aggregates.map((column, index) => [aggregateName(index), column] as const),
-    ].map(([name, column]) => [
-      name,
-      () =>
-        column.kind === 'values'
-          ? encodeValues(name, column.values, counts, context)
-          : encodeGroupColumn([name], column, counts, memory),
-    ]),
+    ].map(([name, column]) => [name, () => encodeColumn(name, column, counts, context)]),
   );
   const table = new MadeTable(counts, makers, (row) => groups.at(row).name);
   return new Pipeline(
@@ -44,7 +39,18 @@ export function pipelineOfGroups(
   );
 }
 
-/** Undefined when a value is no atom, or timestamps that somebody looks at differ. */
+/** A key or an aggregate; undefined when a value is no atom, or timestamps that somebody looks at differ. */
+export function encodeColumn(
+  name: string,
+  column: GroupColumn,
+  chunkRowCounts: readonly number[],
+  context: OperatorContext,
+): MadeColumn | undefined {
+  return column.kind === 'values'
+    ? encodeValues(name, column.values, chunkRowCounts, context)
+    : encodeGroupColumn([name], column, chunkRowCounts, context.memory);
+}
+
 function encodeValues(
   name: string,
   values: readonly Value[],

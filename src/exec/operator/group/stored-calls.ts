@@ -11,16 +11,26 @@ interface GroupExpressions {
   readonly aggregates: readonly AggregateCall[];
 }
 
+interface NamedExpressions extends GroupExpressions {
+  readonly outputs: readonly Output[];
+}
+
 interface StoredExpressions extends GroupExpressions {
   readonly table: Pipeline;
 }
 
 /** The same keys and calls about a table of their values. @throws NotSuited */
 export function storeExpressions(
-  { keys, aggregates }: GroupExpressions,
+  expressions: GroupExpressions,
   pipeline: Pipeline,
   context: OperatorContext,
 ): StoredExpressions {
+  const { outputs, ...own } = nameExpressions(expressions);
+  return { ...own, table: materialize(pipeline, outputs, context, { named: false }) };
+}
+
+/** The same keys and calls about a table of these outputs. */
+export function nameExpressions({ keys, aggregates }: GroupExpressions): NamedExpressions {
   const outputs: Output[] = [];
   const names = new Map<string, string>();
   const stored = (expression: BoundExpression): BoundExpression => {
@@ -38,7 +48,7 @@ export function storeExpressions(
     keys: keys.map(stored),
     aggregates: aggregates.map((call) => mapCall(call, stored)),
   };
-  return { ...own, table: materialize(pipeline, outputs, context, { named: false }) };
+  return { ...own, outputs };
 }
 
 /** A call with other expressions in the places of its own. */

@@ -30,7 +30,9 @@ function sortRows(args: OrderJobArgs, engine: VectorEngine): Uint32Array {
   try {
     return sortTogether(args, engine);
   } catch (thrown) {
-    if (!isShortage(thrown)) throw thrown;
+    // A task that may begin anew sorts in a scratch file then.
+    const mayRepeat = engine.scratch !== undefined && engine.isFrugal === false;
+    if (!isShortage(thrown) || mayRepeat) throw thrown;
     return sortInParts(args, engine);
   }
 }

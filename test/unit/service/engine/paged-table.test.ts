@@ -1,6 +1,6 @@
 // Queries of a table that is several times as large as the memory give the same answers as with all
 // memory: its chunks are read from the dataset file when they are looked at.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -42,6 +42,10 @@ const QUERIES = [
   'SELECT * FROM air WHERE late = 77 AND hour = 3',
   'SELECT * FROM holes ORDER BY x DESC LIMIT 20000',
   'SELECT sum(distance * r) AS s FROM (SELECT distance, late AS r FROM air ORDER BY late LIMIT 6000) AS t',
+  'SELECT distance, at, origin FROM air ORDER BY late, origin DESC',
+  'SELECT count(*) AS n, sum(c) AS s FROM (SELECT wide, count(*) AS c FROM air GROUP BY wide) AS t',
+  'SELECT wide, origin, sum(late) AS s FROM air GROUP BY wide, origin ORDER BY s DESC, wide LIMIT 20',
+  'SELECT widest, carrier, count(*) AS n FROM air GROUP BY widest, carrier',
 ];
 const WHOLE = 'SELECT * FROM air';
 
@@ -75,6 +79,8 @@ beforeAll(async () => {
   for (const q of QUERIES) answers.set(q, await ask(q));
   for (const format of ['csv', 'arrow']) answers.set(format, await ask(WHOLE, format));
   await rowan.close();
+  mkdirSync(join(directory, 'scratch'));
+  writeFileSync(join(directory, 'scratch', '1-2-3'), 'rows of a process that was killed');
   rowan = await Rowan.open({ dataDir: directory, workers: 2, memoryBytes: BUDGET_BYTES });
 }, 300_000);
 afterAll(async () => {
@@ -97,6 +103,11 @@ async function ask(q: string, format = 'ndjson'): Promise<string> {
 
 test.each(QUERIES)('%s', async (q) => {
   expect(await ask(q)).toBe(answers.get(q));
+});
+
+test('nothing stays in the scratch folder', () => {
+  // A start empties it, and each query takes what is its own.
+  expect(readdirSync(join(directory, 'scratch'))).toEqual([]);
 });
 
 test.each(['csv', 'arrow'])('all of it as %s', async (format) => {
