@@ -166,6 +166,8 @@ export interface ContentWriter {
   ): string | undefined;
   /** Seals the content. @throws when the rows together are not acceptable */
   finish(state: unknown): Snapshot;
+  /** The run failed: what another system made for its rows alone goes away. */
+  abandon?(): void;
 }
 
 export interface View<Given = Params> {

@@ -1,6 +1,6 @@
 // ClickHouse servers of its own for a test file: Debian's, in temporary folders.
-import type { ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,7 +15,24 @@ export interface ClickhouseServer {
   /** Runs a statement as the user `default`, which has no password. @returns the answer as text */
   run(sql: string): Promise<string>;
   kill(): Promise<void>;
+  /** Stops the process where it is, or lets it go on. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
   stop(): Promise<void>;
+}
+
+export interface ServerOptions {
+  /** the data is on a disk of that size */
+  readonly diskMegabytes?: number;
+}
+
+/** A program with mounts of its own. */
+const UNSHARE = ['unshare', '--map-root-user', '--mount'] as const;
+
+/** Whether servers can have small disks here. */
+export function hasSmallDisks(): boolean {
+  const [program, ...args] = UNSHARE;
+  const mounting = 'mount -t tmpfs -o size=1m tmpfs /mnt';
+  return spawnSync(program, [...args, 'sh', '-c', mounting]).status === 0;
 }
 
 export function findClickhouse(): string | undefined {
@@ -23,7 +40,10 @@ export function findClickhouse(): string | undefined {
 }
 
 /** Servers that know one another as the shards of the cluster `shards`. */
-export async function startClickhouse(count = 1): Promise<readonly ClickhouseServer[]> {
+export async function startClickhouse(
+  count = 1,
+  options: ServerOptions = {},
+): Promise<readonly ClickhouseServer[]> {
   const ports: { http: number; tcp: number }[] = [];
   for (let i = 0; i < count; i++) ports.push({ http: await freePort(), tcp: await freePort() });
   return Promise.all(
@@ -32,6 +52,7 @@ export async function startClickhouse(count = 1): Promise<readonly ClickhouseSer
         http,
         tcp,
         ports.map((each) => each.tcp),
+        options,
       ),
     ),
   );
@@ -41,13 +62,22 @@ async function start(
   http: number,
   tcp: number,
   shards: readonly number[],
+  { diskMegabytes }: ServerOptions,
 ): Promise<ClickhouseServer> {
   const folder = mkdtempSync(join(tmpdir(), 'rowan-clickhouse-'));
   for (const name of ['data', 'tmp', 'files']) mkdirSync(join(folder, name));
   writeFileSync(join(folder, 'config.xml'), configuration(folder, http, tcp, shards));
   writeFileSync(join(folder, 'users.xml'), USERS);
-  const args = [`--config-file=${join(folder, 'config.xml')}`];
-  const server = spawnBound(findClickhouse() as string, args, { cwd: folder });
+  const program = [
+    findClickhouse() as string,
+    `--config-file=${join(folder, 'config.xml')}`,
+    `--pidfile=${join(folder, 'pid')}`,
+  ];
+  // The disk is there for the server alone, and ends with it.
+  const disk = `mount -t tmpfs -o size=${diskMegabytes}m tmpfs data && exec "$@"`;
+  const [command = '', ...args] =
+    diskMegabytes === undefined ? program : [...UNSHARE, 'sh', '-c', disk, 'sh', ...program];
+  const server = spawnBound(command, args, { cwd: folder });
   const url = `http://127.0.0.1:${http}`;
   const kill = () => endBound(server);
   const made: ClickhouseServer = {
@@ -59,6 +89,10 @@ async function start(
       return text;
     },
     kill,
+    signal(signal) {
+      const pid = readFileSync(join(folder, 'pid'), 'utf8');
+      process.kill(Number(pid), signal);
+    },
     async stop() {
       await kill();
       rmSync(folder, { recursive: true, force: true });

@@ -146,6 +146,13 @@ function openWriter({ params, remote }: WriterContext<ClickhouseParams>): Conten
       writer.send();
       return NO_ROWS;
     },
+    abandon() {
+      try {
+        if (writer.removal !== undefined) remote.execute(requestOf(writer.removal));
+      } catch {
+        // What went wrong first is told. A cancelled run waits for nothing any more.
+      }
+    },
   };
 }
 
@@ -170,6 +177,7 @@ class TableWriter {
   readonly #table: string;
   #known: ClickhouseTable | undefined;
   #rows: Fields[] = [];
+  #isMade = false;
 
   constructor(params: ClickhouseParams, ask: (request: ClickhouseRequest) => unknown) {
     this.#params = params;
@@ -295,6 +303,14 @@ class TableWriter {
     const order = rowNameColumn === undefined ? 'tuple()' : quoteName(rowNameColumn);
     const sql = `CREATE TABLE IF NOT EXISTS ${this.#table}${this.#onCluster} (${list}) ENGINE = MergeTree ORDER BY ${order}`;
     this.#change('create ClickHouse table', sql);
+    this.#isMade = true;
+  }
+
+  /** What removes a table that was made for these rows; undefined: it was there before. */
+  get removal(): ClickhouseRequest | undefined {
+    if (!this.#isMade) return undefined;
+    const sql = `DROP TABLE IF EXISTS ${this.#table}${this.#onCluster}`;
+    return { kind: 'statement', query: { sql, texts: [] }, doing: 'remove ClickHouse table' };
   }
 
   get #onCluster(): string {

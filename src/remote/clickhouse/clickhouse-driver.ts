@@ -59,6 +59,11 @@ export const clickhouseDriver: Driver = {
 
 interface Replica {
   readonly client: ClickHouseClient;
+  /**
+   * for statements, which are not repeated: each has a connection of its own, as the server may close
+   * one that is idle at the moment in which it is used again
+   */
+  readonly once: ClickHouseClient;
   /** for statements that take as long as they take */
   readonly patient: ClickHouseClient;
   restsUntil: number;
@@ -78,10 +83,13 @@ class ClickhouseSession implements Session {
     this.#timeoutMs = options.timeoutSeconds * 1000;
     this.#replicas = options.urls.map((url) => {
       guard.checkHost(new URL(url).hostname, address);
-      const sockets = {
-        keepAlive: true,
-        maxSockets: CONNECTION_COUNT_MAX,
-        lookup: guard.lookup(address),
+      const agentOf = (keepAlive: boolean) => {
+        const sockets = {
+          keepAlive,
+          maxSockets: CONNECTION_COUNT_MAX,
+          lookup: guard.lookup(address),
+        };
+        return url.startsWith('https:') ? new HttpsAgent(sockets) : new HttpAgent(sockets);
       };
       const configuration: ClickHouseClientConfigOptions = {
         url,
@@ -94,16 +102,22 @@ class ClickhouseSession implements Session {
           'X-ClickHouse-User': options.user,
           ...(options.password === '' ? {} : { 'X-ClickHouse-Key': options.password }),
         },
-        http_agent: url.startsWith('https:') ? new HttpsAgent(sockets) : new HttpAgent(sockets),
+        http_agent: agentOf(true),
         request_timeout: this.#timeoutMs,
         clickhouse_settings: options.settings as Record<string, string>,
         application: 'rowan',
         // What goes wrong is told by errors.
         log: { level: 127 as never },
       };
+      const single = {
+        ...configuration,
+        http_agent: agentOf(false),
+        keep_alive: { enabled: false },
+      };
       return {
         client: createClient(configuration),
-        patient: createClient({ ...configuration, request_timeout: PATIENCE_MS }),
+        once: createClient(single),
+        patient: createClient({ ...single, request_timeout: PATIENCE_MS }),
         restsUntil: 0,
       };
     });
@@ -195,11 +209,11 @@ class ClickhouseSession implements Session {
   async #command(query: ClickhouseQuery, doing: string, signal: AbortSignal): Promise<void> {
     const { sql, parameters } = this.#textOf(query);
     const queryId = randomUUID();
-    const { client } = this.#replica();
+    const { client, once } = this.#replica();
     const stop = () => this.#kill(client, queryId);
     signal.addEventListener('abort', stop);
     try {
-      await client.command({
+      await once.command({
         query: sql,
         query_id: queryId,
         abort_signal: signal,
@@ -400,7 +414,8 @@ class ClickhouseSession implements Session {
       return failure('REMOTE_FAILED', `Could not connect to ClickHouse: ${message}`, { address });
     }
     if (/timeout/i.test(message)) {
-      const text = `Could not ${doing}: no answer within ${this.#timeoutMs / 1000} s (timeoutSeconds)`;
+      const limit = `${this.#timeoutMs / 1000} s (timeoutSeconds)`;
+      const text = `Could not ${doing}: no answer from ${address} within ${limit}`;
       return failure('REMOTE_FAILED', text, { address });
     }
     return failure('REMOTE_FAILED', `Could not ${doing}: ${message}`, { address });
@@ -408,7 +423,9 @@ class ClickhouseSession implements Session {
 
   async close(): Promise<void> {
     await Promise.all(
-      this.#replicas.flatMap(({ client, patient }) => [client.close(), patient.close()]),
+      this.#replicas.flatMap(({ client, once, patient }) =>
+        [client, once, patient].map((each) => each.close()),
+      ),
     );
   }
 }

@@ -33,6 +33,8 @@ export interface OutputContext {
   readonly arenas: ArenaAllocator;
   readonly remote: RemoteAccess;
   checkCancelled(): void;
+  /** Called at once: what the output has to do when the run fails. */
+  onOpen(abandon: () => void): void;
   /** Called when the dataset is complete. */
   onCommit(effect: RunEffects['datasets'][number]): void;
 }
@@ -50,7 +52,9 @@ export function openOutput(
   const given = { ...options.defaultParams, ...reference.params };
   const params = parseParams(type, given);
   type.check?.(params);
-  return new PendingOutput(reference, type, params, scope);
+  const output = new PendingOutput(reference, type, params, scope);
+  scope.onOpen(() => output.abandon());
+  return output;
 }
 
 export function notRecordable(type: string): Error {
@@ -156,6 +160,10 @@ class PendingOutput implements OutputDataset {
     report: (share: number) => void,
   ): string | undefined {
     return this.#open().copyRows?.(root, namespace, report);
+  }
+
+  abandon(): void {
+    this.#writer?.abandon?.();
   }
 
   commit(): unknown {

@@ -29,6 +29,7 @@ export async function procedureTask(
   const arenas = new ArenaLease(context.arenas);
   const effects: CollectedEffects = { datasets: [], functions: [] };
   const madeIds: string[] = [];
+  const outputs: (() => void)[] = [];
   const log = (message: string): void => {
     task.callHost({ kind: 'log', run, message } satisfies HostRequest);
   };
@@ -39,6 +40,7 @@ export async function procedureTask(
       effects,
       warnings,
       madeIds,
+      outputs,
       about,
       log,
     });
@@ -50,6 +52,9 @@ export async function procedureTask(
       ...withWarnings(outcome.details, [...warnings.values()]),
       effects,
     };
+  } catch (thrown) {
+    for (const abandon of outputs) abandon();
+    throw thrown;
   } finally {
     arenas.release();
   }
@@ -79,6 +84,8 @@ interface RunTaskContext {
   readonly effects: CollectedEffects;
   /** ids that outputs without one were given */
   readonly madeIds: string[];
+  /** what outputs have to do when the run fails */
+  readonly outputs: (() => void)[];
   /** whose run it is, and when it was started */
   readonly about: Pick<ProcedureContext, 'procedureId' | 'runId' | 'startedAt'>;
   log(message: string): void;
@@ -87,7 +94,7 @@ interface RunTaskContext {
 function makeContext(
   task: Task,
   { types, mirror, callScope, executor, files, remote }: WorkerContext,
-  { arenas, effects, warnings, madeIds, about, log }: RunTaskContext,
+  { arenas, effects, warnings, madeIds, outputs, about, log }: RunTaskContext,
 ): ProcedureContext {
   return {
     namespace: mirror,
@@ -116,6 +123,7 @@ function makeContext(
         arenas,
         remote,
         checkCancelled: () => task.checkCancelled(),
+        onOpen: (abandon) => outputs.push(abandon),
         onCommit: (effect) => {
           effects.datasets.push(effect);
           const isNamed = typeof spec === 'string' || spec?.id !== undefined;
