@@ -90,10 +90,11 @@ function prepareParsed(query: QueryNode, options: PrepareOptions): PreparedQuery
     parameters: options.parameters,
     evaluate: (expression) => evaluateConstant(expression, namespace, scope),
   });
-  const plan = optimize(options.rewrite?.(bound) ?? bound, namespace);
+  const rewritten = options.rewrite?.(bound) ?? bound;
   const exactTimestamps =
     options.exactTimestamps !== false ||
-    [plan.root, ...plan.subqueries].some((root) => readsTimestamps(root, namespace));
+    [rewritten.root, ...rewritten.subqueries].some((root) => readsTimestamps(root, namespace));
+  const plan = optimize(rewritten, { namespace, exactTimestamps });
   const runtime = makeRuntime(plan.subqueries, { ...options, exactTimestamps, text: query.text });
   const source = compileQuery(plan.root, runtime);
   return {

@@ -68,6 +68,12 @@ export interface RemoteFacet {
 /** Distinct tuples of values that are not null. */
 export type KeyTuples = readonly (readonly Atom[])[];
 
+export interface PushContext {
+  readonly namespace: Namespace;
+  /** false: nobody looks at the timestamps of the result, and nothing computes with them */
+  readonly exactTimestamps: boolean;
+}
+
 /** How parts of plans are handed to another system. */
 export interface RemotePushing {
   /** `asked` of an AskNode that asks for the rows as they are */
@@ -80,7 +86,7 @@ export interface RemotePushing {
    * The same rows from a plan in which the other system does more, for a node with an AskNode
    * below; undefined: the node stays as it is.
    */
-  push(node: PlanNode, namespace: Namespace): PlanNode | undefined;
+  push(node: PlanNode, context: PushContext): PlanNode | undefined;
   /**
    * A side of a join whose rows are only those with keys of the other side; undefined: it cannot
    * be told there. Absent: the system takes no keys.

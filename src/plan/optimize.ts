@@ -1,5 +1,4 @@
 // The rules in the order in which they run, each once.
-import type { Namespace } from './namespace.ts';
 import type { PlanNode, QueryPlan } from './plan.ts';
 import { askRemote } from './rule/ask-remote.ts';
 import { collectChoices } from './rule/collect-choices.ts';
@@ -12,7 +11,7 @@ import { prefilterRemoteRows } from './rule/prefilter-remote-rows.ts';
 import { pushFilters } from './rule/push-filters.ts';
 import { readNeededColumns } from './rule/read-needed-columns.ts';
 import { reduceSemiJoins } from './rule/reduce-semi-joins.ts';
-import type { Rule } from './rule/rule.ts';
+import type { Rule, RuleContext } from './rule/rule.ts';
 import { sendKeys } from './rule/send-keys.ts';
 import { simplifyFilters } from './rule/simplify-filters.ts';
 import { splitJoinConditions } from './rule/split-join-conditions.ts';
@@ -44,12 +43,12 @@ export const RULES: readonly Rule[] = [
   sendKeys,
 ];
 
-export function optimize(plan: QueryPlan, namespace: Namespace): QueryPlan {
+export function optimize(plan: QueryPlan, context: RuleContext): QueryPlan {
   // First, so that the other rules meet joins.
-  const { root, subqueries } = unnestSubqueries.apply(plan, { namespace });
+  const { root, subqueries } = unnestSubqueries.apply(plan, context);
   const rewrite = (node: PlanNode) =>
-    RULES.reduce((before, rule) => rule.apply(before, { namespace }), node);
+    RULES.reduce((before, rule) => rule.apply(before, context), node);
   const rewritten = { root: rewrite(root), subqueries: subqueries.map(rewrite) };
   // Last: what runs once for two that read it has the columns that both need.
-  return reduceSemiJoins.apply(rewritten, { namespace });
+  return reduceSemiJoins.apply(rewritten, context);
 }

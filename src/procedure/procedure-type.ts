@@ -4,7 +4,7 @@ import type { DatasetContent } from '../dataset/dataset-type.ts';
 import type { EntityKind, EntityType, ParamsOf } from '../dataset/entity-type.ts';
 import type { RecordedRow } from '../dataset/recorded-row.ts';
 import type { Parallel } from '../exec/parallel.ts';
-import type { PreparedQuery } from '../exec/query.ts';
+import type { PreparedQuery, PrepareOptions } from '../exec/query.ts';
 import type { FileSystem } from '../file/file-system.ts';
 import type { CallContext } from '../plan/function.ts';
 import type { Namespace } from '../plan/namespace.ts';
@@ -97,7 +97,11 @@ export interface ProcedureContext {
   readonly runId: string;
   checkCancelled(): void;
   /** @throws what parsing and binding throw */
-  query(query: InputQuery, rewrite?: (plan: QueryPlan) => QueryPlan): PreparedQuery;
+  query(
+    query: InputQuery,
+    rewrite?: (plan: QueryPlan) => QueryPlan,
+    options?: Pick<PrepareOptions, 'exactTimestamps'>,
+  ): PreparedQuery;
   /** Announces the steps of the run. */
   steps(steps: readonly StepDeclaration[], options?: { readonly topLevel?: boolean }): Progress;
   /** Opens a dataset that is registered when the run succeeds. */

@@ -8,7 +8,7 @@ import { canTest } from '../support/services.ts';
 const QUERY_COUNT = 16;
 
 describe.runIf(canTest('ClickHouse', findClickhouse()))('joins in ClickHouse', () => {
-  const { query, explain, comparable, expectSame, put, server } = useClickhouseTables();
+  const { perform, query, explain, comparable, expectSame, put, server } = useClickhouseTables();
 
   /** Each query with what EXPLAIN says, and whether Rowan joins. */
   const QUERIES: readonly (readonly [string, RegExp, 'there' | 'here'])[] = [
@@ -181,12 +181,20 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('joins in ClickHouse', (
     expect(await explain(drawn)).not.toContain('IN (…)');
   });
 
-  test('what is elsewhere, or has timestamps of its own, is joined by Rowan', async () => {
+  test('what is elsewhere, or has timestamps that somebody sees, is joined by Rowan', async () => {
     const { url } = server();
     const params = { url, table: 'whole', rowNameColumn: 'id' };
     await put('datasets/timed', {
       type: 'clickhouse',
       params: { ...params, timestampColumn: 't' },
+    });
+    await put('procedures/copy_timed', {
+      type: 'transform',
+      params: {
+        inputData: 'SELECT * FROM timed',
+        outputDataset: { id: 'local_timed', type: 'tabular' },
+        runOnCreation: true,
+      },
     });
     await put('datasets/chosen', {
       type: 'clickhouse',
@@ -205,7 +213,24 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('joins in ClickHouse', (
       );
     }
     expect(await explain(counted('whole', 'chosen'))).toMatch(/GLOBAL ALL INNER JOIN/);
-    expect(await explain(counted('timed', 'chosen'))).toContain('inner join on');
+    expect(await explain(counted('timed', 'chosen'))).toMatch(/GLOBAL ALL INNER JOIN/);
+    const { json } = await perform('GET', 'query', {
+      q: `EXPLAIN ${counted('timed', 'chosen')}`,
+      format: 'full',
+    });
+    expect(JSON.stringify(json)).toContain('inner join on');
+    for (const [call, isThere] of [
+      ['sum(i)', true],
+      ['count(x)', true],
+      ['latest(i)', false],
+      ['max(i) + 1', true],
+    ] as const) {
+      const plan = await expectSame((table) => {
+        const dataset = table === 'local' ? 'local_timed' : 'timed';
+        return `SELECT c, ${call} AS v FROM ${dataset} GROUP BY c`;
+      });
+      expect(/GROUP BY/.test(plan), call).toBe(isThere);
+    }
     // Names of tables in its SELECT mean those of another database.
     expect(
       await explain('SELECT count(*) AS n FROM whole AS a JOIN aside AS b ON a.i = b.i'),

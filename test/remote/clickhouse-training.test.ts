@@ -248,7 +248,8 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('training on ClickHouse'
       expect(json.state, JSON.stringify(json)).toBe('finished');
       results.push(json.status);
       const details = (await perform('GET', `procedures/${id}/runs/${json.id}/details`)).json;
-      if (table !== 'local') expect(details.reading, details.reading?.reason).toMatchObject({ way: 'sums' });
+      if (table !== 'local')
+        expect(details.reading, details.reading?.reason).toMatchObject({ way: 'sums' });
     }
     expectClose(results[1], results[0]);
     expectClose(results[2], results[0]);

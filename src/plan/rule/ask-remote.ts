@@ -23,7 +23,7 @@ function askFor(scan: ScanNode, context: RuleContext): PlanNode {
 
 function pushed(node: PlanNode, context: RuleContext): PlanNode | undefined {
   const ask = askBelow(node);
-  return ask && pushingOf(ask.dataset, context)?.push(node, context.namespace);
+  return ask && pushingOf(ask.dataset, context)?.push(node, context);
 }
 
 /** Rows that a system has and that operators which it may know are about. */

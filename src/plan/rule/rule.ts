@@ -4,6 +4,8 @@ import type { PlanNode, QueryPlan } from '../plan.ts';
 
 export interface RuleContext {
   readonly namespace: Namespace;
+  /** false: nobody looks at the timestamps of the result, and nothing computes with them */
+  readonly exactTimestamps: boolean;
 }
 
 /** Rewrites a plan to one of the same rows. */

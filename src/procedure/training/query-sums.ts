@@ -266,7 +266,9 @@ export class QuerySums implements Sums {
 
   groups(request: SumsRequest): readonly Group[] {
     this.#context.checkCancelled();
-    const prepared = this.#context.query(this.#query, (plan) => this.#planFor(request, plan));
+    const prepared = this.#context.query(this.#query, (plan) => this.#planFor(request, plan), {
+      exactTimestamps: false,
+    });
     if (!isPushed(prepared.plan.root)) {
       throw new SumsRefused(`dataset ${this.#dataset} cannot compute all sums that are needed`);
     }

@@ -76,7 +76,7 @@ export interface PushedTable {
   /** SQL of what rows are read from */
   readonly from: string;
   readonly namesRows: boolean;
-  /** true: cells have timestamps of their own, which groups and computed values would lose */
+  /** true: cells have timestamps that somebody looks at, which groups and computed values would lose */
   readonly hasTimestamps: boolean;
   readonly models: NonNullable<Lowering['models']>;
   readonly modelSizeMax: number;

@@ -1,4 +1,4 @@
-import type { KeyTuples, Namespace, RelationColumn, RelationRow } from '../../plan/namespace.ts';
+import type { KeyTuples, PushContext, RelationColumn, RelationRow } from '../../plan/namespace.ts';
 import { isColumnNeeded, type NeededColumns } from '../../plan/needed-columns.ts';
 import type { AskNode, PlanNode } from '../../plan/plan.ts';
 import { atomType, type RowMember, type ValueType } from '../../plan/type/type.ts';
@@ -62,7 +62,7 @@ export class ClickhouseRelation extends RemoteRelation {
   constructor(place: ClickhouseTablePlace, access: RemoteAccess) {
     super(access, true);
     this.#place = place;
-    const push = (node: PlanNode, namespace: Namespace) => pushPart(node, this.#pushed(namespace));
+    const push = (node: PlanNode, context: PushContext) => pushPart(node, this.#pushed(context));
     this.remote = {
       ...this.remote,
       pushing: {
@@ -71,7 +71,7 @@ export class ClickhouseRelation extends RemoteRelation {
         sample: (share, seed) => ({ ...NOTHING_ASKED, where: [this.#sampled(share, seed)] }),
         push,
         withKeys: (node, keys, sent, namespace) =>
-          withKeys(node, keys, sent, this.#pushed(namespace)),
+          withKeys(node, keys, sent, this.#pushed({ namespace, exactTimestamps: true })),
         rows: (ask, keys) => this.rowsOf(this.#askFor(ask, keys).request),
         describe: (ask) => this.#askFor(ask, undefined).text,
       },
@@ -223,19 +223,20 @@ export class ClickhouseRelation extends RemoteRelation {
     });
   }
 
-  #pushed(namespace: Namespace): PushedTable {
+  #pushed(context: PushContext): PushedTable {
+    const { namespace, exactTimestamps } = context;
     const { rowNameColumn, timestampColumn } = this.#place;
     return {
       columns: new Map(this.#cells().map((column) => [column.name, column])),
       from: this.#from(),
       namesRows: rowNameColumn !== undefined,
-      hasTimestamps: timestampColumn !== undefined,
+      hasTimestamps: timestampColumn !== undefined && exactTimestamps,
       models: (name) => namespace.findUserFunction(name)?.formula?.(),
       modelSizeMax: this.#table().hasDateTime64 ? MODEL_SIZE_MAX : MODEL_SIZE_MAX_OF_OLD,
       beside: (dataset) => {
         const other = namespace.dataset(dataset);
         const isThere = other instanceof ClickhouseRelation && other.#sharesWith(this.#place);
-        return isThere ? other.#pushed(namespace) : undefined;
+        return isThere ? other.#pushed(context) : undefined;
       },
       rowCount: () => this.rowCount,
     };

@@ -105,12 +105,13 @@ function makeContext(
     scope: callScope,
     ...about,
     checkCancelled: () => task.checkCancelled(),
-    query(query, rewrite) {
+    query(query, rewrite, options) {
       const prepared = prepareQuery(queryTextOf(query), {
         namespace: mirror,
         scope: callScope,
         executor,
         rewrite,
+        ...options,
       });
       for (const warning of prepared.warnings) warnings.set(JSON.stringify(warning), warning);
       return prepared;
