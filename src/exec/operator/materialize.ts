@@ -75,16 +75,6 @@ export interface Top {
 
 const UNIT_COUNT_MAX = 64;
 
-/** @throws NotSuited when a value is no atom, and what expressions throw */
-export function materialize(
-  pipeline: Pipeline,
-  outputs: readonly Output[],
-  context: OperatorContext,
-  options: MaterializeOptions,
-): Pipeline {
-  return materializeRows(pipeline, outputs, context, options).pipeline;
-}
-
 /** For a row of what was materialized: the row of each table of the pipeline that it was made of. */
 export type SourceRows = (row: number) => (table: number) => number | undefined;
 
@@ -94,17 +84,17 @@ export interface MaterializedRows {
   readonly sourceRow: SourceRows;
 }
 
-/** The same, and where its rows are from when they are `named`. */
-export function materializeRows(
+/** @throws NotSuited when a value is no atom, and what expressions throw */
+export function materialize(
   pipeline: Pipeline,
   outputs: readonly Output[],
   context: OperatorContext,
   { rowCountMax, named, top }: MaterializeOptions,
-): MaterializedRows {
+): Pipeline {
   const form = new TableForm(pipeline, outputs, context, named);
   // What closures evaluate may throw, for rows that are left out too.
   const options = { rowCountMax, top: form.isEvaluated ? undefined : top };
-  return form.table(write(pipeline, form.written, context, options), context);
+  return form.table(write(pipeline, form.written, context, options), context).pipeline;
 }
 
 /** What is written of the rows of a pipeline, and the table that it becomes. */

@@ -431,7 +431,7 @@ export class PlanRunner {
       case 'ordered join':
         return orderedJoin(node, { left, right }, first, this.#context);
       default:
-        return joinPipelines(node, left, right, this.#context).pipeline;
+        return joinPipelines(node, left, right, this.#context);
     }
   }
 

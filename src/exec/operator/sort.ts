@@ -24,7 +24,7 @@ const UNIT_COUNT_MAX = 16;
 
 /** @throws NotSuited */
 export function sortPipeline(
-  { keys, ties, keep, late }: SortNode,
+  { keys, ties, keep, late }: Omit<SortNode, 'input'>,
   pipeline: Pipeline,
   context: OperatorContext,
 ): Pipeline {

@@ -380,18 +380,12 @@ function joinMethod(node: JoinNode): { readonly method: Method } | { readonly be
         ? { method: 'semi join' }
         : { because: 'conditions on both sides and on pairs decide which rows have partners' };
     case 'full':
-      return isOrdered
-        ? { because: 'rows of a full join in the order of keys' }
-        : { method: 'outer join' };
+      return { method: isOrdered ? 'ordered join' : 'outer join' };
     case 'inner':
-      if (isOrdered) {
-        return equalities.length === 1
-          ? { method: 'ordered join' }
-          : { because: 'rows in the order of several keys' };
-      }
+      if (isOrdered) return { method: 'ordered join' };
       return { method: equalities.length === 0 ? 'nested loops' : 'hash join' };
     default:
-      if (isOrdered) return { because: 'rows of an outer join in the order of keys' };
+      if (isOrdered) return { method: 'ordered join' };
       return equalities.length > 0 && residual === undefined && own[joinKind] === undefined
         ? { method: 'hash join' }
         : { method: 'outer join' };

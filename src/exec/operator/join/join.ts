@@ -16,12 +16,6 @@ interface Side {
   readonly name: 'left' | 'right';
 }
 
-/** A join, and the names of the rows of its sides. */
-export interface JoinedPipeline {
-  readonly pipeline: Pipeline;
-  readonly sideName: SideNamer;
-}
-
 /**
  * Pairs in any order. @param probed the side that goes on as a pipeline; undefined: the larger one
  * @throws NotSuited
@@ -32,7 +26,7 @@ export function joinPipelines(
   rightInput: Pipeline,
   context: OperatorContext,
   probed?: 'left' | 'right',
-): JoinedPipeline {
+): Pipeline {
   const { joinKind, equalities, own, residual } = node;
   if (joinKind === 'full' || joinKind === 'semi' || joinKind === 'anti') throw new NotSuited();
   const outer = joinKind === 'inner' ? undefined : joinKind;
@@ -91,7 +85,7 @@ export function joinPipelines(
   if (residual !== undefined) {
     joined.addFilter(suited(joined.lowering.truth(suited(joined.resolve(residual)))));
   }
-  return { pipeline: joined, sideName };
+  return joined;
 }
 
 /**
@@ -176,7 +170,7 @@ function named(made: Outputs, name: string): BoundExpression | undefined {
 }
 
 /** What the row of a side is called; undefined where there is none. */
-export type SideNamer = (
+type SideNamer = (
   side: 'left' | 'right',
   rowOf: (table: number) => number | undefined,
 ) => ExecRow | undefined;

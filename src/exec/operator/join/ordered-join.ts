@@ -1,22 +1,21 @@
 // Joins whose rows come in the order of the values that are equal. Where only the first rows are
 // wanted, counts of the first values on both sides tell how far these reach, and no other is joined.
-import type { BoundExpression } from '../../../plan/expression.ts';
-import type { JoinNode } from '../../../plan/plan.ts';
+import type { BoundExpression, JoinSide } from '../../../plan/expression.ts';
+import type { JoinNode, SortNode } from '../../../plan/plan.ts';
 import { BOOLEAN_TYPE } from '../../../plan/type/operator-type.ts';
-import { every } from '../../../util/every.ts';
 import { type Atom, compareAtoms } from '../../../value/atom.ts';
-import { ColumnView } from '../../../value/column/column-view.ts';
-import type { ColumnSnapshot } from '../../../value/column/snapshot.ts';
-import { comparePaths, type Path } from '../../../value/path.ts';
 import { constant } from '../../../value/value.ts';
 import { atomOfGroup, type GroupColumn } from '../../vector/group/group-column.ts';
 import { groupResolved } from '../group/accumulate.ts';
-import { materializeRows, type OperatorContext } from '../materialize.ts';
+import type { OperatorContext } from '../materialize.ts';
 import { NotSuited, suited } from '../not-suited.ts';
 import { both, type Pipeline } from '../pipeline.ts';
 import { selectRows } from '../select-rows.ts';
 import { pickRows } from '../slice.ts';
-import { joinPipelines, settle, withOutputNames } from './join.ts';
+import { sortPipeline } from '../sort.ts';
+import { joinPipelines, settle } from './join.ts';
+import { keyOrder, withoutRanks, withRanks } from './key-order.ts';
+import { outerJoin } from './outer-join.ts';
 
 interface Sides {
   readonly left: Pipeline;
@@ -28,7 +27,6 @@ const FIRST_MAX = 65_536;
 /** How many values of the shorter side are tried at first, and by how much more when too few. */
 const VALUES_AT_FIRST = 16;
 const VALUE_GROWTH = 32;
-const COMPARISONS_PER_CHECK = 4096;
 
 /** @param first only so many first rows are read; undefined: all. @throws NotSuited */
 export function orderedJoin(
@@ -38,33 +36,40 @@ export function orderedJoin(
   context: OperatorContext,
 ): Pipeline {
   const [equality, ...others] = node.equalities;
-  if (equality === undefined || others.length > 0 || node.joinKind !== 'inner')
-    throw new NotSuited();
-  const { own, residual } = node;
+  const { own, residual, joinKind } = node;
+  if (equality === undefined || joinKind === 'semi' || joinKind === 'anti') throw new NotSuited();
   const isWhole = own.left === undefined && own.right === undefined && residual === undefined;
-  const isShort = first !== undefined && first <= FIRST_MAX && isWhole;
+  const isShort =
+    first !== undefined &&
+    first <= FIRST_MAX &&
+    joinKind === 'inner' &&
+    isWhole &&
+    others.length === 0;
   const { left, right } = isShort ? firstRows(equality, sides, first, context) : sides;
-  const { pipeline, sideName } = joinPipelines(node, left, right, context);
-  const key = suited(pipeline.resolve(keyOfJoin(node, equality.left)));
-  const list = suited(pipeline.outputs.list());
-  const outputs = [...list, { path: [KEY], expression: key }];
-  const made = materializeRows(pipeline, outputs, context, { named: true });
-  const rows = orderOf(
-    made.pipeline,
-    (side, row) => sideName(side, made.sourceRow(row))?.name,
-    context,
-  );
-  return withOutputNames(pipeline, pickRows(made.pipeline, rows, context));
+  const ranked = {
+    left: withRanks('left', left, context),
+    right: withRanks('right', right, context),
+  };
+  const pairs = pairsInAnyOrder({ ...node, order: 'any' }, ranked, context);
+  const sort: Omit<SortNode, 'input'> = {
+    ...{ kind: 'sort', keys: keyOrder(node), late: false, ties: 'input-order' },
+    keep: first,
+  };
+  return withoutRanks(sortPipeline(sort, pairs, context));
 }
 
-/** No column of a query is called so. */
-const KEY = '\u0000key';
-
-/** The key of the left side as joined rows have it: below the alias of its table. */
-function keyOfJoin({ left }: JoinNode, key: BoundExpression): BoundExpression {
-  if (left.alias === undefined) return key;
-  if (key.kind !== 'column') throw new NotSuited();
-  return { ...key, path: [left.alias, ...key.path] };
+function pairsInAnyOrder(
+  node: JoinNode,
+  { left, right }: Sides,
+  context: OperatorContext,
+): Pipeline {
+  const { joinKind, own, residual } = node;
+  const isByKeysAlone =
+    joinKind !== 'full' &&
+    (joinKind === 'inner' || (residual === undefined && own[joinKind as JoinSide] === undefined));
+  return isByKeysAlone
+    ? joinPipelines(node, left, right, context)
+    : outerJoin(node, left, right, context);
 }
 
 interface ValueCounts {
@@ -172,35 +177,4 @@ function lastValue(few: ValueCounts, many: ValueCounts, wanted: number): Atom | 
     if (order >= 0) j++;
   }
   return undefined;
-}
-
-/** Rows by their key, then by the names of the rows of the left and the right side. */
-function orderOf(
-  { base }: Pipeline,
-  nameOf: (side: 'left' | 'right', row: number) => Path | undefined,
-  { memory, compiler }: OperatorContext,
-): Uint32Array {
-  const column = base.find([KEY]);
-  if (typeof column !== 'number') throw new NotSuited();
-  const view = new ColumnView(base.columns[column] as ColumnSnapshot, memory.arenas);
-  const { scope } = compiler.runtime;
-  const look = every(COMPARISONS_PER_CHECK, () => scope.checkCancelled());
-  const rows = Array.from({ length: base.rowCount }, (_, row) => {
-    look();
-    return {
-      ...{ row, key: view.atomAt(row) },
-      left: suited(nameOf('left', row)),
-      right: suited(nameOf('right', row)),
-    };
-  });
-  rows.sort((a, b) => {
-    look();
-    return (
-      compareAtoms(a.key, b.key) ||
-      comparePaths(a.left, b.left) ||
-      comparePaths(a.right, b.right) ||
-      a.row - b.row
-    );
-  });
-  return Uint32Array.from(rows, ({ row }) => row);
 }

@@ -31,7 +31,7 @@ export function outerJoin(
     new Pipeline(base, outputs, namer, context.tables);
   const joined = (kind: JoinNode['joinKind'], probed?: JoinSide) => {
     const part: JoinNode = { ...node, joinKind: kind, order: 'any' };
-    return joinPipelines(part, again(tables.left), again(tables.right), context, probed).pipeline;
+    return joinPipelines(part, again(tables.left), again(tables.right), context, probed);
   };
   const together = (all: Pipeline, lone: readonly Pipeline[]) => {
     const parts = [all, ...lone].map((pipeline): Part => {

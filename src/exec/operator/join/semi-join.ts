@@ -96,7 +96,7 @@ function markedRows(
   const { base, namer } = table;
   const again = new Pipeline(base, table.outputs, namer, context.tables);
   const inner: JoinNode = { ...node, joinKind: 'inner', order: 'any' };
-  const { pipeline } = joinPipelines(inner, again, right, context, 'left');
+  const pipeline = joinPipelines(inner, again, right, context, 'left');
   const { filter } = pipeline;
   pipeline.filter = undefined;
   const partners = selectRows(pipeline, filter, context.engine);

@@ -174,6 +174,42 @@ test.each([...OPERATOR_QUERIES, ...DISTINCT_QUERIES])(
   },
 );
 
+/** Rows come in the order of the keys, then of the names of both sides. */
+const ORDERED_JOINS = [
+  'data.i AS i, other.t AS t FROM data JOIN other ON data.j = other.j',
+  'data.i AS i, other.t AS t FROM data JOIN other ON data.j = other.j AND data.t = other.t',
+  'data.i AS i, other.t AS t FROM data JOIN other ON data.s = other.s AND data.j > other.j WHERE data.i > 2',
+  'data.j AS i, other.j AS t FROM data LEFT JOIN other ON data.i = other.i',
+  'data.j AS i, other.j AS t FROM data LEFT JOIN other ON data.i = other.i AND data.j > 4 AND other.j < 9',
+  'data.j AS i, other.j AS t FROM data LEFT JOIN other ON data.s = other.s AND data.i = other.i AND data.j <> other.j',
+  'data.j AS i, other.j AS t FROM data RIGHT JOIN other ON data.s = other.s',
+  'data.j AS i, other.j AS t FROM data RIGHT JOIN other ON data.i = other.i AND other.t > data.t AND other.j > 3',
+  'data.j AS i, other.j AS t FROM data FULL JOIN other ON data.i = other.i',
+  'data.j AS i, other.j AS t FROM data FULL JOIN other ON data.s = other.s AND data.i = other.i',
+  'data.j AS i, other.j AS t FROM data FULL JOIN other ON data.i = other.j AND data.j > 2 AND other.i > 3 AND data.t < other.t',
+  'g.n AS n, other.t AS t FROM (SELECT t, count(*) AS n FROM data GROUP BY t) AS g LEFT JOIN other ON g.t = other.s',
+  'a.j AS i, b.j AS j, c.t AS t FROM data AS a LEFT JOIN other AS b ON a.i = b.j LEFT JOIN other AS c ON b.i = c.i',
+].flatMap((query) => [`SELECT ${query}`, `SELECT ${query} LIMIT 4 OFFSET 1`]);
+
+test.each(ORDERED_JOINS)('%s', (sql) => {
+  fc.assert(
+    fc.property(table, table, fc.boolean(), (rows, others, exactTimestamps) =>
+      bothAgree(rows, sql, { others, exactTimestamps }),
+    ),
+    { numRuns: 3 },
+  );
+});
+
+test('rows of joins whose sides have names in no order', () => {
+  const rows = Array.from({ length: 60 }, (_, n): TableRow => {
+    return { j: n % 7, t: 'abc'[n % 3] as string, i: n };
+  });
+  for (const kind of ['', 'LEFT', 'FULL']) {
+    const sql = `SELECT a.i AS i, b.i AS k FROM (SELECT i, j FROM data ORDER BY i DESC LIMIT 50) AS a ${kind} JOIN (SELECT i, j FROM other ORDER BY t, i DESC LIMIT 30) AS b ON a.j = b.j`;
+    bothAgree(rows, sql, { others: rows.slice(5, 40) });
+  }
+});
+
 const SELECTIVE_QUERIES = [
   'SELECT count(*) AS n, sum(j) AS s, min(d) AS m FROM data WHERE i > 7',
   'SELECT count(i) AS n FROM data',
