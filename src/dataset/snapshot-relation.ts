@@ -10,6 +10,7 @@ import type { NeededColumns } from '../plan/needed-columns.ts';
 import { every } from '../util/every.ts';
 import type { ArenaAllocator } from '../value/column/arena-set.ts';
 import { ColumnView } from '../value/column/column-view.ts';
+import { type FrequentValues, frequentValuesOf } from '../value/column/frequent-values.ts';
 import { type RowNamesView, rowNamesView } from '../value/column/row-names.ts';
 import { RowTimestampsView } from '../value/column/row-timestamps.ts';
 import type {
@@ -65,6 +66,14 @@ class Column {
     this.nullCount = snapshot.nullCount;
     this.#snapshot = snapshot;
     this.#arenas = arenas;
+  }
+
+  #frequent: FrequentValues | undefined;
+
+  /** Found once for each version of the dataset. */
+  get frequentValues(): FrequentValues {
+    this.#frequent ??= frequentValuesOf(this.#snapshot, this.#arenas);
+    return this.#frequent;
   }
 
   get view(): ColumnView {
@@ -127,6 +136,11 @@ class ColumnarRelation implements SnapshotRelation {
       const path = this.#names.pathAt(row);
       yield { path, position: row, atom, ts: this.#timestamps.at(row) };
     }
+  }
+
+  frequentValues(column: readonly string[]): FrequentValues | undefined {
+    const path = new Path(column);
+    return this.#columns.find((each) => each.path.equals(path))?.frequentValues;
   }
 
   hasColumnsBelow(column: Path): boolean {

@@ -55,8 +55,8 @@ export class ColumnRows implements Iterable<RelationRow> {
       isOptional,
       // Only the rows that are left tell what an optional column is.
       typicalAtoms: isOptional === true ? undefined : typicalAtoms,
-      values: shiftValues(values, start),
-      tsAt: (index: number) => tsAt(index + start),
+      values: start === 0 ? values : shiftValues(values, start),
+      tsAt: start === 0 ? tsAt : (index: number) => tsAt(index + start),
     }));
     return new ColumnRows(count, columns, (index) => this.nameAt(index + start), this.look);
   }

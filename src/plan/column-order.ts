@@ -67,19 +67,34 @@ export function comparerOf(
 ): (a: readonly string[], b: readonly string[]) => number {
   const ranks = new Map<string, number>();
   order.paths.forEach((path, index) => {
-    const key = JSON.stringify(path);
+    const key = keyOf(path);
     if (!ranks.has(key)) ranks.set(key, index);
   });
   const lengthMax = order.paths.reduce((max, path) => Math.max(max, path.length), 0);
   const rest = (order.rest ?? order.paths.length) - 0.5;
-  const rankOf = (path: readonly string[]): number => {
+  const findRank = (path: readonly string[]): number => {
     for (let length = Math.min(path.length, lengthMax); length > 0; length--) {
-      const rank = ranks.get(JSON.stringify(path.slice(0, length)));
+      const rank = ranks.get(keyOf(length === path.length ? path : path.slice(0, length)));
       if (rank !== undefined) return rank;
     }
     return rest;
   };
+  // A sort asks for the same paths again and again.
+  const known = new WeakMap<readonly string[], number>();
+  const rankOf = (path: readonly string[]): number => {
+    let rank = known.get(path);
+    if (rank === undefined) {
+      rank = findRank(path);
+      known.set(path, rank);
+    }
+    return rank;
+  };
   return (a, b) => rankOf(a) - rankOf(b) || compareNaturally(a, b);
+}
+
+/** U+0000 cannot occur in an element. */
+function keyOf(path: readonly string[]): string {
+  return path.length === 1 ? (path[0] as string) : path.join('\u0000');
 }
 
 function compareNaturally(a: readonly string[], b: readonly string[]): number {

@@ -1,6 +1,7 @@
 // What a query can name: datasets and functions. Implemented by `dataset` and `service`.
 
 import type { Atom } from '../value/atom.ts';
+import type { FrequentValues } from '../value/column/frequent-values.ts';
 import type { Snapshot } from '../value/column/snapshot.ts';
 import type { Path } from '../value/path.ts';
 import type { Cell, Row, Scalar } from '../value/value.ts';
@@ -47,6 +48,8 @@ export interface Relation {
   transposedRows?(check: () => void): Iterable<RelationRow>;
   /** Columns in natural order; undefined when one is nested, or a cell has several points. */
   flatColumns?(check: () => void): Iterable<FlatColumn> | undefined;
+  /** the values that most rows have in a column; absent: nobody knows */
+  frequentValues?(column: readonly string[]): FrequentValues | undefined;
   /** the columnar or sparse memory behind it, when the vector engine can read it directly */
   readonly snapshot?: Snapshot;
   /** present where the rows are in another system, which can leave out some of them */

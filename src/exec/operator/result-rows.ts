@@ -73,7 +73,8 @@ export function storedRows(
     const view = new ColumnView(snapshot, engine.arenas);
     const ts = table.tsOf(column);
     const isPicked = picked !== undefined && isPaged(view);
-    const reader = isPicked ? new PickedColumn(view, picked, look) : shifted(view, rowAt);
+    const shift = () => (isWhole ? view : shifted(view, rowAt));
+    const reader = isPicked ? new PickedColumn(view, picked, look) : shift();
     return {
       path,
       isOptional,

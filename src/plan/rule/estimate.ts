@@ -1,8 +1,9 @@
 // How many rows a part of a plan gives, guessed from the sizes of datasets and what their columns hold.
+import type { FrequentValues } from '../../value/column/frequent-values.ts';
 import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
 import { Scalar } from '../../value/value.ts';
 import { conjunctsOf } from '../conjunction.ts';
-import type { BoundExpression, ComparisonExpression } from '../expression.ts';
+import type { BoundExpression, ColumnExpression, ComparisonExpression } from '../expression.ts';
 import { inputsOf } from '../map-plan.ts';
 import type { Namespace } from '../namespace.ts';
 import type { AggregateNode, JoinInput, JoinNode, PlanNode } from '../plan.ts';
@@ -55,10 +56,11 @@ const LONE_SHARE = 1 / 10;
 
 /** The rows of a join whose sides have so many: keys of one side are thought to be among the other's. */
 export function estimateJoin(
-  { joinKind, left, right, equalities, residual }: JoinNode,
+  node: JoinNode,
   rows: { readonly left: number; readonly right: number },
   namespace: Namespace,
 ): number {
+  const { joinKind, left, right, equalities, residual } = node;
   const ofLeft = keysOf(
     left,
     rows.left,
@@ -79,7 +81,9 @@ export function estimateJoin(
   // Of keys of several columns only the side that they tell apart says how many there are.
   const areMany = ofLeft.isCapped && ofRight.isCapped;
   const count = (areMany ? Math.min : Math.max)(ofLeft.count, ofRight.count);
-  const pairs = (rows.left * rows.right) / count;
+  const counts = { left: ofLeft.count, right: ofRight.count };
+  const share = shareOfPairs(node, counts, namespace) ?? 1 / count;
+  const pairs = rows.left * rows.right * share;
   const inner = residual === undefined ? pairs : pairs * RESIDUAL_SHARE;
   switch (joinKind) {
     case 'inner':
@@ -151,13 +155,17 @@ function shareOf(part: BoundExpression, input: PlanNode, namespace: Namespace): 
     case 'comparison': {
       if (part.operator === '!=') return 0.9;
       if (part.operator !== '=') return shareOfRange(part, input, namespace) ?? 1 / 3;
-      const column = part.left.kind === 'column' ? part.left : part.right;
-      return column.kind === 'column' ? 1 / distinctCount(input, column.path, namespace) : 0.1;
+      const [column, value] =
+        part.left.kind === 'column' ? [part.left, part.right] : [part.right, part.left];
+      return column.kind === 'column' ? shareOfValue(column, value, input, namespace) : 0.1;
     }
     case 'in-list': {
       const { operand, choices, negated } = part;
-      const count = operand.kind === 'column' ? distinctCount(input, operand.path, namespace) : 10;
-      const share = Math.min(1, choices.length / count);
+      const sum =
+        operand.kind === 'column'
+          ? choices.reduce((all, each) => all + shareOfValue(operand, each, input, namespace), 0)
+          : choices.length / 10;
+      const share = Math.min(1, sum);
       return negated ? 1 - share : share;
     }
     case 'is': {
@@ -182,6 +190,57 @@ function shareOf(part: BoundExpression, input: PlanNode, namespace: Namespace): 
     default:
       return 0.5;
   }
+}
+
+/** The share of rows that have one value in a column. */
+function shareOfValue(
+  column: ColumnExpression,
+  value: BoundExpression,
+  input: PlanNode,
+  namespace: Namespace,
+): number {
+  const count = distinctCount(input, column.path, namespace);
+  const atom =
+    value.kind === 'constant' && value.value instanceof Scalar ? value.value.atom : undefined;
+  const frequent = atom === undefined ? undefined : frequentValues(input, column.path, namespace);
+  if (atom === undefined || frequent === undefined) return 1 / count;
+  return frequent.shareOf(atom, count);
+}
+
+/** The frequent values of a column of a dataset, through what leaves its rows as they are. */
+function frequentValues(
+  node: PlanNode,
+  path: readonly string[],
+  namespace: Namespace,
+): FrequentValues | undefined {
+  if (node.kind === 'filter' || node.kind === 'sort') {
+    return frequentValues(node.input, path, namespace);
+  }
+  return node.kind === 'scan' ? namespace.dataset(node.dataset).frequentValues?.(path) : undefined;
+}
+
+/**
+ * The share of pairs that are equal in columns of which some values are frequent: those of frequent
+ * values are known, and others are thought to be among the other side's. Undefined when nothing is known.
+ */
+function shareOfPairs(
+  node: JoinNode,
+  counts: { readonly left: number; readonly right: number },
+  namespace: Namespace,
+): number | undefined {
+  const [equality, ...others] = node.equalities;
+  if (equality === undefined || others.length > 0) return undefined;
+  if (equality.left.kind !== 'column' || equality.right.kind !== 'column') return undefined;
+  const left = frequentValues(node.left.input, equality.left.path, namespace);
+  const right = frequentValues(node.right.input, equality.right.path, namespace);
+  if (left === undefined || right === undefined) return undefined;
+  const ofLeft = left.values.map(({ atom, share }) => share * right.shareOf(atom, counts.right));
+  const ofRight = right.values
+    .filter(({ atom }) => !left.has(atom))
+    .map(({ share }) => share * left.otherShare(counts.left));
+  const rest = Math.max(1, counts.left - left.values.length, counts.right - right.values.length);
+  const known = [...ofLeft, ...ofRight].reduce((a, b) => a + b, 0);
+  return known + (left.restShare * right.restShare) / rest;
 }
 
 /** The share of the range of a column's values that lies on one side of a number. */

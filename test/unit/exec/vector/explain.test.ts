@@ -16,11 +16,16 @@ import { NO_CONTEXT } from '../../../support/memory-namespace.ts';
 const arenas = ArenaSet.create({ budgetBytes: 1 << 28, arenaPageCount: 4096 });
 useArenas(arenas);
 
-function fill(builder: TableBuilder | SparseBuilder, rowCount: number): Relation {
+function fill(
+  builder: TableBuilder | SparseBuilder,
+  rowCount: number,
+  valuesAt = (i: number): readonly [x: number, s: string] => [i, `s${i % 5}`],
+): Relation {
   for (let i = 0; i < rowCount; i++) {
+    const [x, s] = valuesAt(i);
     const cells = [
-      ['x', i],
-      ['s', `s${i % 5}`],
+      ['x', x],
+      ['s', s],
     ] as const;
     builder.addRow(
       Path.of(String(i)),
@@ -34,6 +39,9 @@ const relations: Readonly<Record<string, Relation>> = {
   large: fill(new TableBuilder(arenas), 3000),
   small: fill(new TableBuilder(arenas), 10),
   sparse: fill(new SparseBuilder(arenas), 3000),
+  skewed: fill(new TableBuilder(arenas), 3000, (i) => {
+    return i % 10 === 0 ? [i, `s${(i / 10) % 10}`] : [5, 'often'];
+  }),
 };
 const namespace: Namespace = {
   dataset: (name) => relations[name] as Relation,
@@ -69,6 +77,28 @@ test.each([
 ])('statistics of columns tell how many rows pass: %s', (sql, expected) => {
   const filter = explain(sql).find(([operator]) => operator.trim().startsWith('filter'));
   expect(Math.abs((filter?.[2] ?? Number.NaN) - expected)).toBeLessThanOrEqual(1);
+});
+
+test.each([
+  ["SELECT count(*) AS n FROM skewed WHERE s = 'often'", 2700],
+  ["SELECT count(*) AS n FROM skewed WHERE s = 's7'", 30],
+  ["SELECT count(*) AS n FROM skewed WHERE s IN ('often', 's7')", 2730],
+  ["SELECT count(*) AS n FROM skewed WHERE s NOT IN ('often')", 300],
+  ['SELECT count(*) AS n FROM skewed WHERE x = 5', 2700],
+])('frequent values tell how many rows are equal: %s', (sql, expected) => {
+  const filter = explain(sql).find(([operator]) => operator.trim().startsWith('filter'));
+  expect(Math.abs((filter?.[2] ?? Number.NaN) - expected)).toBeLessThanOrEqual(1);
+});
+
+test('joins are estimated by the values of their keys, of which some are frequent', () => {
+  const rowsOf = (sql: string) =>
+    explain(sql).find(([operator]) => operator.trim().startsWith('inner'))?.[2] ?? 0;
+  // Each of 3000 rows finds the one with its number.
+  expect(rowsOf('SELECT count(*) AS n FROM large AS a JOIN large AS b ON a.x = b.x')).toBe(3000);
+  const even = rowsOf('SELECT count(*) AS n FROM large AS a JOIN large AS b ON a.s = b.s');
+  expect(Math.abs(even - (3000 * 3000) / 5)).toBeLessThan(10);
+  const skewed = rowsOf('SELECT count(*) AS n FROM skewed AS a JOIN skewed AS b ON a.s = b.s');
+  expect(Math.abs(skewed - (2700 * 2700 + 10 * 30 * 30))).toBeLessThan(10);
 });
 
 test('groups are estimated by the values of their keys', () => {
