@@ -1,4 +1,5 @@
 // What a procedure type declares, and what its runs may use.
+
 import type { TObject } from 'typebox';
 import type { DatasetContent } from '../dataset/dataset-type.ts';
 import type { EntityKind, EntityType, ParamsOf } from '../dataset/entity-type.ts';
@@ -11,6 +12,7 @@ import type { Namespace } from '../plan/namespace.ts';
 import type { PlanNode, QueryPlan } from '../plan/plan.ts';
 import type { RemoteAccess } from '../remote/remote-access.ts';
 import type { EntityReference, InputQuery, OutputDatasetSpec } from '../schema/declare.ts';
+import type { ScratchFolder } from '../store/scratch-file.ts';
 import type { ArenaAllocator } from '../value/column/arena-set.ts';
 import type { ColumnarSnapshot } from '../value/column/snapshot.ts';
 import type { Path } from '../value/path.ts';
@@ -86,6 +88,8 @@ export interface ProcedureContext {
   readonly namespace: Namespace;
   /** every URL that the run reads or writes */
   readonly files: FileSystem;
+  /** for copies of files while the run lasts */
+  readonly scratch: ScratchFolder;
   /** databases beside the service */
   readonly remote: RemoteAccess;
   readonly arenas: ArenaAllocator;

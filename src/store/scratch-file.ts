@@ -1,5 +1,5 @@
-// Files of what queries have no memory for. They lie in the data directory, since that is where there is
-// room, and are gone with their task, with its thread, or at the next start.
+// Files of what queries have no memory for, and copies of what is imported. They lie in the data directory,
+// since that is where there is room, and are gone with their task, with its thread, or at the next start.
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
@@ -26,7 +26,7 @@ export class ScratchFolder {
 
   /** @throws DISK_FULL */
   create(): ScratchFile {
-    const path = join(this.#path, `${prefixOf(threadId)}${fileCount++}`);
+    const path = this.#newPath();
     withRoom(() => {
       mkdirSync(this.#path, { recursive: true });
       closeSync(openSync(path, 'wx', 0o600));
@@ -34,11 +34,23 @@ export class ScratchFolder {
     return new ScratchFile(path);
   }
 
+  /** A directory that the caller removes. @throws DISK_FULL */
+  createDirectory(): string {
+    const path = this.#newPath();
+    withRoom(() => mkdirSync(path, { recursive: true, mode: 0o700 }));
+    return path;
+  }
+
   /** Removes what a thread left that ended in the middle of a task. */
   removeOf(thread: number): void {
     for (const name of listed(this.#path)) {
-      if (name.startsWith(prefixOf(thread))) rmSync(join(this.#path, name), { force: true });
+      if (!name.startsWith(prefixOf(thread))) continue;
+      rmSync(join(this.#path, name), { recursive: true, force: true });
     }
+  }
+
+  #newPath(): string {
+    return join(this.#path, `${prefixOf(threadId)}${fileCount++}`);
   }
 }
 

@@ -1,6 +1,5 @@
 // Tables of any SQLite file, read in parts of columns.
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import sqlite from 'node-sqlite3-wasm';
 import { failure } from '../../util/error.ts';
@@ -33,11 +32,12 @@ export class SqliteTable {
    * @param path a local file
    * @param url what messages call it
    * @param table may be absent when there is one
+   * @param directory for a copy of the file; gone when the table is closed
    * @throws DATA_ERROR when the file or the table cannot be read
    */
-  constructor(path: string, url: string, table: string | undefined) {
+  constructor(path: string, url: string, table: string | undefined, directory: string) {
     this.#url = url;
-    this.#directory = mkdtempSync(join(tmpdir(), 'rowan-sqlite-'));
+    this.#directory = directory;
     let database: Database | undefined;
     try {
       const copy = join(this.#directory, 'content.sqlite');

@@ -23,7 +23,8 @@ export const importSqlite = workerProcedure({
     const { SqliteTable } = await import('../../format/sqlite/table-file.ts');
     const check = () => context.checkCancelled();
     return importTable(context, { ...params, arrays: 'parse' }, (path, url): TableFile => {
-      const table = new SqliteTable(path, url, params.table);
+      const directory = context.scratch.createDirectory();
+      const table = new SqliteTable(path, url, params.table, directory);
       return {
         columns: table.columns,
         *read(columns) {

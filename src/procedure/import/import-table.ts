@@ -1,6 +1,5 @@
 // The common part of import.parquet, import.arrow and import.sqlite: files whose columns have names and types.
-import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createWriteStream, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -124,7 +123,7 @@ async function withLocalPath(
     work(file.plainPath);
     return;
   }
-  const directory = mkdtempSync(join(tmpdir(), 'rowan-import-'));
+  const directory = context.scratch.createDirectory();
   try {
     const path = join(directory, 'content');
     const stream = watched(file.stream(), () => context.checkCancelled());

@@ -63,6 +63,7 @@ function receive(message: StartMessage | MirrorMessage): void {
   useFileSpanReader(readPagedSpan);
   heap = new HeapWatch(arenas);
   for (const job of learnJobs(workspaceOf(arenas))) registerParallelJob(job);
+  const scratch = new ScratchFolder(scratchDirectory(message.files));
   const engine: VectorEngine = {
     arenas,
     get parallel() {
@@ -71,7 +72,7 @@ function receive(message: StartMessage | MirrorMessage): void {
     get isFrugal() {
       return callScope.isFrugal;
     },
-    scratch: scratchRoom(new ScratchFolder(scratchDirectory(message.files)), arenas),
+    scratch: scratchRoom(scratch, arenas),
     rowCountMin: VECTOR_ROW_COUNT_MIN,
   };
   const executor = batchExecutor(engine);
@@ -118,6 +119,7 @@ function receive(message: StartMessage | MirrorMessage): void {
     mirror,
     callScope,
     files,
+    scratch,
     remote,
     executor,
     engine,

@@ -1,7 +1,7 @@
 // Content in files: those of the data directory, and those at URLs of the user's choice. The format
 // needs a local file, so other URLs go by way of one.
-import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+
+import { createReadStream, createWriteStream, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -16,6 +16,7 @@ import {
   writeDatasetFile,
 } from '../../../store/dataset-file.ts';
 import { nodeFileSystem } from '../../../store/durable-file.ts';
+import type { ScratchFolder } from '../../../store/scratch-file.ts';
 import { assert } from '../../../util/assert.ts';
 import { failure, RowanError } from '../../../util/error.ts';
 import { type ArenaAllocator, ArenaLease } from '../../../value/column/arena-set.ts';
@@ -116,12 +117,12 @@ function indexed(
 export async function saveUrlTask(
   { content, url, mark }: EngineTasks['saveUrl']['args'],
   task: Task,
-  { arenas, files }: WorkerContext,
+  { arenas, files, scratch }: WorkerContext,
 ): Promise<undefined> {
   const sink = await files.create(url);
   try {
     if (mark !== undefined) await sink.write(markBytes(mark));
-    await withTemporaryFile(async (path) => {
+    await withTemporaryFile(scratch, async (path) => {
       saveContent(path, content, task, arenas);
       for await (const bytes of createReadStream(path)) {
         task.checkCancelled();
@@ -139,7 +140,7 @@ export async function saveUrlTask(
 export async function loadUrlTask(
   { type, url }: EngineTasks['loadUrl']['args'],
   _task: Task,
-  { arenas, files, types }: WorkerContext,
+  { arenas, files, scratch, types }: WorkerContext,
 ): Promise<DatasetContent | undefined> {
   const { file: declared } = types.datasetType(type);
   assert(declared !== undefined, `dataset type ${type} has files`);
@@ -150,7 +151,7 @@ export async function loadUrlTask(
       if (file.plainPath !== undefined && mark === undefined) {
         return readDatasetFile(file.plainPath, arenas);
       }
-      return await withTemporaryFile(async (path) => {
+      return await withTemporaryFile(scratch, async (path) => {
         const content = mark === undefined ? file.stream() : unmarked(file.stream(), mark, url);
         await pipeline(Readable.from(content), createWriteStream(path));
         return readDatasetFile(path, arenas);
@@ -199,8 +200,11 @@ async function* unmarked(source: ByteStream, mark: string, url: string): AsyncIt
   }
 }
 
-async function withTemporaryFile<Result>(work: (path: string) => Promise<Result>): Promise<Result> {
-  const directory = mkdtempSync(join(tmpdir(), 'rowan-'));
+async function withTemporaryFile<Result>(
+  scratch: ScratchFolder,
+  work: (path: string) => Promise<Result>,
+): Promise<Result> {
+  const directory = scratch.createDirectory();
   try {
     return await work(join(directory, 'content.arrow'));
   } finally {

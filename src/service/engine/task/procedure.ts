@@ -93,12 +93,13 @@ interface RunTaskContext {
 
 function makeContext(
   task: Task,
-  { types, mirror, callScope, executor, files, remote }: WorkerContext,
+  { types, mirror, callScope, executor, files, scratch, remote }: WorkerContext,
   { arenas, effects, warnings, madeIds, outputs, about, log }: RunTaskContext,
 ): ProcedureContext {
   return {
     namespace: mirror,
     files,
+    scratch,
     remote,
     arenas,
     parallel: task.parallel,
