@@ -255,6 +255,27 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('training on ClickHouse'
     expectClose(results[2], results[0]);
   });
 
+  test.each(['a, b, m, c', 'i, s, a * 3 AS k, 4 AS four'])('svd.train of %s', async (list) => {
+    const params = { numSingularValues: 6, numDenseBasisVectors: 12 };
+    const trainingData = (table: string) => `SELECT ${list} FROM ${table} WHERE i > -3`;
+    const found: unknown[] = [];
+    for (const table of ['local', 'whole', 'sharded']) {
+      const modelFileUrl = `file://${join(folder, `svd${runs}`)}`;
+      const details = await run('svd.train', {
+        ...params,
+        modelFileUrl,
+        trainingData: trainingData(table),
+        columnOutputDataset: { id: `svd-${table}`, type: 'tabular' },
+      });
+      expect(details.error).toBeUndefined();
+      if (table !== 'local') expect(details.reading).toMatchObject({ way: 'sums', dataset: table });
+      const vectors = await rowsOf(`SELECT * FROM "svd-${table}" ORDER BY rowName()`);
+      found.push({ values: details.singularValues, vectors });
+    }
+    expectClose(found[1], found[0]);
+    expectClose(found[2], found[0]);
+  });
+
   test.each(['euclidean', 'cosine'])('kmeans.train with metric %s', async (metric) => {
     const params = { metric, numClusters: 4, randomSeed: 5, maxIterations: 12 };
     const found: unknown[] = [];

@@ -61,12 +61,36 @@ export function fitSvd(
   const matrix = sparseMatrix(columns, cellColumns, rowCount, look);
   const basisSize = Math.min(columns.length, options.numDenseBasisVectors);
   const count = Math.min(options.numSingularValues, basisSize);
-  const { values, vectors } = decompose(context, matrix, basisSize, count);
+  const pairs = decompose(context, matrix, basisSize, count);
+  const { singularValues, vectors } = keptVectors(pairs, count);
+  return { columns, singularValues, ...project(matrix, vectors, singularValues, basisSize, look) };
+}
+
+/** The singular vectors of a symmetric matrix of products. */
+export function singularVectors(
+  context: FitContext,
+  gram: Float64Array,
+  size: number,
+  count: number,
+): SingularVectors {
+  const look = () => context.checkCancelled();
+  if (size === 0) return { singularValues: new Float64Array(), vectors: [] };
+  return keptVectors(symmetricEigen(gram, size, look), count);
+}
+
+interface SingularVectors {
+  readonly singularValues: Float64Array;
+  readonly vectors: readonly Float64Array[];
+}
+
+function keptVectors({ values, vectors }: Eigen, count: number): SingularVectors {
   const singular = Array.from(values, (value) => Math.sqrt(Math.max(0, value)));
   const kept = singular.filter((value) => value > SINGULAR_VALUE_MIN * (singular[0] as number));
   const singularValues = Float64Array.from(kept.slice(0, count));
-  const signed = vectors.slice(0, singularValues.length).map(withPositiveLargest);
-  return { columns, singularValues, ...project(matrix, signed, singularValues, basisSize, look) };
+  return {
+    singularValues,
+    vectors: vectors.slice(0, singularValues.length).map(withPositiveLargest),
+  };
 }
 
 /** Rows of the virtual columns, row by row. */

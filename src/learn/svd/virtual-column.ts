@@ -37,8 +37,18 @@ export interface CellColumn {
  */
 export function virtualColumns(columns: readonly CellColumn[], look: () => void): VirtualColumn[] {
   const found = columns.flatMap((column) => continuous(column, look) ?? discrete(column, look));
-  return found.sort((a, b) => {
+  return virtualOrder(found, (column) => column, look);
+}
+
+/** Items in the order of their virtual columns. */
+export function virtualOrder<Item>(
+  items: readonly Item[],
+  columnOf: (item: Item) => VirtualColumn,
+  look: () => void = () => undefined,
+): Item[] {
+  return [...items].sort((first, second) => {
     look();
+    const [a, b] = [columnOf(first), columnOf(second)];
     return (
       Number(a.op === 'EQUAL') - Number(b.op === 'EQUAL') ||
       b.rowCount - a.rowCount ||

@@ -1,5 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { columnSource } from '../../learn/feature/column-source.ts';
+import { type Aggregate, SumsRefused, sumAt } from '../../learn/sums/sums.ts';
+import { columnOf } from '../../learn/sums/term.ts';
+import { fitSvdBySums, type SummedCells } from '../../learn/svd/fit-by-sums.ts';
 import { svdToJson } from '../../learn/svd/model.ts';
 import { fitSvd, type SvdFit } from '../../learn/svd/svd.ts';
 import type { VirtualColumn } from '../../learn/svd/virtual-column.ts';
@@ -16,9 +19,21 @@ import {
 import { runOnCreation } from '../parameter.ts';
 import { type ProcedureContext, workerProcedure } from '../procedure-type.ts';
 import { type CellRows, readCells } from '../reshape/cell-rows.ts';
+import type { FeatureSummary } from '../training/feature-summary.ts';
 import { fitContext } from '../training/fit-context.ts';
-import { type CardFeatures, makeModelCard, trainingOptions } from '../training/model-card.ts';
+import {
+  type CardFacts,
+  type CardFeatures,
+  makeModelCard,
+  trainingOptions,
+} from '../training/model-card.ts';
 import { withModelFileIfAny } from '../training/model-file.ts';
+import {
+  bySumsOrRows,
+  type QuerySums,
+  type SummedColumn,
+  sumsOfQuery,
+} from '../training/query-sums.ts';
 import { checkTrainingQuery } from '../training/training-query.ts';
 import { TRAINING_STEPS } from '../training/training-steps.ts';
 
@@ -79,21 +94,38 @@ export const svdTrain = workerProcedure({
     const steps = context.steps(TRAINING_STEPS);
     return withModelFileIfAny(context.files, options.modelFileUrl, async (save) => {
       steps.next();
-      const rows = readCells(context, options.trainingData);
-      if (rows.names.length === 0) {
-        throw failure('DATA_ERROR', 'SVD training requires at least 1 row; the query selects none');
-      }
-      steps.next();
       const learning = fitContext(context, (share) => steps.update(share));
-      const fit = fitSvd(learning, rows.columns, rows.names.length, options);
+      const { made, reading } = bySumsOrRows<FittedSvd>(
+        context,
+        // The embeddings of rows are made of rows.
+        () =>
+          options.rowOutputDataset == null
+            ? sumsOfQuery(context, options.trainingData, {})
+            : undefined,
+        (sums) => {
+          const { cells, features, rowCount } = summedCells(sums);
+          steps.next();
+          const fit = fitSvdBySums(learning, sums, cells, rowCount, options);
+          return { fit, features, rowCount, rows: undefined };
+        },
+        () => {
+          const rows = readCells(context, options.trainingData);
+          const rowCount = rows.names.length;
+          if (rowCount === 0) throw noRows();
+          steps.next();
+          const fit = fitSvd(learning, rows.columns, rowCount, options);
+          return { fit, features: cellFeatures(context, rows), rowCount, rows };
+        },
+      );
+      const { features, fit, rowCount, rows } = made;
       steps.next();
       const modelCard = makeModelCard(context, {
         kind: 'svd.embedRow',
         algorithm: 'svd',
         configuration: trainingOptions(options),
         trainingQuery: options.trainingData,
-        rows: { used: rows.names.length },
-        features: cellFeatures(context, rows),
+        rows: { used: rowCount },
+        features,
         redactFeatureStats: options.redactFeatureStats,
         randomSeed: null,
       });
@@ -108,10 +140,67 @@ export const svdTrain = workerProcedure({
           params: { modelFileUrl: options.modelFileUrl },
         });
       }
-      return { details: { singularValues: Array.from(fit.singularValues), modelCard } };
+      const singularValues = Array.from(fit.singularValues);
+      return {
+        details: { singularValues, modelCard, ...(reading === undefined ? {} : { reading }) },
+      };
     });
   },
 });
+
+interface FittedSvd {
+  readonly fit: SvdFit;
+  readonly features: CardFacts['features'];
+  readonly rowCount: number;
+  /** absent where only sums came here */
+  readonly rows: CellRows | undefined;
+}
+
+function noRows(): Error {
+  return failure('DATA_ERROR', 'SVD training requires at least 1 row; the query selects none');
+}
+
+/** What is known of the columns of rows that are elsewhere. @throws SumsRefused */
+function summedCells(sums: QuerySums) {
+  const values = sums.columns.flatMap((column, index): Aggregate[] => {
+    const of = columnOf(index);
+    const kinds = isNumber(column) ? (['min', 'max', 'sum'] as const) : [];
+    return (['count', 'distinct', ...kinds] as const).map((kind) => ({ kind, of }));
+  });
+  const [group] = sums.groups({ keys: [], values: [{ kind: 'rows' }, ...values] });
+  const rowCount = group === undefined ? 0 : sumAt(group, 0);
+  if (group === undefined || rowCount === 0) throw noRows();
+  let at = 1;
+  const cells = sums.columns.map((column): SummedCells => {
+    const name = column.path.toString();
+    const [count, distinct] = [sumAt(group, at), sumAt(group, at + 1)];
+    at += 2;
+    if (!isNumber(column)) {
+      return { name, kind: 'text', count, distinct, low: 0, high: 0, mean: 0 };
+    }
+    const [low, high, sum] = [sumAt(group, at), sumAt(group, at + 1), sumAt(group, at + 2)];
+    at += 3;
+    if (!Number.isFinite(low) || !Number.isFinite(high)) {
+      throw new SumsRefused(`column ${name} has values that are no finite numbers`);
+    }
+    return { name, kind: 'number', count, distinct, low, high, mean: sum / count };
+  });
+  const features = cells.map(({ count, distinct, high, kind, low, mean, name }): FeatureSummary => {
+    const shared = { name, missing: 1 - count / rowCount, distinct };
+    if (count === 0) return { ...shared, type: 'unused', min: null, max: null, mean: null };
+    return kind === 'number'
+      ? { ...shared, type: 'number', min: low, max: high, mean }
+      : { ...shared, type: 'category', min: null, max: null, mean: null };
+  });
+  return { cells, features, rowCount };
+}
+
+/** @throws SumsRefused for a column that is neither numbers nor texts for certain */
+function isNumber({ atom, path }: SummedColumn): boolean {
+  if (atom === 'integer' || atom === 'number') return true;
+  if (atom === 'string') return false;
+  throw new SumsRefused(`column ${path} is no column of numbers or texts`);
+}
 
 function cellFeatures(context: ProcedureContext, { columns, names }: CellRows): CardFeatures {
   const check = () => context.checkCancelled();
@@ -127,7 +216,7 @@ function cellFeatures(context: ProcedureContext, { columns, names }: CellRows): 
 function recordOutputs(
   context: ProcedureContext,
   { columnOutputDataset, rowOutputDataset, outputColumn }: Static<typeof PARAMETERS>,
-  rows: CellRows,
+  rows: CellRows | undefined,
   fit: SvdFit,
 ): void {
   const prefix = Path.parse(outputColumn);
@@ -153,6 +242,7 @@ function recordOutputs(
     (index) => columnRowName(fit.columns[index] as VirtualColumn),
     () => context.startedAt,
   );
+  if (rows === undefined) return;
   record(
     rowOutputDataset,
     fit.rowVectors,
