@@ -19,6 +19,11 @@ const QUERIES = [
   ],
   ['filter and sum', 'SELECT sum(x * y) AS s FROM t WHERE a < 30 AND true', 0.2],
   ['first 10 rows', 'SELECT id, y FROM t WHERE true ORDER BY y DESC, id LIMIT 10', 0.2],
+  [
+    'join and group by',
+    'SELECT d.g, count(*) AS n, sum(t.x) AS m FROM t JOIN d ON t.k = d.k WHERE true GROUP BY d.g',
+    0.3,
+  ],
   ['score by a forest', `SELECT c, avg(${SCORE}) AS m FROM t WHERE true GROUP BY c`, 0.7],
 ];
 
@@ -73,15 +78,19 @@ export async function prepare({ rowCount }) {
     arrayElement(['red', 'green', 'blue', 'grey'], number * 31 % 4 + 1) AS c,
     toInt32((a * 2 + x > 120 AND c != 'red') != (cityHash64(number) % 10 = 0)) AS l
     FROM (SELECT number FROM system.numbers LIMIT ${rowCount})`);
+  await server.run(`CREATE TABLE d ENGINE = MergeTree ORDER BY k AS SELECT
+    toUInt32(number) AS k, toInt32(number * 31 % 40) AS g FROM (SELECT number FROM system.numbers LIMIT 1000)`);
   const post = async (path, body) => {
     const reply = await rowan.post(path, body);
     if (reply.status >= 400) throw new Error(reply.text);
   };
-  await post('/v1/datasets', {
-    id: 't',
-    type: 'clickhouse',
-    params: { url: server.url, table: 't', timeoutSeconds: 3600, maxRows: 1e9 },
-  });
+  for (const table of ['t', 'd']) {
+    await post('/v1/datasets', {
+      id: table,
+      type: 'clickhouse',
+      params: { url: server.url, table, timeoutSeconds: 3600, maxRows: 1e9 },
+    });
+  }
   const step = Math.max(1, Math.floor(rowCount / 20_000));
   await post('/v1/procedures', {
     type: 'randomforest.binary.train',

@@ -196,6 +196,10 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('joins in ClickHouse', (
         runOnCreation: true,
       },
     });
+    await put('datasets/filled', {
+      type: 'clickhouse',
+      params: { ...params, settings: { join_use_nulls: 1 } },
+    });
     await put('datasets/chosen', {
       type: 'clickhouse',
       params: { url, query: 'SELECT i, count() AS n FROM whole GROUP BY i', database: 'default' },
@@ -231,6 +235,9 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('joins in ClickHouse', (
       });
       expect(/GROUP BY/.test(plan), call).toBe(isThere);
     }
+    const lone = (table: string) =>
+      `SELECT a.c, count(b.id) AS n, sum(b.i) AS v, max(b.s) AS s FROM ${table} AS a LEFT JOIN ${table} AS b ON a.x = b.x AND b.i > 1 GROUP BY a.c`;
+    await expectSame((table) => lone(table === 'whole' ? 'filled' : table), false, ['whole']);
     // Names of tables in its SELECT mean those of another database.
     expect(
       await explain('SELECT count(*) AS n FROM whole AS a JOIN aside AS b ON a.i = b.i'),

@@ -112,6 +112,14 @@ describe.runIf(canTest('chdb', existsSync(PYTHON)))('ClickHouse by chdb', () => 
   test('random joins have the same answers', async () => {
     const queries = new RandomQueries(6);
     for (let i = 0; i < JOIN_COUNT; i++) await expectSame(queries.nextJoin());
+    for (const sql of [
+      "SELECT a.k, count(*) AS n FROM (SELECT x * 2 AS k, s || 'ä' AS u, i FROM T) AS a JOIN (SELECT x + 1 AS k, s || 'ä' AS u FROM T WHERE c = 'red') AS b ON a.u = b.u AND a.k < b.k GROUP BY a.k",
+      'SELECT a.c, b.s, z.c, count(*) AS n FROM T AS a JOIN T AS b ON a.i = b.i JOIN T AS z ON z.x = b.x WHERE a.x > 3 GROUP BY a.c, b.s, z.c',
+      'SELECT year(b.t) AS y, count(*) AS n FROM T AS a LEFT JOIN T AS b ON a.s = b.s AND b.i > 1 GROUP BY year(b.t)',
+      'SELECT g.n, count(*) AS m FROM T AS a JOIN (SELECT i, count(*) AS n FROM T GROUP BY i) AS g ON g.i = a.i WHERE a.x > 1 AND g.n > 57 GROUP BY g.n ORDER BY m LIMIT 2',
+    ]) {
+      await expectSame(sql);
+    }
     const few = "(VALUES (1, 'abc', 0.5), (2, 'zz', 1), (-3, 'it''s', NULL)) AS b (i, s, x)";
     for (const condition of ['a.i = b.i', 'a.i = b.i AND a.s = b.s', 'a.x = b.x', 'a.s = b.s']) {
       await expectSame(`SELECT a.id, b.s FROM T AS a JOIN ${few} ON ${condition}`);

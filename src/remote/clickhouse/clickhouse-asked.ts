@@ -82,7 +82,7 @@ export interface PushedTable {
   readonly modelSizeMax: number;
   /** another dataset of the same servers, or this one; undefined: it is elsewhere */
   beside(dataset: string): PushedTable | undefined;
-  /** rows of the table, counted when it is called */
+  /** rows of the table, counted when it is called; Infinity: they are not counted */
   rowCount(): number;
 }
 

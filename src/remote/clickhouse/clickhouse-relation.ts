@@ -238,7 +238,8 @@ export class ClickhouseRelation extends RemoteRelation {
         const isThere = other instanceof ClickhouseRelation && other.#sharesWith(this.#place);
         return isThere ? other.#pushed(context) : undefined;
       },
-      rowCount: () => this.rowCount,
+      // Counting the rows of a SELECT may be as much work as making them.
+      rowCount: () => (this.#place.query === undefined ? this.rowCount : Number.POSITIVE_INFINITY),
     };
   }
 
