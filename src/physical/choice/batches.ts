@@ -253,7 +253,7 @@ function gather(node: PlanNode, planner: Planner): PhysicalNode | string {
     case 'distinct-on':
       return whyNotFirst(node) ?? withInputs(node, 'first of groups', [node.input], planner);
     case 'window':
-      return whyNoWindow(node) ?? withInputs(node, 'plain', [node.input], planner);
+      return whyNoWindow(node, planner) ?? withInputs(node, 'plain', [node.input], planner);
     case 'shared': {
       const subquery = planner.subqueries[node.subquery];
       if (subquery === undefined) return 'its sub-select is not known';
@@ -357,17 +357,10 @@ function groupMethod(
   return distinct.some(isMany) ? 'grouped twice' : 'plain';
 }
 
-function whyNoWindow({ calls }: WindowPlanNode): string | undefined {
-  for (const { modifiers, surface, frame, ignoreNulls } of calls) {
-    if (modifiers !== undefined) return `${surface} has DISTINCT, ORDER BY or FILTER`;
-    if (ignoreNulls) return `${surface} passes over nulls`;
-    if (frame.exclude !== 'no others') return `${surface} leaves rows out of its frame`;
-    const isOffset = ({ kind }: typeof frame.from) => kind === 'preceding' || kind === 'following';
-    if (frame.unit === 'range' && (isOffset(frame.from) || isOffset(frame.to))) {
-      return `${surface} has a frame of values`;
-    }
-  }
-  return undefined;
+function whyNoWindow(node: WindowPlanNode, planner: Planner): string | undefined {
+  return expressionsOf(node)
+    .map((expression) => opaquePart(expression, { models: modelsOf(planner) }))
+    .find((reason) => reason !== undefined);
 }
 
 function joinMethod(node: JoinNode): { readonly method: Method } | { readonly because: string } {

@@ -6,19 +6,16 @@ import type { AggregateFunction } from '../../../plan/function.ts';
 import type { AggregateCall } from '../../../plan/plan.ts';
 import { textOfExpression } from '../../../plan/text-of-expression.ts';
 import { every } from '../../../util/every.ts';
-import { type Atom, isTrue } from '../../../value/atom.ts';
+import { isTrue } from '../../../value/atom.ts';
 import { type CanonicalKey, keyOfTuple } from '../../../value/canonical-key.ts';
-import { dictionaryView } from '../../../value/column/dictionary.ts';
-import type { ColumnSnapshot } from '../../../value/column/snapshot.ts';
-import { MINUS_INFINITY, Timestamp } from '../../../value/timestamp.ts';
-import { NULL_VALUE, Scalar, type Value } from '../../../value/value.ts';
+import type { Scalar, Value } from '../../../value/value.ts';
 import { aggregateNamed, inOrder } from '../../general/aggregator.ts';
 import type { ValueColumn } from '../../vector/group/group-column.ts';
 import type { OperatorContext } from '../materialize.ts';
-import { NotSuited, suited } from '../not-suited.ts';
+import { NotSuited } from '../not-suited.ts';
 import type { Pipeline } from '../pipeline.ts';
 import { withRowOrder } from '../row-order.ts';
-import { columnNumbers } from '../table/read-numbers.ts';
+import { ColumnReaders, type ReadValue } from '../table/column-readers.ts';
 
 /** Rows by group: those of a group stand together, groups in the order of their keys. */
 interface GroupedRows {
@@ -85,8 +82,6 @@ function startsOf(marks: Uint8Array): Uint32Array {
   for (let i = 0; i < marks.length; i++) if (marks[i] === 1) starts.push(i);
   return Uint32Array.of(...starts, marks.length);
 }
-
-type ReadValue = (row: number) => Value;
 
 /** Takes the rows at some positions of an order into a state. */
 type TakeRows = (state: unknown, order: Uint32Array, from: number, to: number) => void;
@@ -174,81 +169,4 @@ function takeValues(
       declaration.update(state, values);
     }
   };
-}
-
-/** A column of the table, read into memory of this thread. */
-interface ReadColumn {
-  readonly values: Float64Array;
-  /** 0 where it is null; absent: nowhere */
-  readonly valid: Uint8Array | undefined;
-  /** what a number stands for */
-  atomOf(value: number): Atom;
-  readonly ts: number;
-  /** 0: the value has the timestamp -Inf; absent: all have `ts` */
-  readonly timed: Uint8Array | undefined;
-}
-
-/** Reads columns of a table, and constants, each once. */
-class ColumnReaders {
-  readonly #table: Pipeline;
-  readonly #context: OperatorContext;
-  readonly #known = new Map<number, ReadColumn>();
-
-  constructor(table: Pipeline, context: OperatorContext) {
-    this.#table = table;
-    this.#context = context;
-  }
-
-  /** Undefined for a constant that is no atom. */
-  atoms(expression: BoundExpression): ((row: number) => Atom) | undefined {
-    if (expression.kind === 'constant') {
-      const { value } = expression;
-      return value instanceof Scalar ? () => value.atom : undefined;
-    }
-    const { values, valid, atomOf } = this.#column(expression);
-    return (row) =>
-      valid !== undefined && valid[row] === 0 ? null : atomOf(values[row] as number);
-  }
-
-  values(expression: BoundExpression): ReadValue {
-    if (expression.kind === 'constant') return () => expression.value;
-    const { values, valid, atomOf, ts, timed } = this.#column(expression);
-    return (row) => {
-      if (valid !== undefined && valid[row] === 0) return NULL_VALUE;
-      const time = timed === undefined || timed[row] === 1 ? ts : MINUS_INFINITY;
-      return new Scalar(atomOf(values[row] as number), time);
-    };
-  }
-
-  #column(expression: BoundExpression): ReadColumn {
-    const { scope, base } = this.#table;
-    const number = expression.kind === 'column' ? scope.find(expression.path) : undefined;
-    if (typeof number !== 'number') throw new NotSuited();
-    let column = this.#known.get(number);
-    if (column === undefined) {
-      const snapshot = suited(scope.columns[number]);
-      const timed = scope.timedOf(number);
-      const timedColumn = timed === true ? undefined : suited(scope.columns[timed]);
-      column = {
-        ...columnNumbers(snapshot, base, this.#context),
-        atomOf: atomReader(snapshot, this.#context),
-        ts: scope.tsOf(number),
-        timed: timedColumn && columnNumbers(timedColumn, base, this.#context).valid,
-      };
-      this.#known.set(number, column);
-    }
-    return column;
-  }
-}
-
-function atomReader(
-  { dictionary, type }: ColumnSnapshot,
-  { engine }: OperatorContext,
-): (value: number) => Atom {
-  if (dictionary !== undefined) {
-    const view = dictionaryView(dictionary, engine.arenas);
-    return (code) => view.atom(code);
-  }
-  if (type === 'timestamp') return (seconds) => new Timestamp(seconds);
-  return (value) => value;
 }

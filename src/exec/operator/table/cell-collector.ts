@@ -56,6 +56,7 @@ export class CellCollector {
     if (ts === MINUS_INFINITY || this.#untimed.length === 0) return { snapshot, ts };
     const nulls = new Uint8Array(rowCount);
     for (const row of this.#untimed) nulls[row] = 1;
+    for (let row = 0; row < rowCount; row++) if (this.#atoms[row] === null) nulls[row] = 1;
     const marks = { values: new Float64Array(rowCount), nulls };
     return {
       snapshot,

@@ -38,10 +38,11 @@ const BY_PEERS: ReadonlySet<string> = new Set(['rank', 'dense_rank', 'percent_ra
 /** Whether a call asks which rows have equal keys. */
 export function asksForPeers({ name, frame }: WindowCall): boolean {
   if (BY_POSITION.has(name)) return false;
-  return BY_PEERS.has(name) || frame.unit !== 'rows';
+  const { unit, exclude } = frame;
+  return BY_PEERS.has(name) || unit !== 'rows' || exclude === 'group' || exclude === 'ties';
 }
 
-/** @throws NotSuited for a function that is left to the reference */
+/** @throws NotSuited for a function that kernels do not know */
 export function windowResult(
   call: WindowCall,
   arg: WindowArgument | undefined,

@@ -17,7 +17,9 @@ import { ExtendedTable } from '../table/extended-table.ts';
 import { RowGatherer } from '../table/gather.ts';
 import { columnNumbers } from '../table/read-numbers.ts';
 import { type Arrangement, arrange } from './arrangement.ts';
+import { resultsByPartition } from './by-partition.ts';
 import { isConstantValue } from './constant.ts';
+import { mapCall } from './map-call.ts';
 import { topOfPartitions } from './top-of-partitions.ts';
 import {
   asksForPeers,
@@ -89,11 +91,7 @@ function tableOfCalls(
   context: OperatorContext,
 ): CallsOverTable {
   const resolve = (expression: BoundExpression) => suited(input.resolve(expression));
-  const resolved = calls.map((call) => {
-    const { modifiers } = call;
-    if (modifiers !== undefined) throw new NotSuited();
-    return mapCall(call, resolve);
-  });
+  const resolved = calls.map((call) => mapCall(call, resolve));
   const isColumn = ({ kind }: BoundExpression) => kind === 'column' || kind === 'constant';
   const isReady =
     input.isPlain &&
@@ -120,21 +118,13 @@ function tableOfCalls(
   return { table: withOutputNames(input, table), calls: named };
 }
 
-function mapCall(
-  call: WindowCall,
-  map: (expression: BoundExpression) => BoundExpression,
-): WindowCall {
-  return {
-    ...call,
-    args: call.args.map(map),
-    partitionBy: call.partitionBy.map(map),
-    orderBy: call.orderBy.map((key) => ({ ...key, expression: map(key.expression) })),
-  };
-}
-
 function everyPart(call: WindowCall, test: (expression: BoundExpression) => boolean): boolean {
-  const keys = call.orderBy.map(({ expression }) => expression);
-  return [...call.args, ...call.partitionBy, ...keys].every(test);
+  let isTrue = true;
+  mapCall(call, (expression) => {
+    isTrue &&= test(expression);
+    return expression;
+  });
+  return isTrue;
 }
 
 interface CallsOfArrangement {
@@ -165,9 +155,17 @@ function resultColumn(
   arrangement: Arrangement,
   context: OperatorContext,
 ): MadeColumn {
+  const { modifiers, ignoreNulls } = call;
   const [arg] = call.args;
-  const read = arg === undefined ? undefined : argumentOf(arg, table, context);
-  return encodeResult(name, windowResult(call, read, arrangement), read, table, context);
+  if (modifiers === undefined && !ignoreNulls) {
+    try {
+      const read = arg === undefined ? undefined : argumentOf(arg, table, context);
+      return encodeResult(name, windowResult(call, read, arrangement), read, table, context);
+    } catch (thrown) {
+      if (!(thrown instanceof NotSuited)) throw thrown;
+    }
+  }
+  return resultsByPartition(name, call, table, arrangement, context);
 }
 
 interface ReadArgument extends WindowArgument {

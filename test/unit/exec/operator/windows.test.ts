@@ -45,8 +45,30 @@ const CALLS = [
   'max(i + j) OVER (PARTITION BY j % 2 ORDER BY upper(t))',
 ];
 
+/** Those that no kernel knows: each partition is left to the function itself. */
+const CALLS_BY_PARTITION = [
+  'sum(i) OVER (PARTITION BY t ORDER BY j RANGE BETWEEN 2 PRECEDING AND 1 FOLLOWING)',
+  'count(*) OVER (ORDER BY i DESC RANGE BETWEEN 1 PRECEDING AND CURRENT ROW)',
+  'sum(j) OVER (PARTITION BY t ORDER BY j ROWS BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW)',
+  'count(i) OVER (ORDER BY j GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE GROUP)',
+  'max(i) OVER (PARTITION BY s ORDER BY j RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW EXCLUDE TIES)',
+  'first_value(s) OVER (ORDER BY j ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE TIES)',
+  'last_value(i IGNORE NULLS) OVER (PARTITION BY t ORDER BY j)',
+  'lag(s IGNORE NULLS) OVER (PARTITION BY t ORDER BY j)',
+  'lead(i, 2, -1) OVER (PARTITION BY t ORDER BY j)',
+  'nth_value(i, 2) IGNORE NULLS OVER (ORDER BY j)',
+  'count(*) FILTER (WHERE i > 2) OVER (PARTITION BY t ORDER BY j)',
+  'count(DISTINCT i) OVER (PARTITION BY t)',
+  "string_agg(s, ',') OVER (PARTITION BY t ORDER BY j, i)",
+  'stddev(j) OVER (PARTITION BY t ORDER BY j ROWS BETWEEN 3 PRECEDING AND CURRENT ROW)',
+  'median(i) OVER (PARTITION BY s)',
+  'ntile(j + 4) OVER (PARTITION BY t ORDER BY j)',
+  'min(s) OVER (PARTITION BY t ORDER BY j)',
+];
+
 const QUERIES = [
-  ...CALLS.map((call) => `SELECT j, ${call} AS w FROM data`),
+  ...[...CALLS, ...CALLS_BY_PARTITION].map((call) => `SELECT j, ${call} AS w FROM data`),
+  'SELECT t, w, count(*) AS n FROM (SELECT t, rank() OVER (ORDER BY j) AS r, count(i) OVER (ORDER BY j RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS w FROM data WHERE j > 0) AS g GROUP BY t, w',
   'SELECT t, row_number() OVER (ORDER BY j) AS r, sum(j) OVER (PARTITION BY t) AS x FROM data WHERE j > 0',
   'SELECT count(*) AS n, sum(r) AS s FROM (SELECT row_number() OVER (PARTITION BY t ORDER BY j) AS r FROM data) AS g',
   'SELECT j, t FROM (SELECT j, t, row_number() OVER (PARTITION BY t ORDER BY j DESC) AS r FROM data) AS g WHERE r <= 2 ORDER BY j, t',
