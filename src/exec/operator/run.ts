@@ -36,7 +36,7 @@ import { VectorTable } from '../vector/table.ts';
 import { groupPipeline } from './group/aggregate.ts';
 import { pipelineOfGroups } from './group/group-pipeline.ts';
 import { groupingSets } from './group/grouping-sets.ts';
-import { joinPipelines, settle, withOutputNames } from './join/join.ts';
+import { settle, withOutputNames } from './join/join.ts';
 import { orderedJoin } from './join/ordered-join.ts';
 import { outerJoin } from './join/outer-join.ts';
 import { semiJoin } from './join/semi-join.ts';
@@ -67,6 +67,7 @@ import { setOperation } from './set-operation.ts';
 import { sliceTable } from './slice.ts';
 import { sortPipeline } from './sort.ts';
 import { groupedParts, type RowsToGroup, roomForGroups } from './spill/grouped-parts.ts';
+import { unorderedJoin } from './spill/joined-parts.ts';
 import { subqueryColumn } from './subquery.ts';
 import type { MadeTable } from './table/batch-table.ts';
 import { PickedTable } from './table/picked-table.ts';
@@ -431,7 +432,7 @@ export class PlanRunner {
       case 'ordered join':
         return orderedJoin(node, { left, right }, first, this.#context);
       default:
-        return joinPipelines(node, left, right, this.#context);
+        return unorderedJoin(node, { left, right }, named, this.#context);
     }
   }
 

@@ -105,7 +105,11 @@ function boundsOf({ lowering, scope }: Pipeline, key: BoundExpression) {
 }
 
 /** Codes replaced by those that the same atoms have on the other side. */
-function recode(ours: LoweredCodes, theirs: LoweredCodes, tables: DictionaryTables): CodeProgram {
+export function recode(
+  ours: LoweredCodes,
+  theirs: LoweredCodes,
+  tables: DictionaryTables,
+): CodeProgram {
   const codes = new Map<unknown, number>();
   for (let code = 1; code < theirs.program.cardinality; code++) {
     tables.look();

@@ -138,7 +138,7 @@ export function settle(pipeline: Pipeline, context: OperatorContext): Pipeline {
 }
 
 /** Materialized columns are found by the paths that they had, however long. */
-export function withOutputNames(before: Pipeline, after: Pipeline): Pipeline {
+export function withOutputNames(before: Pick<Pipeline, 'outputs'>, after: Pipeline): Pipeline {
   const { outputs } = before;
   const { outputs: made } = after;
   const paths = new Set((outputs.list() ?? []).map(({ path }) => path.join('\u0000')));

@@ -21,15 +21,15 @@ import { encodeColumn } from '../group/group-pipeline.ts';
 import { nameExpressions } from '../group/stored-calls.ts';
 import { type OperatorContext, TableForm } from '../materialize.ts';
 import { suited } from '../not-suited.ts';
-import { aggregateName, groupOutputs, keyName, tableColumn } from '../outputs.ts';
+import { aggregateName, groupOutputs, keyName } from '../outputs.ts';
 import { Pipeline } from '../pipeline.ts';
 import { RunMemory } from '../run-memory.ts';
-import { chunksOf, type MadeColumn, MadeTable } from '../table/batch-table.ts';
+import { chunksOf, type MadeColumn } from '../table/batch-table.ts';
 import { concatenate, type Part } from '../table/concatenate.ts';
 import { encodeCodeColumn } from '../table/encode-column.ts';
 import { Parts } from './parts.ts';
 import { roomInScratch } from './room.ts';
-import { ChunkMover } from './scratch-table.ts';
+import { ChunkMover, scratchPart } from './scratch-table.ts';
 
 /** Bytes that numbering a row takes: words, pairs, and a cell in the worst case. */
 const ROW_SIZE = 48;
@@ -108,7 +108,7 @@ export function groupedParts(
         });
         for (const [name, column] of columns) columns.set(name, mover.column(column));
         const chunkRowCounts = chunksOf(found.rowCount, CHUNK_ROW_COUNT);
-        made.push(partOf(chunkRowCounts, columns, tables));
+        made.push(scratchPart(chunkRowCounts, columns, tables));
         rowCount += found.rowCount;
       } finally {
         rows.release();
@@ -162,27 +162,6 @@ function groupColumns(
 function dictionaryOf(key: BoundExpression, { base }: Pipeline): DictionarySnapshot | undefined {
   const column = key.kind === 'column' ? base.find(key.path.slice(1)) : undefined;
   return typeof column === 'number' ? base.columns[column]?.dictionary : undefined;
-}
-
-/** Closures of this function must not see what the columns were made from: it would stay in memory. */
-function partOf(
-  chunkRowCounts: readonly number[],
-  columns: ReadonlyMap<string, MadeColumn>,
-  tables: OperatorContext['tables'],
-): Part {
-  const names = [...columns.keys()];
-  const table = new MadeTable(
-    chunkRowCounts,
-    new Map(names.map((name) => [name, () => columns.get(name)])),
-  );
-  const namer = () => {
-    throw new Error('groups are named by their keys');
-  };
-  return {
-    pipeline: new Pipeline(table, { column: () => 'absent', list: () => undefined }, namer, tables),
-    columns: names.map((name) => ({ name, expression: tableColumn([name]) })),
-    nameOf: (row) => row,
-  };
 }
 
 function groupNames(node: AggregateNode, { base }: Pipeline, { engine }: OperatorContext) {

@@ -3,7 +3,8 @@ import { FileSource } from '../../../store/durable-file.ts';
 import type { Span } from '../../../value/column/snapshot.ts';
 import type { ArenaSpans } from '../../vector/arena-spans.ts';
 import { cutChunks } from '../../vector/chunk-range.ts';
-import type { ScratchRoom } from '../../vector/engine.ts';
+import type { ScratchRoom, VectorEngine } from '../../vector/engine.ts';
+import type { GroupSource } from '../../vector/group/group-job.ts';
 import { Scratch } from '../../vector/scratch.ts';
 import { buildSource } from '../build.ts';
 import type { MaterializedRows, OperatorContext, TableForm } from '../materialize.ts';
@@ -14,7 +15,14 @@ import {
   type WrittenColumn,
 } from '../materialize-job.ts';
 import type { Pipeline } from '../pipeline.ts';
-import { BLOCK_FIELDS, DRAWN_STEP, drawJob, type PartWord, partitionJob } from './partition-job.ts';
+import {
+  BLOCK_FIELDS,
+  DRAWN_STEP,
+  drawJob,
+  type PartJobArgs,
+  type PartWord,
+  partitionJob,
+} from './partition-job.ts';
 
 const UNIT_COUNT_MAX = 64;
 const PART_COUNT_MAX = 1024;
@@ -28,6 +36,8 @@ export interface PartsOptions {
   readonly words: readonly PartWord[];
   /** whether `load` gives the words */
   readonly keepsWords: boolean;
+  /** where parts begin, see `drawBounds`; absent: wherever parts are of one size */
+  readonly bounds?: Uint32Array;
 }
 
 /** Blocks of rows in the file. */
@@ -46,12 +56,8 @@ export class Parts {
   readonly #blocks: readonly (readonly Block[])[];
 
   /** Writes the rows of a pipeline, once it is known where parts begin. @throws DISK_FULL */
-  constructor(
-    pipeline: Pipeline,
-    { room, form, words, keepsWords }: PartsOptions,
-    { engine }: OperatorContext,
-  ) {
-    const { chunkRowCounts } = pipeline.base;
+  constructor(pipeline: Pipeline, options: PartsOptions, { engine }: OperatorContext) {
+    const { room, form, words, keepsWords } = options;
     const { source, arena, spans } = buildSource(pipeline, engine, pipeline.filter);
     const place = room.file();
     this.arena = arena;
@@ -59,21 +65,15 @@ export class Parts {
     this.#wordCount = keepsWords ? words.length : 0;
     this.#path = place.path;
     try {
-      const ranges = cutChunks(chunkRowCounts.length, UNIT_COUNT_MAX);
-      const args = { arena, source, chunkRowCounts, ranges, words };
-      const drawn = engine.parallel.run(drawJob, args, ranges.length);
-      const size = 2 * words.length;
-      const drawnCount = drawn.reduce((sum, { length }) => sum + length, 0) / size;
-      const rowSize = WORK_SIZE + 8 * words.length + sizeOfRow(form.written);
-      const partCount = Math.ceil((drawnCount * DRAWN_STEP * rowSize) / room.shareBytes);
-      const bounds = boundsOf(drawn, size, Math.min(PART_COUNT_MAX, partCount));
+      const args = jobArgs(pipeline, source, arena, words);
+      const bounds = options.bounds ?? draw(args, options, 0, engine);
       const { path, used } = place;
       const written = engine.parallel.run(
         partitionJob,
         { ...args, columns: form.written, bounds, keepsWords, place: { path, used } },
-        ranges.length,
+        args.ranges.length,
       );
-      this.#blocks = blocksOf(written, bounds.length / size + 1);
+      this.#blocks = blocksOf(written, bounds.length / (2 * words.length) + 1);
     } finally {
       for (const span of spans) engine.arenas.free(span);
     }
@@ -117,6 +117,53 @@ export class Parts {
       scratch.release();
     }
   }
+}
+
+/**
+ * Words that cut the rows of a pipeline into parts which memory has room for.
+ * @param besideBytes of other rows that come with all parts together
+ */
+export function drawBounds(
+  pipeline: Pipeline,
+  options: Pick<PartsOptions, 'room' | 'form' | 'words'>,
+  besideBytes: number,
+  { engine }: OperatorContext,
+): Uint32Array {
+  const { source, arena, spans } = buildSource(pipeline, engine, pipeline.filter);
+  try {
+    return draw(jobArgs(pipeline, source, arena, options.words), options, besideBytes, engine);
+  } finally {
+    for (const span of spans) engine.arenas.free(span);
+  }
+}
+
+function jobArgs(
+  { base: { chunkRowCounts } }: Pipeline,
+  source: GroupSource,
+  arena: number,
+  words: readonly PartWord[],
+): PartJobArgs {
+  const ranges = cutChunks(chunkRowCounts.length, UNIT_COUNT_MAX);
+  return { arena, source, chunkRowCounts, ranges, words };
+}
+
+function draw(
+  args: PartJobArgs,
+  { room, form, words }: Pick<PartsOptions, 'room' | 'form' | 'words'>,
+  besideBytes: number,
+  engine: VectorEngine,
+): Uint32Array {
+  const drawn = engine.parallel.run(drawJob, args, args.ranges.length);
+  const size = 2 * words.length;
+  const drawnCount = drawn.reduce((sum, { length }) => sum + length, 0) / size;
+  const sizeBytes = drawnCount * DRAWN_STEP * rowSizeOf(form, words.length) + besideBytes;
+  const partCount = Math.ceil(sizeBytes / room.shareBytes);
+  return boundsOf(drawn, size, Math.min(PART_COUNT_MAX, partCount));
+}
+
+/** Bytes of a row while its part is worked on, about. */
+export function rowSizeOf({ written }: TableForm, wordCount: number): number {
+  return WORK_SIZE + 8 * wordCount + sizeOfRow(written);
 }
 
 function widthOf(column: WrittenColumn): 4 | 8 {

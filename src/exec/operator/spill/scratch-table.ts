@@ -3,7 +3,12 @@ import type { ScratchPlace, ScratchWriter } from '../../../store/scratch-file.ts
 import type { ArenaAllocator } from '../../../value/column/arena-set.ts';
 import { isChunkInFile, NO_ARENA } from '../../../value/column/file-span.ts';
 import type { ChunkSnapshot, ColumnSnapshot, Span } from '../../../value/column/snapshot.ts';
-import type { BatchTable, MadeColumn } from '../table/batch-table.ts';
+import type { OperatorContext } from '../materialize.ts';
+import { suited } from '../not-suited.ts';
+import { tableColumn } from '../outputs.ts';
+import { Pipeline } from '../pipeline.ts';
+import { type BatchTable, type MadeColumn, MadeTable } from '../table/batch-table.ts';
+import type { Part } from '../table/concatenate.ts';
 import { PickedTable } from '../table/picked-table.ts';
 
 /** Whether some values of a table that an operator made lie in the scratch file. */
@@ -66,4 +71,43 @@ export class ChunkMover {
     const state = { path: this.#place.path, sizeBytes: 0, modifiedMs: 0, isScratch: true };
     return { arena: NO_ARENA, offset: at, sizeBytes, file: { state, form: { kind: 'plain' } } };
   }
+}
+
+/** The columns of a table, moved; they remember nothing of it. */
+export function movedColumns(made: MadeTable, mover: ChunkMover): ReadonlyMap<string, MadeColumn> {
+  const columns = made.names.map((name) => {
+    const column = suited(made.find([name])) as number;
+    const timed = made.timedOf(column);
+    const moved = mover.column({
+      snapshot: made.columns[column] as ColumnSnapshot,
+      ts: made.tsOf(column),
+      timed: timed === true ? undefined : made.columns[timed],
+    });
+    return [name, moved] as const;
+  });
+  return new Map(columns);
+}
+
+/**
+ * Columns as a part of a concatenation whose rows have no names. Closures of this function must not see
+ * what the columns were made from: it would stay in memory.
+ */
+export function scratchPart(
+  chunkRowCounts: readonly number[],
+  columns: ReadonlyMap<string, MadeColumn>,
+  tables: OperatorContext['tables'],
+): Part {
+  const names = [...columns.keys()];
+  const table = new MadeTable(
+    chunkRowCounts,
+    new Map(names.map((name) => [name, () => columns.get(name)])),
+  );
+  const namer = () => {
+    throw new Error('nobody asks for the names of these rows');
+  };
+  return {
+    pipeline: new Pipeline(table, { column: () => 'absent', list: () => undefined }, namer, tables),
+    columns: names.map((name) => ({ name, expression: tableColumn([name]) })),
+    nameOf: (row) => row,
+  };
 }

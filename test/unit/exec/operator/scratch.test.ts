@@ -1,5 +1,5 @@
-// Rows that memory has no room for are sorted and grouped in parts of a scratch file, with the rows of the
-// reference in its order.
+// Rows that memory has no room for are sorted, grouped and joined in parts of a scratch file, with the rows of
+// the reference in its order.
 import fc from 'fast-check';
 import { test } from 'vitest';
 import { bothAgree, requireScratch, type TableRow } from '../../../support/vector-queries.ts';
@@ -36,8 +36,17 @@ const GROUPS = [
   'SELECT g.j AS j, g.n AS n, other.t AS t FROM (SELECT j, d, count(*) AS n FROM data GROUP BY j, d) AS g JOIN other ON other.i = g.n ORDER BY j, n, t LIMIT 20',
   'SELECT count(*) AS n FROM (SELECT DISTINCT j, d, t FROM data) AS g',
 ];
+const JOINS = [
+  'SELECT count(*) AS n, sum(data.j) AS s, sum(other.d) AS x FROM data JOIN other ON data.j = other.j',
+  'SELECT other.t AS t, count(*) AS n, sum(data.i) AS s FROM data JOIN other ON data.j = other.j AND data.t = other.s GROUP BY other.t',
+  'SELECT data.t AS t, count(other.i) AS n, count(*) AS m FROM data LEFT JOIN other ON data.j = other.j GROUP BY data.t',
+  'SELECT other.t AS t, count(data.i) AS n, count(*) AS m FROM data RIGHT JOIN other ON data.d = other.d AND data.t = other.t GROUP BY other.t',
+  'SELECT data.s AS s, count(*) AS n FROM data JOIN other ON data.j = other.j WHERE data.i < other.i AND other.d > 0 GROUP BY data.s',
+  'SELECT a.t AS t, count(*) AS n, sum(b.j) AS x FROM data JOIN other AS a ON data.j = a.j JOIN other AS b ON data.i = b.i GROUP BY a.t',
+  'SELECT count(*) AS n, min(g.n) AS m FROM data JOIN (SELECT j, count(*) AS n FROM other GROUP BY j) AS g ON data.j = g.j',
+];
 
-test.each([...SORTS, ...GROUPS])('%s', (sql) => {
+test.each([...SORTS, ...GROUPS, ...JOINS])('%s', (sql) => {
   const tables = fc.tuple(table, table);
   const options = { exactTimestamps: false, inScratch: true } as const;
   fc.assert(
