@@ -89,6 +89,11 @@ class ColumnarRelation implements SnapshotRelation {
   readonly #timestamps: RowTimestampsView;
   /** in natural order, as rows have their cells */
   readonly #columns: readonly Column[];
+  /** A function of its own, since a relation may stand behind another one with other rows. */
+  readonly frequentValues = (column: readonly string[]): FrequentValues | undefined => {
+    const path = new Path(column);
+    return this.#columns.find((each) => each.path.equals(path))?.frequentValues;
+  };
 
   constructor(snapshot: ColumnarSnapshot, arenas: Arenas) {
     this.snapshot = snapshot;
@@ -136,11 +141,6 @@ class ColumnarRelation implements SnapshotRelation {
       const path = this.#names.pathAt(row);
       yield { path, position: row, atom, ts: this.#timestamps.at(row) };
     }
-  }
-
-  frequentValues(column: readonly string[]): FrequentValues | undefined {
-    const path = new Path(column);
-    return this.#columns.find((each) => each.path.equals(path))?.frequentValues;
   }
 
   hasColumnsBelow(column: Path): boolean {
