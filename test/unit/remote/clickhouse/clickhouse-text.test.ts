@@ -3,9 +3,11 @@ import { expect, test } from 'vitest';
 import {
   escapeField,
   numberLiteral,
+  QueryTexts,
   quoteName,
   quoteText,
   withLiterals,
+  withMovedTexts,
 } from '../../../../src/remote/clickhouse/clickhouse-text.ts';
 import { parseType, readField } from '../../../../src/remote/clickhouse/clickhouse-value.ts';
 
@@ -25,6 +27,17 @@ test('texts stand in SQL as literals, wherever they may look like its end', () =
     '-inf',
     undefined,
   ]);
+});
+
+test('texts of one query become texts of another one, wherever their places stand', () => {
+  const texts = new QueryTexts(['kept', 'shared']);
+  const sql = "`{p0:String}` = '{p1:String}' OR s IN ({p0:String}, {p1:String})";
+  const moved = withMovedTexts(sql, ['shared', "it's {p0:String}"], texts);
+  expect(moved).toBe("`{p0:String}` = '{p1:String}' OR s IN ({p1:String}, {p2:String})");
+  expect(texts.all).toEqual(['kept', 'shared', "it's {p0:String}"]);
+  expect(withLiterals({ sql: moved, texts: texts.all })).toContain(
+    "s IN ('shared', 'it\\'s {p0:String}')",
+  );
 });
 
 test('types are read, whatever wraps them', () => {
