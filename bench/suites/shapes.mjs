@@ -10,11 +10,26 @@ import { dimCsv, factCsv } from '../data/facts.mjs';
 
 export const description = 'queries of many shapes over HTTP, beside DuckDB';
 
-const { shapes } = JSON.parse(
+export const { shapes } = JSON.parse(
   readFileSync(new URL('../data/shapes.json', import.meta.url), 'utf8'),
 );
 
 export async function prepare({ rowCount }) {
+  const { ours, theirs, close } = await openShapes(rowCount);
+  return {
+    measures: shapes.map((shape) => ({
+      name: shape.name,
+      goal: 2.5,
+      contenders: { rowan: () => ours(shape), duckdb: () => theirs(shape) },
+      // An aggregate over no rows gives no row here, and one of nulls there.
+      agree: (a, b) => b.every((value, i) => isClose(a?.[i] ?? null, value)),
+    })),
+    close,
+  };
+}
+
+/** Both services with the tables of the shapes, of which two have `rowCount` rows. */
+export async function openShapes(rowCount) {
   const files = { air: airlineCsv(rowCount, 3), fact: factCsv(rowCount), dim: dimCsv() };
   const rowan = await open({ dataDir: null });
   const address = new URL(await rowan.listen({ host: '127.0.0.1', port: 0 }));
@@ -30,19 +45,11 @@ export async function prepare({ rowCount }) {
     await duckdb.run(`CREATE TABLE ${id} AS SELECT * FROM read_csv('${path}')`);
   }
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const ask = (sql) => queryOverHttp(address, agent, sql);
   return {
-    measures: shapes.map(({ name, sql, duckdb: peer }) => ({
-      name,
-      goal: 2.5,
-      contenders: {
-        rowan: () => ask(sql),
-        duckdb: async () => (await duckdb.runAndReadAll(peer ?? sql)).getRowsJS()[0].map(plain),
-      },
-      // An aggregate over no rows gives no row here, and one of nulls there.
-      agree: (a, b) => b.every((value, i) => isClose(a?.[i] ?? null, value)),
-    })),
-    close: async () => {
+    ours: ({ sql }) => queryOverHttp(address, agent, sql),
+    theirs: async ({ sql, duckdb: peer }) =>
+      (await duckdb.runAndReadAll(peer ?? sql)).getRowsJS()[0].map(plain),
+    async close() {
       agent.destroy();
       duckdb.closeSync();
       await rowan.close();
