@@ -27,6 +27,7 @@ import type {
   VectorProgram,
 } from './program/program.ts';
 import type { ColumnScope } from './table.ts';
+import { valueMemo } from './value-memo.ts';
 
 /** Larger dictionaries are not evaluated ahead: most of their values may never be met. */
 const ENTRY_COUNT_MAX = 1 << 20;
@@ -72,6 +73,8 @@ export type RowFunction = (expression: BoundExpression) => (row: Row) => unknown
 export interface Evaluations {
   readonly compile: RowFunction;
   compileScalar(expression: BoundExpression): ScalarProgram | undefined;
+  /** see value-memo.ts */
+  memoKey(expression: BoundExpression, dictionaryId: number): string | undefined;
   /** the cells of the sub-select of that number */
   subqueryCells(index: number): readonly Value[];
 }
@@ -80,6 +83,7 @@ export class DictionaryTables {
   readonly #arenas: ArenaAllocator;
   readonly #compile: RowFunction;
   readonly #compileScalar: Evaluations['compileScalar'];
+  readonly #memoKey: Evaluations['memoKey'];
   readonly #subqueryCells: Evaluations['subqueryCells'];
   /** false: values may have any timestamp */
   readonly exactTimestamps: boolean;
@@ -93,13 +97,14 @@ export class DictionaryTables {
 
   constructor(
     arenas: ArenaAllocator,
-    { compile, compileScalar, subqueryCells }: Evaluations,
+    { compile, compileScalar, memoKey, subqueryCells }: Evaluations,
     { scope, exactTimestamps }: { readonly scope: JobContext; readonly exactTimestamps: boolean },
   ) {
     this.#arenas = arenas;
     this.exactTimestamps = exactTimestamps;
     this.#compile = compile;
     this.#compileScalar = compileScalar;
+    this.#memoKey = memoKey;
     this.#subqueryCells = subqueryCells;
     this.look = every(STEPS_PER_CHECK, () => scope.checkCancelled());
   }
@@ -259,7 +264,16 @@ export class DictionaryTables {
     if (domain === undefined) return undefined;
     const { parts } = domain;
     try {
-      const evaluate = this.#evaluatorOf(expression, table, parts);
+      const renamed = this.#renamed(expression, table, parts);
+      const program = this.exactTimestamps ? undefined : this.#compileScalar(renamed);
+      if (program !== undefined) {
+        const { dictionary } = table.columns[parts[0]?.column ?? -1] ?? {};
+        const isOfOne = parts.length === 1 && dictionary !== undefined;
+        const key = isOfOne ? this.#memoKey(renamed, dictionary.id) : undefined;
+        const atoms = valueMemo.atoms(key, () => this.#atomsOf(program, parts));
+        return atoms && { index: domain.index, atoms, ts: MINUS_INFINITY };
+      }
+      const evaluate = this.#evaluatorOf(renamed, parts);
       const atoms: Atom[] = [];
       let ts: Evaluated['ts'] = 'none';
       const codes = parts.map(() => 0);
@@ -281,33 +295,47 @@ export class DictionaryTables {
     }
   }
 
-  /** The value of an expression for the codes of its columns. */
-  #evaluatorOf(
+  /** The expression about columns that are called by the numbers of their parts. */
+  #renamed(
     expression: BoundExpression,
     table: ColumnScope,
     parts: readonly DomainPart[],
-  ): (codes: readonly number[]) => Value {
-    const names = parts.map((_, index) => `c${index}`);
-    const renamed = mapExpression(expression, (part) => {
+  ): BoundExpression {
+    return mapExpression(expression, (part) => {
       if (part.kind !== 'column') return part;
       const column = table.find(part.path);
       const index = parts.findIndex((each) => each.column === column);
-      if (index !== -1) return { ...part, path: [names[index] as string] };
+      if (index !== -1) return { ...part, path: [nameOfPart(index)] };
       return { ...part, kind: 'constant', value: NULL_VALUE } as BoundExpression;
     });
-    const program = this.exactTimestamps ? undefined : this.#compileScalar(renamed);
-    if (program !== undefined) {
-      const order = program.columns.map(([name]) => names.indexOf(name as string));
-      const cells = new Array<Atom>(order.length).fill(null);
-      return (codes) => {
-        this.look();
-        for (let i = 0; i < cells.length; i++) {
-          const index = order[i] as number;
-          cells[i] = (parts[index] as DomainPart).atom(codes[index] as number);
-        }
-        return new Scalar(program.evaluate(cells), MINUS_INFINITY);
-      };
+  }
+
+  /** What generated code gives for all combinations of codes. */
+  #atomsOf(program: ScalarProgram, parts: readonly DomainPart[]): readonly Atom[] {
+    const names = parts.map((_, index) => nameOfPart(index));
+    const order = program.columns.map(([name]) => names.indexOf(name as string));
+    const cells = new Array<Atom>(order.length).fill(null);
+    const codes = parts.map(() => 0);
+    const count = parts.reduce((product, { size }) => product * size, 1);
+    const atoms: Atom[] = [];
+    for (let number = 0; number < count; number++) {
+      this.look();
+      for (let i = 0; i < cells.length; i++) {
+        const index = order[i] as number;
+        cells[i] = (parts[index] as DomainPart).atom(codes[index] as number);
+      }
+      atoms.push(program.evaluate(cells));
+      advance(codes, parts);
     }
+    return atoms;
+  }
+
+  /** The value of an expression for the codes of its columns. */
+  #evaluatorOf(
+    renamed: BoundExpression,
+    parts: readonly DomainPart[],
+  ): (codes: readonly number[]) => Value {
+    const names = parts.map((_, index) => nameOfPart(index));
     const evaluate = this.#compile(renamed);
     return (codes) =>
       evaluate(
@@ -389,6 +417,8 @@ interface DomainPart {
   readonly program: CodeProgram;
   atom(code: number): Atom;
 }
+
+const nameOfPart = (index: number) => `c${index}`;
 
 /** Moves to the next combination; the last code varies fastest. */
 function advance(codes: number[], parts: readonly DomainPart[]): void {

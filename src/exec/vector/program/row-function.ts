@@ -6,6 +6,7 @@ import type { Compiler } from '../../general/compiler.ts';
 import { Frame } from '../../general/frame.ts';
 import { compileScalar } from '../../scalar/compile.ts';
 import { DictionaryTables } from '../dictionary-table.ts';
+import { memoKey } from '../value-memo.ts';
 
 /** Tables whose expressions this compiler compiles. */
 export function dictionaryTables(arenas: ArenaAllocator, compiler: Compiler): DictionaryTables {
@@ -13,7 +14,8 @@ export function dictionaryTables(arenas: ArenaAllocator, compiler: Compiler): Di
   const { builtins } = compiler.runtime.namespace;
   const compileScalarOf = (expression: BoundExpression) => compileScalar(expression, builtins);
   const subqueryCells = (index: number) => compiler.runtime.subqueryCells(index);
-  const evaluations = { compile, compileScalar: compileScalarOf, subqueryCells };
+  const keyOf = (expression: BoundExpression, id: number) => memoKey(expression, id, builtins);
+  const evaluations = { compile, compileScalar: compileScalarOf, memoKey: keyOf, subqueryCells };
   return new DictionaryTables(arenas, evaluations, compiler.runtime);
 }
 
