@@ -74,7 +74,7 @@ test.each(QUERIES)('%s', (sql) => {
     fc.property(table, table, fc.boolean(), (rows, others, exactTimestamps) =>
       bothAgree(rows, sql, { others, exactTimestamps }),
     ),
-    { numRuns: 6 },
+    { numRuns: 4 },
   );
 });
 
@@ -82,7 +82,7 @@ test('several groupings of the same rows', () => {
   const sql = 'SELECT t, s, bool_or(j > 5) AS a, count(*) AS n FROM data GROUP BY ROLLUP (t, s)';
   fc.assert(
     fc.property(table, (rows) => bothAgree(rows, sql, { exactTimestamps: false })),
-    { numRuns: 6 },
+    { numRuns: 4 },
   );
 });
 

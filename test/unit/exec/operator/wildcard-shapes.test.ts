@@ -44,7 +44,7 @@ test.each(QUERIES)('%s', (sql) => {
     fc.property(table, table, fc.boolean(), (rows, others, exactTimestamps) =>
       bothAgree(rows, sql, { others, exactTimestamps }),
     ),
-    { numRuns: 5 },
+    { numRuns: 4 },
   );
 });
 
@@ -65,6 +65,6 @@ test.each(OTHERS)('%s', (sql) => {
     fc.property(table, table, fc.boolean(), (rows, others, exactTimestamps) =>
       bothAgree(rows, sql, { others, exactTimestamps, isCounted: false }),
     ),
-    { numRuns: 5 },
+    { numRuns: 4 },
   );
 });

@@ -89,7 +89,7 @@ test.each(QUERIES)('%s', (sql) => {
     fc.property(table, table, fc.boolean(), (rows, others, exact) =>
       bothAgree(rows, sql, { others, exactTimestamps: exact }),
     ),
-    { numRuns: 10 },
+    { numRuns: 6 },
   );
 });
 
