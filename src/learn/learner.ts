@@ -99,6 +99,8 @@ export interface Learner<Schema extends TObject = TObject> {
   /** @throws INVALID_PARAMETER for options that contradict one another or the mode */
   check?(recipe: Recipe<Schema>, mode: Mode): void;
   fit(context: LearnContext, data: TrainingData, recipe: Recipe<Schema>, seed: number): Algorithm;
+  /** takes many passes over sums, so that rows are read as long as they are not too many */
+  readonly prefersRows?: boolean;
   /**
    * The model of rows that are known by their sums, equal to that of the rows; absent: it reads rows.
    * @throws SumsRefused when the options need rows

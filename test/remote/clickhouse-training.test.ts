@@ -193,8 +193,8 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('training on ClickHouse'
   });
 
   const TREES = [
-    ['boolean', 'y = 1', ', w AS weight', { max_depth: 4, update_alg: 'normal' }],
-    ['categorical', 'i', '', { max_depth: 4, random_feature_propn: 0.7 }],
+    ['boolean', 'y = 1', ', w AS weight', { max_depth: 3, update_alg: 'normal' }],
+    ['categorical', 'i', '', { max_depth: 3, random_feature_propn: 0.7 }],
     ['regression', 't', ', w AS weight', { max_depth: 4 }],
   ] as const;
 
@@ -211,7 +211,7 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('training on ClickHouse'
   );
 
   const BOOSTED = [
-    ['boolean', 'y = 1', ', w AS weight', { num_leaves: 6, num_rounds: 3 }],
+    ['boolean', 'y = 1', ', w AS weight', { num_leaves: 6 }],
     ['categorical', 'c', '', { max_depth: 2, colsample: 0.7 }],
     ['regression', 't', ', w AS weight', { max_depth: 3, monotone_constraints: { a: 1 } }],
     ['regression', 'w', '', { objective: 'poisson', growth: 'depth', num_leaves: 4 }],
@@ -253,6 +253,41 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('training on ClickHouse'
     }
     expectClose(results[1], results[0]);
     expectClose(results[2], results[0]);
+  });
+
+  test('classifier.test of more scores than come one by one tells how far off it may be', async () => {
+    const [server] = servers as [ClickhouseServer];
+    await server.run(`CREATE TABLE scored ENGINE = MergeTree ORDER BY id AS SELECT number AS id,
+      pow(number / 70000, 3) AS score, toInt32(cityHash64(number) % 70000 < number) AS y
+      FROM (SELECT number FROM system.numbers LIMIT 70000)`);
+    const found: { auc: number; aucErrorMax?: number; way?: string }[] = [];
+    for (const maxRows of [70_000, 69_999]) {
+      const params = { url: server.url, table: 'scored', rowNameColumn: 'id', maxRows };
+      await put(`datasets/scored${maxRows}`, { type: 'clickhouse', params });
+      const id = `p${runs++}`;
+      const testingData = `SELECT score, y AS label FROM scored${maxRows}`;
+      await put(`procedures/${id}`, { type: 'classifier.test', params: { testingData } });
+      const { json } = await perform('POST', `procedures/${id}/runs`, {});
+      const { json: details } = await perform('GET', `procedures/${id}/runs/${json.id}/details`);
+      const { aucErrorMax, reading } = details;
+      found.push({ auc: json.status.auc, aucErrorMax, way: reading.way });
+    }
+    const [rows, sums] = found;
+    expect([rows?.way, rows?.aucErrorMax, sums?.way]).toEqual(['rows', undefined, 'sums']);
+    expect(sums?.aucErrorMax).toBeLessThan(1e-3);
+    const distance = Math.abs((sums?.auc as number) - (rows?.auc as number));
+    expect(distance).toBeLessThanOrEqual((sums?.aucErrorMax as number) + 1e-12);
+    expect(distance).toBeGreaterThan(0);
+  });
+
+  test('gbt and trees read rows as long as they may', async () => {
+    const { reading, error } = await run('classifier.train', {
+      trainingData: 'SELECT {a, b} AS features, y = 1 AS label FROM "all" WHERE i < 3',
+      ...{ algorithm: 'gbt', modelFileUrl: `file://${join(folder, 'read')}` },
+      configuration: { gbt: { type: 'gbt', num_rounds: 1, num_leaves: 3 } },
+    });
+    expect(error).toBeUndefined();
+    expect(reading).toMatchObject({ way: 'rows', reason: expect.stringContaining('maxRows') });
   });
 
   test.each(['a, b, m, c', 'i, s, a * 3 AS k, 4 AS four'])('svd.train of %s', async (list) => {

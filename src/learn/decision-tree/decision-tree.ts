@@ -226,6 +226,7 @@ export const decisionTreeLearner: Learner<typeof OPTIONS> = {
     });
     return { type: 'decision_tree', tree, updateAlgorithm };
   },
+  prefersRows: true,
   fitSums(context, training, { options }, seed) {
     const updateAlgorithm = options.update_alg;
     const tree = fitTreeBySums(context, training, {

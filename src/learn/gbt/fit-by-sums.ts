@@ -21,8 +21,8 @@ import { firstScores, objectiveOf } from './objective.ts';
 import type { GbtOptions } from './options.ts';
 import { packTrees } from './pack.ts';
 
-/** Tests of all trees at most: each request computes them for each row. */
-const TEST_COUNT_MAX = 4000;
+/** Tests of all trees at most: each request computes those so far for each row. */
+const TEST_COUNT_MAX = 1000;
 
 /**
  * The model that fitGbt makes of the rows. Gradients are rounded as those of rows are, so that

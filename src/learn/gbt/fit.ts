@@ -362,6 +362,7 @@ export const gbtLearner: Learner<typeof GBT_OPTIONS> = {
   },
   fit: (context, data, { options }, seed) =>
     fitGbt(context, data, gbtOptions(options), seed + options.randomSeed - 1),
+  prefersRows: true,
   fitSums: (context, training, { options }, seed) =>
     fitGbtBySums(context, training, gbtOptions(options), seed + options.randomSeed - 1),
 };

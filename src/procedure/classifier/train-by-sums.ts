@@ -59,6 +59,10 @@ export function trainBySums(
     throw new SumsRefused(`${learner.type} reads rows`);
   }
   if (sums.label === undefined) throw new SumsRefused('the query has no plain label');
+  const selected = rowCountOf(context, query);
+  if (learner.prefersRows === true && selected <= sums.groupCountMax) {
+    throw new SumsRefused(`${learner.type} reads rows that are no more than maxRows`);
+  }
   const prepared = context.query(query);
   refuseLabelFeatures(prepared, context);
   const facts = factsOf(sums);
@@ -78,7 +82,6 @@ export function trainBySums(
     coding: inner.learner.coding,
     bucketCountMax: inner.learner.bucketCountMax?.(inner.options),
   });
-  const selected = rowCountOf(context, query);
   steps.next();
   const algorithm = learner.fitSums(learning, training, recipe, order.seed);
   return {
