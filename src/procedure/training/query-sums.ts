@@ -10,6 +10,7 @@ import { renamedPath } from '../../plan/pattern.ts';
 import type { PlanNode, ProjectNode, QueryPlan } from '../../plan/plan.ts';
 import { type AtomType, atomType, type ValueType } from '../../plan/type/type.ts';
 import type { InputQuery } from '../../schema/declare.ts';
+import { RowanError } from '../../util/error.ts';
 import type { Atom } from '../../value/atom.ts';
 import { comparePaths, Path } from '../../value/path.ts';
 import { Scalar } from '../../value/value.ts';
@@ -274,12 +275,17 @@ export class QuerySums implements Sums {
     }
     this.#queries++;
     const groups: Group[] = [];
-    for (const { row } of prepared.run()) {
-      if (groups.length % ROWS_PER_CHECK === 0) this.#context.checkCancelled();
-      groups.push({
-        keys: request.keys.map((_, index) => atomOf(row, `k${index}`)),
-        values: request.values.map((_, index) => atomOf(row, `v${index}`)),
-      });
+    try {
+      for (const { row } of prepared.run()) {
+        if (groups.length % ROWS_PER_CHECK === 0) this.#context.checkCancelled();
+        groups.push({
+          keys: request.keys.map((_, index) => atomOf(row, `k${index}`)),
+          values: request.values.map((_, index) => atomOf(row, `v${index}`)),
+        });
+      }
+    } catch (thrown) {
+      if (!(thrown instanceof RowanError) || thrown.details?.maxRows === undefined) throw thrown;
+      throw new SumsRefused(`sums of more than ${this.groupCountMax} groups are needed`);
     }
     this.#groups += groups.length;
     return groups;
