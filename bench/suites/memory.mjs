@@ -26,6 +26,8 @@ const QUERIES = [
   'SELECT c, count(*) AS n FROM (SELECT UniqueCarrier AS c FROM air WHERE DepTime > 600) AS u GROUP BY c ORDER BY c',
   "SELECT CASE WHEN DepTime < 600 THEN 'night' ELSE 'day' END AS p, count(*) AS n FROM air GROUP BY CASE WHEN DepTime < 600 THEN 'night' ELSE 'day' END ORDER BY p",
   'SELECT CASE WHEN Distance > 500 THEN Distance * 0.5 ELSE 1.0 END AS p, count(*) AS n FROM air GROUP BY CASE WHEN Distance > 500 THEN Distance * 0.5 ELSE 1.0 END ORDER BY n DESC, p LIMIT 9',
+  'SELECT Distance, DepTime, Origin, Dest, count(*) AS n FROM air GROUP BY Distance, DepTime, Origin, Dest ORDER BY n DESC, Distance, DepTime, Origin, Dest LIMIT 9',
+  'SELECT count(*) AS n, sum(n) AS s FROM (SELECT Distance, DepTime, Origin, count(*) AS n FROM air GROUP BY Distance, DepTime, Origin) AS g',
   'SELECT Origin + Dest AS k, count(*) AS n FROM air GROUP BY Origin + Dest ORDER BY n DESC, k LIMIT 9',
   'SELECT min(Origin) AS a, max(Dest) AS b FROM air',
   'SELECT d.v AS v, count(*) AS n FROM air AS a JOIN dim AS d ON a.DepTime = d.k GROUP BY d.v ORDER BY v',
