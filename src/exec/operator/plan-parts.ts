@@ -60,6 +60,7 @@ export function isBreaker({ logical: { kind } }: PhysicalNode): boolean {
   return (
     kind === 'aggregate' ||
     kind === 'limit' ||
+    kind === 'sample' ||
     kind === 'sort' ||
     kind === 'distinct-on' ||
     kind === 'window' ||

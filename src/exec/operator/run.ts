@@ -18,21 +18,19 @@ import type {
   RecursiveNode,
   RecursiveTableNode,
   RejoinNode,
+  SampleNode,
   SetOperationNode,
   SharedNode,
   SortNode,
   WindowPlanNode,
 } from '../../plan/plan.ts';
-import type { ColumnSnapshot } from '../../value/column/snapshot.ts';
 import type { ColumnRows } from '../column-rows.ts';
 import { rejoinRow } from '../general/operator/rejoin.ts';
 import { compilePhysical } from '../general/plan.ts';
 import type { ExecRow } from '../general/row.ts';
 import type { GroupSelection } from '../vector/group/aggregate.ts';
 import type { GroupTable } from '../vector/group/group-table.ts';
-import { NumberedRows } from '../vector/numbered-rows.ts';
-import { RowReader } from '../vector/row-reader.ts';
-import { VectorTable } from '../vector/table.ts';
+import type { NumberedRows } from '../vector/numbered-rows.ts';
 import { groupPipeline } from './group/aggregate.ts';
 import { pipelineOfGroups } from './group/group-pipeline.ts';
 import { groupingSets } from './group/grouping-sets.ts';
@@ -44,8 +42,15 @@ import { materialize, type OperatorContext } from './materialize.ts';
 import { withScores } from './model-scores.ts';
 import { NotSuited, orUnsuited, suited } from './not-suited.ts';
 import { projectOutputs, wildcardOutputs } from './outputs.ts';
+import {
+  type ExpressionTable,
+  expressionTable,
+  filteredRows,
+  numberedRows,
+} from './pick/dataset-rows.ts';
 import { filterPipeline } from './pick/filter.ts';
 import { firstRows } from './pick/first-rows.ts';
+import { sampleRows } from './pick/sample-rows.ts';
 import { type Outputs, Pipeline } from './pipeline.ts';
 import {
   finite,
@@ -55,14 +60,12 @@ import {
   readsLast,
   readsOrder,
   readsShared,
-  scanBelow,
   type Wanted,
 } from './plan-parts.ts';
 import { pipelineOver, recursion } from './recursion/recursion.ts';
 import { madeRows, NO_ROWS, storedRows } from './result-rows.ts';
 import { pipelineOfRows } from './rows-source.ts';
 import { scanPipeline } from './scan.ts';
-import { readSelected } from './select-rows.ts';
 import { setOperation } from './set-operation.ts';
 import { sliceTable } from './slice.ts';
 import { sortPipeline } from './sort.ts';
@@ -70,7 +73,6 @@ import { groupedParts, type RowsToGroup, roomForGroups } from './spill/grouped-p
 import { unorderedJoin } from './spill/joined-parts.ts';
 import { subqueryColumn } from './subquery.ts';
 import type { MadeTable } from './table/batch-table.ts';
-import { PickedTable } from './table/picked-table.ts';
 import { windowPipeline } from './window/window.ts';
 
 interface RunnerOptions {
@@ -111,7 +113,7 @@ export class PlanRunner {
   lower(physical: PhysicalNode): void {
     if (isOfGroups(physical)) this.groups(physical);
     else if (physical.logical.kind === 'project') this.columns(physical);
-    else this.#open(physical, { named: true, first: undefined, isOrdered: true });
+    else this.#inOrder(physical);
   }
 
   /** Tells EXPLAIN what is known only now that everything was opened. */
@@ -268,24 +270,12 @@ export class PlanRunner {
 
   /** Rows of a dataset in the order of their numbers, made when they are read. */
   numberedRows(physical: PhysicalNode): NumberedRows {
-    const { base } = this.#open(physical, { named: true, first: undefined, isOrdered: true });
-    if (!(base instanceof PickedTable) || !(base.base instanceof VectorTable)) {
-      throw new NotSuited();
-    }
-    return new NumberedRows(this.#reader(physical, base.base), base.rows);
+    return numberedRows(physical, this.#inOrder(physical), this.#context);
   }
 
   /** The same for a filter, chunk by chunk. @param release called when no more rows are read */
   filteredRows(physical: PhysicalNode, release: () => void): Iterable<ExecRow> {
-    const pipeline = this.#open(physical, { named: true, first: undefined, isOrdered: true });
-    const { base, isPlain } = pipeline;
-    if (!isPlain || !(base instanceof VectorTable)) throw new NotSuited();
-    return readSelected(pipeline, this.#reader(physical, base), this.#context.engine, release);
-  }
-
-  #reader(physical: PhysicalNode, { snapshot, ts }: VectorTable): RowReader {
-    const scan = scanBelow(physical);
-    return new RowReader(snapshot, scan.columns, this.#context.engine.arenas, ts);
+    return filteredRows(physical, this.#inOrder(physical), release, this.#context);
   }
 
   /**
@@ -296,18 +286,13 @@ export class PlanRunner {
   table(
     physical: PhysicalNode,
     choose: (outputs: Outputs) => readonly BoundExpression[],
-  ): Pick<MadeTable, 'rowCount' | 'nameAt'> & { readonly columns: readonly ColumnSnapshot[] } {
-    const pipeline = this.#open(physical, { named: true, first: undefined, isOrdered: true });
-    const outputs = choose(pipeline.outputs).map((expression, index) => {
-      return { path: [String(index)], expression };
-    });
-    const { base, namer } = materialize(pipeline, outputs, this.#context, { named: true });
-    const columns = outputs.map(({ path }) => {
-      const column = base.find(path);
-      if (typeof column !== 'number') throw new NotSuited();
-      return base.columns[column] as ColumnSnapshot;
-    });
-    return { rowCount: base.rowCount, columns, nameAt: (row) => namer(() => row).name };
+  ): ExpressionTable {
+    return expressionTable(this.#inOrder(physical), choose, this.#context);
+  }
+
+  /** All rows of an operator in their order, with their names. */
+  #inOrder(physical: PhysicalNode): Pipeline {
+    return this.#open(physical, { named: true, first: undefined, isOrdered: true });
   }
 
   #open(physical: PhysicalNode, wanted: Wanted): Pipeline {
@@ -367,6 +352,8 @@ export class PlanRunner {
         return this.#sort(node, physical, wanted);
       case 'distinct-on':
         return this.#firstOfGroups(node, physical);
+      case 'sample':
+        return this.#sample(node, physical);
       case 'window':
         return this.#window(node, physical);
       case 'set-operation':
@@ -409,7 +396,7 @@ export class PlanRunner {
   #unchangedRows(physical: PhysicalNode, { tables }: OperatorContext): Pipeline {
     let made = this.#unchanged.get(physical);
     if (made === undefined) {
-      const rows = this.#open(physical, { named: true, first: undefined, isOrdered: true });
+      const rows = this.#inOrder(physical);
       made = settle(rows, this.#context);
       this.#unchanged.set(physical, made);
     }
@@ -452,7 +439,7 @@ export class PlanRunner {
     let made = this.#shared.get(subquery);
     if (made === undefined) {
       const physical = planner.batches(suited(subqueryPlans[subquery]));
-      const rows = this.#open(physical, { named: true, first: undefined, isOrdered: true });
+      const rows = this.#inOrder(physical);
       made = settle(rows, this.#context);
       this.#shared.set(subquery, made);
     }
@@ -501,8 +488,12 @@ export class PlanRunner {
     return withOutputNames(pipeline, sliceTable(table, offset, rowCountMax, this.#context));
   }
 
+  #sample(node: SampleNode, { inputs }: PhysicalNode): Pipeline {
+    return sampleRows(node, this.#inOrder(suited(inputs[0])), this.#context);
+  }
+
   #window(node: WindowPlanNode, { inputs }: PhysicalNode): Pipeline {
-    const input = this.#open(suited(inputs[0]), { named: true, first: undefined, isOrdered: true });
+    const input = this.#inOrder(suited(inputs[0]));
     const scored = withScores(node, input, this.#context);
     return windowPipeline(scored.node, scored.pipeline, this.#context);
   }

@@ -46,7 +46,7 @@ function whyMadeRows({ way, logical, inputs, refusals }: PhysicalNode): string |
     const [refusal] = refusals;
     return refusal?.because ?? `the rows of '${logical.kind}' are made one by one`;
   }
-  const passesOn = ['project', 'filter', 'limit', 'rejoin'].includes(logical.kind);
+  const passesOn = ['project', 'filter', 'limit', 'rejoin', 'sample'].includes(logical.kind);
   const [input] = inputs;
   return passesOn && input !== undefined ? whyMadeRows(input) : undefined;
 }
@@ -106,6 +106,7 @@ function gathersRows(node: PlanNode): boolean {
   switch (node.kind) {
     case 'aggregate':
     case 'join':
+    case 'sample':
     case 'window':
     case 'set-operation':
     case 'grouping-sets':
@@ -252,6 +253,8 @@ function gather(node: PlanNode, planner: Planner): PhysicalNode | string {
     }
     case 'distinct-on':
       return whyNotFirst(node) ?? withInputs(node, 'first of groups', [node.input], planner);
+    case 'sample':
+      return withInputs(node, 'plain', [node.input], planner);
     case 'window':
       return whyNoWindow(node, planner) ?? withInputs(node, 'plain', [node.input], planner);
     case 'shared': {

@@ -62,6 +62,11 @@ function chain(node: PhysicalNode): string[] {
 
 test.each([
   [
+    'SELECT k, count(*) AS n FROM sample(t, {rows: 20, seed: 1}) WHERE x > 1 GROUP BY k',
+    ['project: vector', 'aggregate: vector', 'filter: vector', 'sample: vector', 'scan: scan'],
+  ],
+  ['SELECT * FROM sample(t, {rows: 2})', ['project: vector', 'sample: vector', 'scan: scan']],
+  [
     'SELECT k, sum(x) AS s FROM t GROUP BY k ORDER BY s DESC LIMIT 2',
     [
       'project: vector',

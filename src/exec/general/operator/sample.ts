@@ -20,48 +20,75 @@ interface SampleOptions {
 }
 
 export function compileSample(node: SampleNode, input: RowSource, compiler: Compiler): RowSource {
-  const evaluate = node.options === undefined ? () => EMPTY_ROW : compiler.evaluator(node.options);
-  const read = () => readOptions(evaluate(new Frame()));
-  const optionsOf =
-    node.options === undefined ? read : placeErrors(read, node.options, compiler.runtime.text);
+  const draw = compileDraw(node, compiler);
   return () => {
-    const options = optionsOf();
     const rows = [...input()];
-    const random = makeRandom(options.seed ?? Math.floor(Math.random() * 2 ** 32));
-    const count = options.rowCount ?? Math.floor((options.fraction as number) * rows.length);
-    return options.withReplacement
-      ? drawWithReplacement(rows, count, random)
-      : drawDistinct(rows, count, random);
+    return Array.from(draw(rows.length), (index) => rows[index] as ExecRow);
   };
 }
 
-function drawWithReplacement(
-  rows: readonly ExecRow[],
-  count: number,
-  random: () => number,
-): ExecRow[] {
-  if (rows.length === 0) {
-    if (count === 0) return [];
+/** Draws the numbers of rows, given how many there are. */
+export type Draw = (rowCount: number) => Uint32Array;
+
+/** Drawing throws where the options are wrong, or ask for more rows than there are. */
+export function compileDraw({ options }: SampleNode, compiler: Compiler): Draw {
+  const evaluate = options === undefined ? () => EMPTY_ROW : compiler.evaluator(options);
+  const read = () => readOptions(evaluate(new Frame()));
+  const optionsOf =
+    options === undefined ? read : placeErrors(read, options, compiler.runtime.text);
+  const { scope } = compiler.runtime;
+  return (rowCount) => {
+    const { seed, fraction, withReplacement, ...given } = optionsOf();
+    const random = makeRandom(seed ?? Math.floor(Math.random() * 2 ** 32));
+    const count = given.rowCount ?? Math.floor((fraction as number) * rowCount);
+    const below = (end: number, draw: number) => {
+      if (draw % DRAWS_PER_CHECK === 0) scope.checkCancelled();
+      return Math.floor(random() * end);
+    };
+    return withReplacement
+      ? drawWithReplacement(rowCount, count, below)
+      : drawDistinct(rowCount, count, below);
+  };
+}
+
+const DRAWS_PER_CHECK = 1 << 16;
+const REPEATED_COUNT_MAX = 1 << 27;
+
+/** A random number from 0 to less than `end`. @param draw how many were drawn before */
+type Below = (end: number, draw: number) => number;
+
+function drawWithReplacement(rowCount: number, count: number, below: Below): Uint32Array {
+  if (rowCount === 0 && count > 0) {
     throw failure('SQL_EXECUTION', `Requested ${count} rows from a table without rows`);
   }
-  return Array.from({ length: count }, () => rows[Math.floor(random() * rows.length)] as ExecRow);
+  if (count > REPEATED_COUNT_MAX) {
+    throw failure(
+      'SQL_EXECUTION',
+      `Requested ${count} rows with replacement; at most ${REPEATED_COUNT_MAX} can be drawn`,
+    );
+  }
+  const chosen = new Uint32Array(count);
+  for (let i = 0; i < count; i++) chosen[i] = below(rowCount, i);
+  return chosen;
 }
 
 /** A partial Fisher-Yates shuffle, then the order of the input. */
-function drawDistinct(rows: readonly ExecRow[], count: number, random: () => number): ExecRow[] {
-  if (count > rows.length) {
+function drawDistinct(rowCount: number, count: number, below: Below): Uint32Array {
+  if (count > rowCount) {
     throw failure(
       'SQL_EXECUTION',
-      `Requested more rows without replacement than there are: ${count} of ${rows.length}`,
+      `Requested more rows without replacement than there are: ${count} of ${rowCount}`,
     );
   }
-  const order = rows.map((_, index) => index);
+  const order = new Uint32Array(rowCount);
+  for (let i = 0; i < rowCount; i++) order[i] = i;
   for (let i = 0; i < count; i++) {
-    const other = i + Math.floor(random() * (order.length - i));
-    [order[i], order[other]] = [order[other] as number, order[i] as number];
+    const other = i + below(rowCount - i, i);
+    const chosen = order[other] as number;
+    order[other] = order[i] as number;
+    order[i] = chosen;
   }
-  const chosen = order.slice(0, count).sort((a, b) => a - b);
-  return chosen.map((index) => rows[index] as ExecRow);
+  return order.slice(0, count).sort();
 }
 
 const OPTION_NAMES = ['rows', 'fraction', 'withReplacement', 'seed'];
