@@ -25,7 +25,7 @@ export function trainerReference(): string {
 
 Procedures that learn from the rows of a query, beside \`classifier.train\`, whose [learners](/doc/learners.html) have a page of their own. Each saves what it learned in the file
 \`modelFileUrl\` (tables: \`statsTableFileUrl\`, \`distTableFileUrl\`) and, where \`functionName\` is given, makes a function of it. The same data, parameters and \`randomSeed\` give the
-same file on any number of threads. In what follows, n are rows and p columns. Examples are requests that can be sent to an empty server one after the other.
+same file on any number of threads. Over a table of ClickHouse \`kmeans.train\`, \`svd.train\`, \`statsTable.train\` and \`classifier.test\` ask for sums, and no row travels. In what follows, n are rows and p columns. Examples are requests that can be sent to an empty server one after the other.
 
 ${[...trainers, ...functions].join('\n')}`;
 }
