@@ -7,12 +7,19 @@ import type { DriversStart, FromDrivers, RemoteRequest, ToDrivers, WireRow } fro
 
 /** How often a call that waits looks at the cancel flag. */
 const CANCEL_CHECK_INTERVAL_MS = 20;
+/** How long a cancelled run waits for what undoes its work; less than the time after which its thread is ended. */
+const UNDO_PATIENCE_MS = 1000;
 
 export interface RemoteAccess extends CredentialSource {
   /** Rows as they come; ending the iteration ends the request. @throws what the driver says */
   rows(request: RemoteRequest): Iterable<WireRow>;
   /** @throws what the driver says */
   execute(request: RemoteRequest): unknown;
+  /**
+   * Executes what removes the work of a run that failed or was cancelled, whose cancel does not end it.
+   * @throws what the driver says; CANCELLED: it goes on without being waited for
+   */
+  undo(request: RemoteRequest): void;
 }
 
 export interface RemoteOptions {
@@ -36,6 +43,10 @@ export class RemoteThread implements RemoteAccess {
 
   execute(request: RemoteRequest): unknown {
     return this.#start().call({ type: 'execute', ...request }).result;
+  }
+
+  undo(request: RemoteRequest): void {
+    this.#start().undo(request);
   }
 
   *rows(request: RemoteRequest): Iterable<WireRow> {
@@ -93,20 +104,28 @@ class Calls {
     const id = this.#nextId++;
     this.#port.postMessage({ ...message, id });
     try {
-      const reply = this.#wait(id);
-      if (reply.error !== undefined) throw RowanError.fromBody(reply.error);
-      return reply;
+      return this.#wait(id, () => this.#options.checkCancelled());
     } catch (thrown) {
       this.end(id);
       throw thrown;
     }
   }
 
+  undo(request: RemoteRequest): void {
+    const id = this.#nextId++;
+    this.#port.postMessage({ type: 'execute', ...request, id });
+    const start = performance.now();
+    this.#wait(id, () => {
+      if (performance.now() - start > UNDO_PATIENCE_MS) this.#options.checkCancelled();
+    });
+  }
+
   end(id: number): void {
     this.#port.postMessage({ type: 'end', id } satisfies ToDrivers);
   }
 
-  #wait(id: number): FromDrivers {
+  /** @throws what the driver says, and what `look` throws while it does not answer */
+  #wait(id: number, look: () => void): FromDrivers {
     for (;;) {
       const seen = Atomics.load(this.#replies, 0);
       for (;;) {
@@ -114,9 +133,11 @@ class Calls {
         if (received === undefined) break;
         // Replies to calls that were cancelled may still come.
         const reply = received.message as FromDrivers;
-        if (reply.id === id) return reply;
+        if (reply.id !== id) continue;
+        if (reply.error !== undefined) throw RowanError.fromBody(reply.error);
+        return reply;
       }
-      this.#options.checkCancelled();
+      look();
       Atomics.wait(this.#replies, 0, seen, CANCEL_CHECK_INTERVAL_MS);
     }
   }
@@ -127,6 +148,7 @@ export const NO_REMOTE: RemoteAccess = {
   find: () => undefined,
   rows: refuse,
   execute: refuse,
+  undo: refuse,
 };
 
 function refuse(): never {

@@ -318,34 +318,44 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('tables of ClickHouse', 
       type: 'clickhouse',
       params: { url: tables.server().url, query: endless, maxRows: 1e15 },
     });
+    await run(
+      'CREATE TABLE many_numbers ENGINE = MergeTree ORDER BY n AS SELECT toInt32(number) AS n FROM system.numbers LIMIT 3000000',
+    );
+    await put('datasets/many_numbers', {
+      type: 'clickhouse',
+      params: { url: tables.server().url, table: 'many_numbers' },
+    });
     const url = tables.server().url;
+    // Blocks of one row take their time.
+    const settings = { max_block_size: 1, max_threads: 1 };
     const there = {
       type: 'clickhouse',
-      params: { url, table: 'never', writable: true, createTable: true },
+      params: { url, table: 'never', writable: true, createTable: true, settings },
     };
-    for (const [id, outputDataset] of Object.entries({
-      moved: { id: 'never', ...there },
-      fetched: { id: 'never_here', type: 'tabular' },
-    })) {
-      await put(`procedures/${id}`, {
-        type: 'transform',
-        params: {
-          inputData: 'SELECT n % 7 AS n FROM endless_numbers WHERE n % 1000000 = 1',
-          outputDataset,
-        },
-      });
+    const few = 'SELECT n % 7 AS n FROM endless_numbers WHERE n % 1000000 = 1';
+    const carried = "SELECT n, upper('a') AS t FROM many_numbers";
+    for (const [id, inputData, outputDataset] of [
+      ['moved', 'SELECT n FROM many_numbers', { id: 'never', ...there }],
+      ['carried', carried, { id: 'never', ...there }],
+      ['fetched', few, { id: 'never_here', type: 'tabular' }],
+    ] as const) {
+      await put(`procedures/${id}`, { type: 'transform', params: { inputData, outputDataset } });
       const running = perform('PUT', `procedures/${id}/runs/long`, {});
       const busy = async () =>
         Number(
           await run(
-            "SELECT count() FROM system.processes WHERE query LIKE '%system.numbers%' AND query NOT LIKE '%processes%'",
+            "SELECT count() FROM system.processes WHERE query LIKE '%numbers%' AND query NOT LIKE '%processes%'",
           ),
         );
-      await expect.poll(busy, { timeout: 60_000 }).toBe(1);
+      const isMade = () => run('EXISTS TABLE never');
+      if (id !== 'carried') await expect.poll(busy, { timeout: 60_000 }).toBe(1);
+      if (id !== 'fetched') await expect.poll(isMade, { timeout: 20_000 }).toBe('1\n');
       await perform('PUT', `procedures/${id}/runs/long/state`, { state: 'cancelled' });
       await running;
       await expect.poll(busy, { timeout: 60_000 }).toBe(0);
       expect((await perform('GET', 'datasets')).json).not.toContain(outputDataset.id);
+      // What was made for the rows is removed, so that nothing is half-made.
+      await expect.poll(isMade, { timeout: 60_000 }).toBe('0\n');
     }
   }, 120_000);
 
@@ -416,7 +426,7 @@ describe.runIf(canTest('ClickHouse', findClickhouse()))('tables of ClickHouse', 
     const running = query('SELECT n FROM endless WHERE n % 1000000000 = 1 AND upper(n) = 2');
     for (;;) {
       const busy = await dying?.run(
-        "SELECT count() FROM system.processes WHERE query LIKE '%system.numbers%' AND query NOT LIKE '%processes%'",
+        "SELECT count() FROM system.processes WHERE query LIKE '%numbers%' AND query NOT LIKE '%processes%'",
       );
       if (Number(busy) > 0) break;
     }

@@ -21,7 +21,7 @@ import {
   withLiterals,
 } from '../../remote/clickhouse/clickhouse-text.ts';
 import { parseType } from '../../remote/clickhouse/clickhouse-value.ts';
-import type { RemoteRequest } from '../../remote/message.ts';
+import type { Connection, RemoteRequest } from '../../remote/message.ts';
 import { failure } from '../../util/error.ts';
 import type { Atom } from '../../value/atom.ts';
 import { atomText } from '../../value/text.ts';
@@ -122,11 +122,12 @@ export const clickhouseDataset = datasetType({
 const BLOCK_ROW_COUNT = 65_536;
 
 function openWriter({ params, remote }: WriterContext<ClickhouseParams>): ContentWriter {
-  const requestOf = (request: ClickhouseRequest): RemoteRequest => ({
-    system: 'clickhouse',
-    connection: clickhouseConnection(params, remote),
-    request,
-  });
+  let connection: Connection | undefined;
+  const requestOf = (request: ClickhouseRequest): RemoteRequest => {
+    // A cancelled run cannot ask for credentials any more, but removes what it made.
+    connection ??= clickhouseConnection(params, remote);
+    return { system: 'clickhouse', connection, request };
+  };
   const writer = new TableWriter(params, (request) => remote.execute(requestOf(request)));
   return {
     add: (row) => writer.add(row),
@@ -148,9 +149,9 @@ function openWriter({ params, remote }: WriterContext<ClickhouseParams>): Conten
     },
     abandon() {
       try {
-        if (writer.removal !== undefined) remote.execute(requestOf(writer.removal));
+        if (writer.removal !== undefined) remote.undo(requestOf(writer.removal));
       } catch {
-        // What went wrong first is told. A cancelled run waits for nothing any more.
+        // What went wrong first is told.
       }
     },
   };
@@ -302,8 +303,9 @@ class TableWriter {
     const list = [...columns].map(([name, type]) => `${quoteName(name)} ${type}`).join(', ');
     const order = rowNameColumn === undefined ? 'tuple()' : quoteName(rowNameColumn);
     const sql = `CREATE TABLE IF NOT EXISTS ${this.#table}${this.#onCluster} (${list}) ENGINE = MergeTree ORDER BY ${order}`;
-    this.#change('create ClickHouse table', sql);
+    // A run that is cancelled meanwhile does not hear whether the table was made.
     this.#isMade = true;
+    this.#change('create ClickHouse table', sql);
   }
 
   /** What removes a table that was made for these rows; undefined: it was there before. */
