@@ -1,8 +1,10 @@
-// Rows that the reference made, as a table: what is above them runs on batches all the same.
-import type { PlanNode } from '../../plan/plan.ts';
+// Rows that the reference made, or that are parts of a value, as a table: what is above them runs on batches all the same.
+import type { PlanNode, RowDatasetNode } from '../../plan/plan.ts';
 import type { Value } from '../../value/value.ts';
+import { compileRowDataset } from '../general/operator/row-dataset.ts';
 import { type ExecRow, GroupRow, namedRow, WindowRow } from '../general/row.ts';
 import type { OperatorContext } from './materialize.ts';
+import { NotSuited } from './not-suited.ts';
 import { aggregateName, keyName, outputsOfRows, type TableOfRows, windowName } from './outputs.ts';
 import { Pipeline } from './pipeline.ts';
 import { chunksOf, MadeTable } from './table/batch-table.ts';
@@ -24,6 +26,16 @@ export function pipelineOfRows(
     (rowOf) => namedRow(table.nameAt(rowOf(0) as number)),
     context.tables,
   );
+}
+
+/** The members or atoms of a value, which a closure gives, as a table. @throws NotSuited, and the closure */
+export function rowDataset(node: RowDatasetNode, context: OperatorContext): Pipeline {
+  const { compiler, trace } = context;
+  const rows = compileRowDataset(node, compiler);
+  trace?.evaluated(node.expression, 'closure', []);
+  // What the columns hold is not known before the value is.
+  if (compiler.runtime.isDry) throw new NotSuited();
+  return pipelineOfRows(node, rows(), context);
 }
 
 function tableOfRows(rows: Iterable<ExecRow>, context: OperatorContext): TableOfRows {

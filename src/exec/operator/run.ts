@@ -64,7 +64,7 @@ import {
 } from './plan-parts.ts';
 import { pipelineOver, recursion } from './recursion/recursion.ts';
 import { madeRows, NO_ROWS, storedRows } from './result-rows.ts';
-import { pipelineOfRows } from './rows-source.ts';
+import { pipelineOfRows, rowDataset } from './rows-source.ts';
 import { scanPipeline } from './scan.ts';
 import { setOperation } from './set-operation.ts';
 import { sliceTable } from './slice.ts';
@@ -352,6 +352,8 @@ export class PlanRunner {
         return this.#sort(node, physical, wanted);
       case 'distinct-on':
         return this.#firstOfGroups(node, physical);
+      case 'row-dataset':
+        return rowDataset(node, this.#context);
       case 'sample':
         return this.#sample(node, physical);
       case 'window':

@@ -255,6 +255,8 @@ function gather(node: PlanNode, planner: Planner): PhysicalNode | string {
       return whyNotFirst(node) ?? withInputs(node, 'first of groups', [node.input], planner);
     case 'sample':
       return withInputs(node, 'plain', [node.input], planner);
+    case 'row-dataset':
+      return plain(node, []);
     case 'window':
       return whyNoWindow(node, planner) ?? withInputs(node, 'plain', [node.input], planner);
     case 'shared': {

@@ -62,6 +62,10 @@ function chain(node: PhysicalNode): string[] {
 
 test.each([
   [
+    'SELECT count(*) AS n FROM atom_dataset({x: 1}) AS r JOIN t ON r.value = t.k',
+    ['project: vector', 'aggregate: vector', 'join: vector: hash join', 'row-dataset: vector'],
+  ],
+  [
     'SELECT k, count(*) AS n FROM sample(t, {rows: 20, seed: 1}) WHERE x > 1 GROUP BY k',
     ['project: vector', 'aggregate: vector', 'filter: vector', 'sample: vector', 'scan: scan'],
   ],

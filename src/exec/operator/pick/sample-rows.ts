@@ -17,7 +17,7 @@ export function sampleRows(
   const { compiler, engine, trace } = context;
   const draw = compileDraw(node, compiler);
   if (node.options !== undefined) trace?.evaluated(node.options, 'closure', []);
-  if (compiler.runtime.isDry) return pickRows(settle(pipeline, context), NO_NUMBERS, context);
+  if (compiler.runtime.isDry) return settle(pipeline, context);
   if (pipeline.filter === undefined || !isTable(pipeline)) {
     const rows = settle(pipeline, context);
     return pickRows(rows, draw(rows.base.rowCount), context);
@@ -26,8 +26,6 @@ export function sampleRows(
   const rows = draw(left.length).map((index) => left[index] as number);
   return pickRows(pipeline, rows, context);
 }
-
-const NO_NUMBERS = new Uint32Array(0);
 
 /** Whether the rows are some of a table, with its columns. */
 function isTable({ isPlain, outputs }: Pipeline): boolean {
