@@ -8,7 +8,7 @@ import { Path } from '../value/path.ts';
 import { type Row, RowBuilder, Scalar } from '../value/value.ts';
 import { atomFromWire } from '../value/wire-value.ts';
 import { type Condition, conditionOfAll } from './condition.ts';
-import type { RemoteRequest, WireRow } from './message.ts';
+import type { Connection, RemoteRequest, RemoteSystem, WireRow } from './message.ts';
 import type { RemoteAccess } from './remote-access.ts';
 
 /** What is asked for, in words of the other system. */
@@ -18,8 +18,10 @@ export interface RemoteScan {
   readonly text: string;
 }
 
-export abstract class RemoteRelation implements Relation {
+/** `Request`: what the driver of the system understands. */
+export abstract class RemoteRelation<Request> implements Relation {
   remote: RemoteFacet;
+  protected abstract readonly system: RemoteSystem;
   protected readonly access: RemoteAccess;
   #rowCount: number | undefined;
 
@@ -33,6 +35,7 @@ export abstract class RemoteRelation implements Relation {
     };
   }
 
+  protected abstract connection(): Connection;
   protected abstract scanFor(needed: NeededColumns, condition: Condition | undefined): RemoteScan;
   /** The request for the rows of a name; undefined: no row can have it. */
   protected abstract lookupFor(name: Path, needed: NeededColumns): RemoteRequest | undefined;
@@ -66,6 +69,10 @@ export abstract class RemoteRelation implements Relation {
 
   *rowNames(): Iterable<Path> {
     for (const { name } of this.scan([])) yield name;
+  }
+
+  protected request(request: Request): RemoteRequest {
+    return { system: this.system, connection: this.connection(), request };
   }
 
   #scanOf(needed: NeededColumns, prefilter: readonly BoundExpression[]): RemoteScan {

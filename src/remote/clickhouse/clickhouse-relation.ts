@@ -4,9 +4,10 @@ import type { AskNode, PlanNode } from '../../plan/plan.ts';
 import { atomType, type RowMember, type ValueType } from '../../plan/type/type.ts';
 import { failure } from '../../util/error.ts';
 import { comparePaths, Path } from '../../value/path.ts';
-import type { RemoteRequest } from '../message.ts';
+import type { Connection, RemoteRequest } from '../message.ts';
 import type { RemoteAccess } from '../remote-access.ts';
-import { RemoteRelation, type RemoteScan } from '../remote-relation.ts';
+import type { RemoteScan } from '../remote-relation.ts';
+import { RemoteTable } from '../remote-table.ts';
 import { type Asked, NOTHING_ASKED, type PushedTable, selectSql } from './clickhouse-asked.ts';
 import {
   type ClickhousePlace,
@@ -55,9 +56,9 @@ const ATOMS: Readonly<Record<string, Parameters<typeof atomType>[0]>> = {
 const SAMPLE_PARTS = 2 ** 30;
 
 /** A table, a view or a SELECT: a row for each of its rows. */
-export class ClickhouseRelation extends RemoteRelation {
+export class ClickhouseRelation extends RemoteTable<ClickhouseRequest, ClickhouseTable> {
+  protected readonly system = 'clickhouse';
   readonly #place: ClickhouseTablePlace;
-  #known: ClickhouseTable | undefined;
 
   constructor(place: ClickhouseTablePlace, access: RemoteAccess) {
     super(access, true);
@@ -98,16 +99,16 @@ export class ClickhouseRelation extends RemoteRelation {
   }
 
   protected countRows(): number {
-    if (this.#table().columns === undefined) return 0;
+    if (this.table().columns === undefined) return 0;
     const sql = `SELECT count() FROM ${this.#from()}`;
     return this.access.execute(
-      this.#request({ kind: 'count', query: { sql, texts: [] } }),
+      this.request({ kind: 'count', query: { sql, texts: [] } }),
     ) as number;
   }
 
   /** A table that is not made yet has no rows. */
   protected override *rowsOf(request: RemoteRequest): Iterable<RelationRow> {
-    if (this.#table().columns !== undefined) yield* super.rowsOf(request);
+    if (this.table().columns !== undefined) yield* super.rowsOf(request);
   }
 
   protected scanFor(needed: NeededColumns): RemoteScan {
@@ -156,7 +157,7 @@ export class ClickhouseRelation extends RemoteRelation {
       }
       if (timestampColumn !== undefined) {
         const sql = columnSql(this.#column(timestampColumn));
-        if (this.#table().columns !== undefined && (sql === undefined || sql.kind === 'string')) {
+        if (this.table().columns !== undefined && (sql === undefined || sql.kind === 'string')) {
           throw failure('INVALID_PARAMETER', `column ${timestampColumn} is no time and no number`, {
             parameter: 'timestampColumn',
           });
@@ -186,7 +187,7 @@ export class ClickhouseRelation extends RemoteRelation {
     const sql = selectSql(outputs.map(({ sql }) => sql).join(', '), this.#from(), asked);
     const query: ClickhouseQuery = { sql, texts: asked.texts };
     return {
-      request: this.#request({
+      request: this.request({
         kind: 'rows',
         query,
         columns: outputs.map(({ output }) => output),
@@ -209,15 +210,15 @@ export class ClickhouseRelation extends RemoteRelation {
   /** Columns of rows. */
   #cells(): readonly ClickhouseColumn[] {
     const { includeKeyColumns, rowNameColumn, timestampColumn } = this.#place;
-    const columns = this.#table().columns ?? [];
+    const columns = this.table().columns ?? [];
     if (includeKeyColumns) return columns;
     return columns.filter(({ name }) => name !== rowNameColumn && name !== timestampColumn);
   }
 
   #column(name: string): ClickhouseColumn {
-    const found = (this.#table().columns ?? []).find((column) => column.name === name);
+    const found = (this.table().columns ?? []).find((column) => column.name === name);
     if (found !== undefined) return found;
-    if (this.#table().columns === undefined) return { name, type: 'String' };
+    if (this.table().columns === undefined) return { name, type: 'String' };
     throw failure('INVALID_PARAMETER', `the table of ClickHouse has no column ${name}`, {
       column: name,
     });
@@ -232,7 +233,7 @@ export class ClickhouseRelation extends RemoteRelation {
       namesRows: rowNameColumn !== undefined,
       hasTimestamps: timestampColumn !== undefined && exactTimestamps,
       models: (name) => namespace.findUserFunction(name)?.formula?.(),
-      modelSizeMax: this.#table().hasDateTime64 ? MODEL_SIZE_MAX : MODEL_SIZE_MAX_OF_OLD,
+      modelSizeMax: this.table().hasDateTime64 ? MODEL_SIZE_MAX : MODEL_SIZE_MAX_OF_OLD,
       beside: (dataset) => {
         const other = namespace.dataset(dataset);
         const isThere = other instanceof ClickhouseRelation && other.#sharesWith(this.#place);
@@ -257,27 +258,20 @@ export class ClickhouseRelation extends RemoteRelation {
       : `(${query})`;
   }
 
-  #table(): ClickhouseTable {
-    const { database, table, query } = this.#place;
-    const source = query === undefined ? { database, table: table as string } : { query };
-    if (this.#known === undefined) {
-      const known = this.access.execute(
-        this.#request({ kind: 'table', source }),
-      ) as ClickhouseTable;
-      if (known.columns === undefined && !this.#place.createTable) {
-        const where = `in database ${database} of ClickHouse`;
-        throw failure('REMOTE_FAILED', `there is no table ${table} ${where}`, { database, table });
-      }
-      this.#known = known;
-    }
-    return this.#known;
+  protected connection(): Connection {
+    return clickhouseConnection(this.#place, this.access);
   }
 
-  #request(request: ClickhouseRequest): RemoteRequest {
-    return {
-      system: 'clickhouse',
-      connection: clickhouseConnection(this.#place, this.access),
-      request,
-    };
+  protected tableRequest(): ClickhouseRequest {
+    const { database, table, query } = this.#place;
+    const source = query === undefined ? { database, table: table as string } : { query };
+    return { kind: 'table', source };
+  }
+
+  protected override checkTable({ columns }: ClickhouseTable): void {
+    const { database, table, createTable } = this.#place;
+    if (columns !== undefined || createTable) return;
+    const where = `in database ${database} of ClickHouse`;
+    throw failure('REMOTE_FAILED', `there is no table ${table} ${where}`, { database, table });
   }
 }

@@ -3,7 +3,7 @@ import type { NeededColumns } from '../../plan/needed-columns.ts';
 import { RowanError } from '../../util/error.ts';
 import { comparePaths, Path } from '../../value/path.ts';
 import type { Condition } from '../condition.ts';
-import type { RemoteRequest } from '../message.ts';
+import type { Connection, RemoteRequest } from '../message.ts';
 import type { RemoteAccess } from '../remote-access.ts';
 import { RemoteRelation, type RemoteScan } from '../remote-relation.ts';
 import { docdbConnection } from './docdb-address.ts';
@@ -11,7 +11,8 @@ import { docdbFilter, fieldOf } from './docdb-filter.ts';
 import type { DocdbRequest } from './docdb-request.ts';
 
 /** A collection: a row for each document, named by its object id. */
-export class DocdbRelation extends RemoteRelation {
+export class DocdbRelation extends RemoteRelation<DocdbRequest> {
+  protected readonly system = 'docdb';
   readonly #uri: string;
   readonly #collection: string;
 
@@ -43,7 +44,7 @@ export class DocdbRelation extends RemoteRelation {
 
   protected countRows(): number {
     const request = { kind: 'count', collection: this.#collection } as const;
-    return this.access.execute(this.#request(request)) as number;
+    return this.access.execute(this.request(request)) as number;
   }
 
   protected scanFor(needed: NeededColumns, condition: Condition | undefined): RemoteScan {
@@ -63,7 +64,7 @@ export class DocdbRelation extends RemoteRelation {
   }
 
   #find(filter: object, needed: NeededColumns): RemoteRequest {
-    return this.#request({
+    return this.request({
       kind: 'find',
       collection: this.#collection,
       filter: JSON.stringify(filter),
@@ -71,8 +72,8 @@ export class DocdbRelation extends RemoteRelation {
     });
   }
 
-  #request(request: DocdbRequest): RemoteRequest {
-    return { system: 'docdb', connection: docdbConnection(this.#uri, this.access), request };
+  protected connection(): Connection {
+    return docdbConnection(this.#uri, this.access);
   }
 }
 
