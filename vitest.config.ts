@@ -16,8 +16,8 @@ export default defineConfig({
     reporters: ['default', new ClosingLine()],
     // Forked processes: native modules and worker threads end with the process that made them.
     pool: 'forks',
-    // Many tests wait for servers and browsers: on two cores one process would leave a core idle.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Many tests wait for servers and browsers: as many processes as cores would leave some idle.
+    maxWorkers: availableParallelism() + 1,
     // Ends a test that hangs, also on a busy machine.
     testTimeout: 60_000,
     hookTimeout: 60_000,
