@@ -8,7 +8,7 @@ import { difference } from './compare.ts';
 import { DUCKDB_PLATFORMS, duckdbModule, type Engines, openEngines, TABLES } from './engines.ts';
 import { randomQuery } from './query.ts';
 
-const QUERY_COUNT = Number(process.env.ROWAN_DIFFERENTIAL_QUERIES ?? 2000);
+const QUERY_COUNT = Number(process.env.ROWAN_DIFFERENTIAL_QUERIES ?? 1000);
 const FIRST_SEED = (Number(process.env.ROWAN_TEST_SEED ?? 1) || Date.now() % 1000) * 1_000_000;
 /** One is made smaller at a time, so more than these would only cost time. */
 const DIFFERENCE_COUNT_MAX = 5;
