@@ -7,14 +7,19 @@ import { textOfExpression } from '../../plan/text-of-expression.ts';
 import type { Atom } from '../../value/atom.ts';
 import { Scalar } from '../../value/value.ts';
 
-/** Values of all expressions that a thread keeps. */
-const VALUE_COUNT_MAX = 1 << 18;
+/** Bytes of the values of all expressions that a thread keeps, about. */
+const SIZE_MAX = 1 << 22;
+/** Bytes of a value beside its text. */
+const VALUE_SIZE = 16;
 /** Fewer are evaluated again. */
 const VALUE_COUNT_MIN = 1024;
 
 export class ValueMemo {
-  readonly #kept = new Map<string, readonly Atom[]>();
-  #valueCount = 0;
+  readonly #kept = new Map<
+    string,
+    { readonly atoms: readonly Atom[]; readonly sizeBytes: number }
+  >();
+  #sizeBytes = 0;
 
   /** @param evaluate gives the values for all codes; undefined when they are no atoms */
   atoms(
@@ -27,20 +32,26 @@ export class ValueMemo {
       // What was used last is given up last.
       this.#kept.delete(key);
       this.#kept.set(key, known);
-      return known;
+      return known.atoms;
     }
     const atoms = evaluate();
     if (atoms === undefined || atoms.length < VALUE_COUNT_MIN) return atoms;
-    if (atoms.length > VALUE_COUNT_MAX) return atoms;
-    this.#kept.set(key, atoms);
-    this.#valueCount += atoms.length;
+    const sizeBytes = atoms.reduce((sum: number, atom) => sum + sizeOf(atom), 0);
+    if (sizeBytes > SIZE_MAX) return atoms;
+    this.#kept.set(key, { atoms, sizeBytes });
+    this.#sizeBytes += sizeBytes;
     for (const [oldest, values] of this.#kept) {
-      if (this.#valueCount <= VALUE_COUNT_MAX) break;
+      if (this.#sizeBytes <= SIZE_MAX) break;
       this.#kept.delete(oldest);
-      this.#valueCount -= values.length;
+      this.#sizeBytes -= values.sizeBytes;
     }
     return atoms;
   }
+}
+
+function sizeOf(atom: Atom): number {
+  if (typeof atom === 'string') return VALUE_SIZE + 2 * atom.length;
+  return VALUE_SIZE + (atom instanceof Uint8Array ? atom.length : 0);
 }
 
 /** Those of this thread. */

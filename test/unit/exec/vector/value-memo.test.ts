@@ -73,3 +73,16 @@ test('values are evaluated once, and given up when there are many', () => {
   ask('more 0', 5000);
   expect(runCount).toBe(66);
 });
+
+test('long texts count by their bytes', () => {
+  const memo = new ValueMemo();
+  let runCount = 0;
+  const ask = () =>
+    memo.atoms('long', () => {
+      runCount++;
+      return new Array(2000).fill('x'.repeat(10_000));
+    });
+  ask();
+  ask();
+  expect(runCount).toBe(2);
+});
