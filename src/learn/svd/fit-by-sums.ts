@@ -11,23 +11,10 @@ import {
   type Term,
   times,
 } from '../sums/term.ts';
+import type { FeatureFacts } from '../sums/training.ts';
 import type { FitContext } from '../workspace.ts';
 import { type SvdFit, type SvdOptions, singularVectors } from './svd.ts';
 import { type VirtualColumn, virtualOrder } from './virtual-column.ts';
-
-/** What is known of a column beforehand. */
-export interface SummedCells {
-  /** printed path */
-  readonly name: string;
-  readonly kind: 'number' | 'text';
-  /** rows with a value */
-  readonly count: number;
-  readonly distinct: number;
-  /** of numbers */
-  readonly low: number;
-  readonly high: number;
-  readonly mean: number;
-}
 
 /** Virtual columns whose products are added up at most: a pass has half their square of sums. */
 const COLUMN_COUNT_MAX = 200;
@@ -46,7 +33,7 @@ interface SummedColumn {
 export function fitSvdBySums(
   context: FitContext,
   sums: Sums,
-  cells: readonly SummedCells[],
+  cells: readonly FeatureFacts[],
   rowCount: number,
   options: SvdOptions,
 ): SvdFit {
@@ -84,10 +71,10 @@ function tooMany(count: number): Error {
 
 function summedColumns(
   sums: Sums,
-  cells: readonly SummedCells[],
+  cells: readonly FeatureFacts[],
   rowCount: number,
 ): SummedColumn[] {
-  const isContinuous = ({ kind, low, high }: SummedCells) => kind === 'number' && low < high;
+  const isContinuous = ({ kind, low, high }: FeatureFacts) => kind === 'number' && low < high;
   const distances = cells.map(({ mean }, index) => minus(columnOf(index), constant(mean)));
   const squares = cells.flatMap((cell, index): Aggregate[] => {
     const distance = distances[index] as Term;

@@ -2,7 +2,8 @@ import { type Static, Type } from 'typebox';
 import { columnSource } from '../../learn/feature/column-source.ts';
 import { type Aggregate, SumsRefused, sumAt } from '../../learn/sums/sums.ts';
 import { columnOf } from '../../learn/sums/term.ts';
-import { fitSvdBySums, type SummedCells } from '../../learn/svd/fit-by-sums.ts';
+import type { FeatureFacts } from '../../learn/sums/training.ts';
+import { fitSvdBySums } from '../../learn/svd/fit-by-sums.ts';
 import { svdToJson } from '../../learn/svd/model.ts';
 import { fitSvd, type SvdFit } from '../../learn/svd/svd.ts';
 import type { VirtualColumn } from '../../learn/svd/virtual-column.ts';
@@ -171,7 +172,7 @@ function summedCells(sums: QuerySums) {
   const rowCount = group === undefined ? 0 : sumAt(group, 0);
   if (group === undefined || rowCount === 0) throw noRows();
   let at = 1;
-  const cells = sums.columns.map((column): SummedCells => {
+  const cells = sums.columns.map((column): FeatureFacts => {
     const name = column.path.toString();
     const [count, distinct] = [sumAt(group, at), sumAt(group, at + 1)];
     at += 2;
